@@ -9,9 +9,10 @@ struct ApplyRun {
     let pace: Pace
     private(set) var report = ApplyReport()
     private let past: EarlierGraphs
-    /// The last transaction that the target has when the run begins.
+    /// The last transaction of the target before this run.
     private var present = TransactionNumber.none
-    /// 1 if the target was created for this run, because the creation has written the first transaction of the source; otherwise 0.
+    /// The number of transactions of the source that the creation of the target has already written: 1 if the target was created for this
+    /// run, otherwise 0.
     private let createdCount: Int
     private var lastPending: PendingCommit?
     /// The number of transactions that were written since the target was last made durable.
@@ -19,7 +20,7 @@ struct ApplyRun {
     /// The number of bytes of log of the transactions that `waitingCount` counts.
     private var waitingByteCount = 0
 
-    /// The maximum number of transactions and of bytes that are written before the run waits for the disk.
+    /// The amount of work between two waits for the disk: the maximum number of transactions, and of bytes of log.
     struct Pace {
         var transactionCountMax = 4096
         var byteCountMax = 16 << 20
@@ -40,7 +41,7 @@ struct ApplyRun {
             throw CambiumError(.invalidInput, "A store in memory has no log to compare with. Apply to a store on disk.")
         }
         let reader = try LogReader(source)
-        // Waits, so that the log contains everything that was committed before this run.
+        // Waits for the disk, so that the log of the target contains everything that was committed before this run.
         try store.waitForDisk()
         let last = try lastRecord(of: volume)
         do {
@@ -118,8 +119,8 @@ struct ApplyRun {
         return catalog
     }
 
-    /// Compares the graphs of both stores as they are after the target's last transaction. Two stores can be copies of one store that were
-    /// changed separately. Then the last transactions can be equal, and the graphs can still differ.
+    /// Compares the graphs of both stores as they are after the target's last transaction. Two copies of one store may have been changed
+    /// separately. Their last transactions can then be equal although their graphs differ.
     private func comparePresent() throws {
         guard try past.graph(at: .transaction(present)).digest() == store.graph.digest() else {
             throw CambiumError(

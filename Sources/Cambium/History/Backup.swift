@@ -11,6 +11,7 @@ public struct Backup: Sendable, Equatable {
     /// The number of checkpoints in the copy. With them, the copy opens quickly.
     package private(set) var checkpointCount = 0
 
+    /// Copies a store with all of its transactions and checkpoints. Throws `.ioFailure` if the store is compacted during the copy.
     package init(_ reader: LogReader, to target: any Volume) throws {
         let retiredEnd = try reader.retiredEnd()
         let names = try LogCopy.names(in: reader.volume)
@@ -19,8 +20,8 @@ public struct Backup: Sendable, Equatable {
                 return try Self.copy(reader, retiredEnd, to: volume)
             } catch let error as CambiumError where error.code == .damaged {
                 if try reader.retiredEnd() == retiredEnd { throw error }
-                // The log only seems corrupt: transactions were retired during the copy, and the copy may lack the checkpoint that replaces
-                // them.
+                // The log only seems corrupt: a compaction retired transactions during the copy, and the copy may lack the checkpoint that
+                // replaces them.
                 throw Self.compacted(error)
             }
         }
@@ -52,6 +53,8 @@ public struct Backup: Sendable, Equatable {
             .ioFailure, "The store was compacted during the backup, so no copy was made. Start the backup again.", underlying: error)
     }
 
+    /// Copies the transactions up to `last` into an independent store. Throws `.notFound` if the changes of the first transactions were
+    /// retired from the log.
     package init(_ volume: any Volume, to target: any Volume, last: TransactionNumber, environment: StoreEnvironment) throws {
         let reader = try LogReader(volume)
         guard try reader.retiredEnd() == .none else {

@@ -30,7 +30,8 @@ public struct Repair: Sendable {
         try self.init(reader, flaws: [flaw].compactMap(\.self), to: target, environment: environment)
     }
 
-    /// Opens the log of a store. If the settings of the store are corrupt, the id of the store is taken from the segments and checkpoints.
+    /// Opens the log of a store. If the settings of the store are missing or corrupt, takes the id of the store from the log files and
+    /// checkpoints.
     fileprivate static func reader(_ volume: any Volume) throws(CambiumError) -> (log: LogReader, flaw: String?) {
         do {
             return (try LogReader(volume), nil)

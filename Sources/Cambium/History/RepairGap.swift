@@ -5,8 +5,8 @@ import CambiumModel
 /// A range of transactions whose changes are lost. A checkpoint contains the state after the last transaction of the range.
 struct RepairGap {
     private let range: ClosedRange<TransactionNumber>
-    /// The metadata of each transaction whose frame verifies. If a frame does not verify, but the checkpoint lists the transaction's
-    /// request, the transaction's entry contains that request.
+    /// The metadata of the transactions that the log still contains and that verify. If the log does not contain a transaction, but the
+    /// checkpoint lists its request, the transaction's entry contains that request.
     private var metadata: [TransactionNumber: TransactionMetadata] = [:]
 
     /// The maximum number of transactions in a gap. Each transaction takes some bytes of the new log, so a gap without a limit could fill

@@ -33,8 +33,8 @@ struct RepairRun {
             base = LogPrefix(root)
         }
         if last == .none { throw firstCorruption ?? LogReader.withoutTransaction(log.volume) }
-        // If the log was read to its end without corruption, HEAD may name later transactions. These transactions were written after the
-        // reading, and are not lost.
+        // If the log was read to its end without corruption, the file HEAD may still name later transactions. Another process wrote them
+        // after the log was read, so they are not lost.
         if lastCorruption != nil { try noteLostEnd() }
         report.objectCount = timeline.head.objectCount
         report.linkCount = timeline.head.linkCount
@@ -50,7 +50,7 @@ struct RepairRun {
             }
             var draft = timeline.draft()
             try draft.replay(record)
-            // Publishes only after the record was written, because the graph must match the content of the new log.
+            // Publishes the graph only after the record was written, because the graph must match the content of the new log.
             try writer.append(record)
             try timeline.publish(draft)
         }
@@ -63,7 +63,7 @@ struct RepairRun {
         return outcome
     }
 
-    /// Reports the lost transactions after the last saved one, if HEAD or a frame mentions them.
+    /// Reports the lost transactions after the last saved one, if the file HEAD or the rest of the log shows that they existed.
     private mutating func noteLostEnd() throws {
         var end = log.lastDurableTransaction
         try salvage.readFrames(of: last.next...TransactionNumber(rawValue: .max)) { end = max(end, $0.number) }

@@ -10,6 +10,7 @@ package struct Statistics: Sendable {
     package let transactionCount: Int
     /// The number of objects of each concrete entity, in declaration order.
     package let entities: [(name: String, count: Int)]
+    /// The number of segments (files of the log).
     package private(set) var segmentCount = 0
     package private(set) var logByteCount = 0
     /// The number of bytes that the pages of the graph take in memory.
@@ -27,7 +28,7 @@ package struct Statistics: Sendable {
     /// The versions of the graph that readers hold although there is a newer version.
     package struct Pins: Sendable, Hashable {
         package let versionCount: Int
-        /// The number of bytes of pages that only superseded versions reach.
+        /// The number of bytes of pages that only these old versions use.
         package let byteCount: Int
         package let leaseCount: Int
         /// The time at which the oldest lease began; `nil` if there is no lease.
@@ -42,7 +43,7 @@ package struct Statistics: Sendable {
 
     init(_ volume: any Volume, at point: Point = .latest) throws {
         let reader = try LogReader(volume)
-        // Counts the readers of checkpoints before the view below becomes a reader, too.
+        // Counts the readers of checkpoints first, because the view that is opened next reads a checkpoint, too.
         let files = try Files(volume)
         let view = try EarlierView(reader, at: EarlierMoment(point) { try EarlierView.labels(volume) }, memory: .standard)
         self.init(view.graph, pageByteCount: view.timeline.pageByteCount)

@@ -80,7 +80,7 @@ public struct TransactionLog {
         } catch is Stop {}  // `body` has returned `false`.
     }
 
-    /// Returns the number of segments, and the number of their bytes up to the last transaction.
+    /// Returns the number of segments (files of the log), and the number of their bytes up to the last transaction.
     package func size() throws -> (segmentCount: Int, byteCount: Int) {
         let end = try reader.scan(makesDurable: true) { _ in }
         return (end.segmentCount, end.byteCount)
@@ -88,7 +88,7 @@ public struct TransactionLog {
 }
 
 extension Op {
-    /// The values in the op, except those of blocks, which keep their values in columns.
+    /// The values in the op. Omits the values of an `upsert` op, which contains many objects and keeps its values in columns.
     fileprivate var values: [Value] {
         switch self {
         case .insert(_, entity: _, let assignments), .set(_, let assignments): assignments.map(\.value)

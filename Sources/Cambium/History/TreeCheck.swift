@@ -4,13 +4,13 @@ import CambiumModel
 /// Compares the Merkle trees that checkpoints and HEAD contain with the tree over the transactions of the log.
 ///
 /// A checksum only shows that a transaction did not change after it was written. If a transaction from another history replaces a
-/// transaction of the log, the checksums may match. But the leaf of the replacement differs, and so do all later trees.
+/// transaction of the log, the checksums may match. But the hash of the replacement differs, so all later roots of the tree differ, too.
 struct TreeCheck {
     private(set) var tree = LogTree()
     /// The trees of those checkpoints whose transactions have not been appended yet.
     private var expected: [TransactionNumber: MerkleTree] = [:]
     private let head: Head.Tree?
-    /// The last transaction at which the tree of a checkpoint or of HEAD equals the tree over the log.
+    /// The last transaction at which the tree of a checkpoint or of the file HEAD equals the tree over the log.
     private var matched = TransactionNumber.none
     /// The first difference between a stored tree and the tree over the log; `nil` if there is no difference.
     private(set) var finding: String?

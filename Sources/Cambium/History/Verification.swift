@@ -29,7 +29,8 @@ public struct Verification: Sendable {
         }
     }
 
-    /// Returns the store together with its archive, or the store alone if the archive lacks a part that was retired.
+    /// Returns the files of the store together with those of its archive. Returns the files of the store alone if the archive is corrupt or
+    /// lacks a retired part of the log.
     private mutating func whole(_ store: any Volume, _ archive: (any Volume)?) throws -> any Volume {
         guard let archive else { return store }
         let source = try SegmentArchive(reading: archive, of: try LogReader(store).settings.store)

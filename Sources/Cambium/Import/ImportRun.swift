@@ -18,7 +18,8 @@ struct ImportRun {
     private(set) var report = ImportReport()
     /// The graph after the last transaction; `nil` if there was no transaction.
     private(set) var graph: Graph?
-    /// The rows that broke a rule that is checked only after the rows are applied. The next run of the batch omits these rows.
+    /// The rows that broke a rule that is checked only after the rows are applied, by row number. The next attempt to import the batch
+    /// omits these rows.
     private var refused: [Int: ImportReport.RowError] = [:]
 
     /// The maximum number of rows in `refused`. If more rows must be refused, the import fails.
@@ -82,7 +83,7 @@ struct ImportRun {
         }
     }
 
-    /// Creates the feed of the rows that earlier batches have not imported.
+    /// Creates the feed that reads the rows after those that earlier batches imported.
     private func feed(_ input: ImportInput) throws -> RowFeed {
         let prepare = hooks.prepare(entity, input.schema)
         let isHooked = prepare != nil || hooks.finish != nil
@@ -98,8 +99,8 @@ struct ImportRun {
                 throw CambiumError(.conflict, "The schema changed while the import read rows. Import the rows again.")
             }
             isAtEnd = try apply(feed, &batch, to: &transaction)
-            // Deleted objects release their unique values. So if absent objects are deleted, duplicates are searched only after the
-            // deletion.
+            // The deletion of absent objects makes their unique values available again. So if absent objects are deleted, duplicates are
+            // searched only after the deletion.
             if options.absent == .keep { try batch.checkDeferred(transaction.draft) }
             if options.effect == .commit { try transaction.deriveOps() }
             try deleteAbsent(&batch, from: &transaction)
@@ -116,7 +117,7 @@ struct ImportRun {
         return isAtEnd
     }
 
-    /// Applies rows up to the end of the input or of the batch. Returns whether the input has ended.
+    /// Applies rows to the transaction, until the batch is full or the input ends. Returns whether the input has ended.
     private func apply(_ feed: RowFeed, _ batch: inout ImportBatch, to transaction: inout WriteTransaction) throws -> Bool {
         transaction.recording = .comparison
         var planner = try batch.begin(&transaction.draft)
@@ -211,7 +212,7 @@ extension Store {
     ///   - entity: The entity of the objects that the rows describe.
     ///   - sources: The files or bytes with the rows, in the order in which the import reads the sources.
     ///   - options: The rules of the import.
-    ///   - hooks: The program's changes to each row.
+    ///   - hooks: The functions of the program that change each row, or the object of each row.
     ///   - author: The author of the transactions.
     ///   - reached: Receives the report of a failed import, before the error is thrown.
     public func importRows(

@@ -67,7 +67,7 @@ extension Store {
         }
     }
 
-    /// Imports the bytes that a task writes to a channel.
+    /// Imports the rows in the bytes that `write` passes to a channel, in a separate task.
     private func importing(
         _ entity: Entity, _ name: String, _ format: ImportSource.Format, _ options: ImportOptions, _ hooks: ImportHooks, _ author: Author,
         _ write: @escaping @Sendable (ByteChannel) async throws -> Void
@@ -78,7 +78,8 @@ extension Store {
             group.addTask {
                 do {
                     try await write(channel)
-                    // A cancelled sequence may end as if it had no more values, so the end of the sequence is not yet a success.
+                    // A cancelled sequence may end as if it had no more values, so this code checks for cancellation before it reports the
+                    // end of the input.
                     channel.end(Result { try Task.checkCancellation() })
                 } catch {
                     channel.end(.failure(error))

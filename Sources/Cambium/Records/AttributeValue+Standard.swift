@@ -108,7 +108,7 @@ extension DecimalNumber: AttributeValue {
     }
 }
 
-/// A decimal is stored as a `DecimalNumber`, which can hold each decimal of Foundation.
+/// Foundation's `Decimal` is stored as a `DecimalNumber`, which can hold every `Decimal`.
 extension Decimal: AttributeValue {
     public static var attributeType: AttributeType { .decimal }
     /// The decimal as a value; null if the decimal is NaN.

@@ -20,14 +20,15 @@ public protocol AttributeValue: PropertyValue {
     /// The only values that the attribute may have. The default, `nil`, allows all values of the type.
     static var allowedValues: [Value]? { get }
 
-    /// Creates the value from a stored value, which is not null. If the initializer throws, the thrown error becomes the reason in another
-    /// error, which names the object.
+    /// Creates the value from a stored value, which is not null. If the initializer throws, the caller gets an error that names the object
+    /// and gives the thrown error as the reason.
     init(attributeValue: Value) throws
 
     /// The value to store. This value may be null only if the attribute is optional.
     var attributeValue: Value { get }
 
-    /// Returns the value of an object in a column; `nil` if the value is null, or if the type cannot hold the value.
+    /// Returns the value that an object has in a column (the values of one attribute). Returns `nil` if the value is null, or if the type
+    /// cannot hold the value.
     static func value(of column: Column, at place: ObjectPlace) -> Self?
 }
 

@@ -1,4 +1,4 @@
-/// A record whose properties have initial values. Its conformance needs only a schema.
+/// A record type in which every property has an initial value. To conform, a struct needs only a schema.
 ///
 ///     struct Note: BlankRecord {
 ///         var id = 0

@@ -6,8 +6,9 @@
 ///     try edit.save(&note)
 ///     let committed = try store.commit(&edit)
 ///
-/// An object that the edit inserted has a provisional ref, which only this edit and its copies know. `EditCommit.ref(of:)` returns the
-/// permanent ref. The refs and `ToMany` of a record hold a copy of the edit as it was when the record was read.
+/// An object that the edit inserted has a provisional `Ref` (a typed reference), which only this edit and its copies know.
+/// `EditCommit.ref(of:)` returns the permanent ref. The refs and `ToMany` of a record hold a copy of the edit as it was when the record was
+/// read.
 extension Edit {
     /// Returns the record of an object. If the edit tracks reads, the properties of the record count as read.
     ///
@@ -77,7 +78,7 @@ extension Edit {
     ) throws {
         let binding = try base.binding(type)
         try group { edit in
-            // The edit moves into the writer. If the writer got a copy of the edit, its first write would copy all changes of the edit.
+            // Moves the edit into the writer. If the writer got a copy of the edit, its first write would copy all changes of the edit.
             var writer = RecordWriter(RecordTarget(consume edit), binding)
             let outcome = Swift.Result { try body(&writer) }
             edit = writer.takeTarget().takeEdit()
@@ -89,8 +90,8 @@ extension Edit {
 extension EditCommit {
     /// Returns the permanent ref of an object: the new ref for a provisional ref, otherwise the ref itself.
     ///
-    /// Replace the ref of each record that was saved in the edit, also if the object existed before: the ref of a record that was saved
-    /// inside of a new record knows the new record's object.
+    /// Replace the ref of each record that was saved in the edit, even if the object existed before. If a record was saved inside of a new
+    /// record, its ref contains the provisional id of the new record's object.
     public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
         let permanent = ids[ref.id].map { Ref<Record>($0, RefOrigin(storeKey: ref.origin.storeKey)) } ?? ref
         return permanent.inside(ref.origin.containers.map { id(of: $0) })

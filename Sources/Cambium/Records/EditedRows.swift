@@ -1,5 +1,5 @@
-/// The objects of an edit, as a `RecordReader` reads them. An object that the edit inserted has no place in the base, so its place is a
-/// number in `inserted`.
+/// Gives a `RecordReader` access to the objects of an edit. The reader identifies each object by its place (the position of its row). An
+/// object that the edit inserted has no row yet, so its place is its index in `inserted`.
 final class EditedRows {
     let edit: Edit
     private var inserted: [ObjectID] = []
@@ -7,7 +7,7 @@ final class EditedRows {
 
     init(_ edit: Edit) { self.edit = edit }
 
-    /// Returns the place of an object, or `nil` if the edit does not have the object.
+    /// Returns the place by which a `RecordReader` identifies an object, or `nil` if the edit does not have the object.
     func place(of id: ObjectID) -> ObjectPlace? {
         guard edit.contains(id) else { return nil }
         if !id.isProvisional { return edit.base.place(of: id) }

@@ -1,19 +1,21 @@
-/// An entity that is assembled from the descriptions of records.
+/// An entity definition that is assembled from the descriptions of record types. Several record types can describe one entity.
 struct EntityDraft {
     private(set) var definition: EntityDefinition
     /// For each property, the record that declared it first and the form in that record.
     private var declared: [String: (record: String, form: PropertyForm)] = [:]
-    /// For each property, the options that records declare for the property. `place` names the declaration, for errors.
+    /// For each property, the options that record types declare for the property. `place` names the declaration, such as `Note.title`, for
+    /// errors.
     private var options: [String: [(place: String, effect: PropertyOption.Effect)]] = [:]
 
     init(_ name: String) { definition = EntityDefinition(name) }
 
-    /// The names of the properties that this entity's records declare. `drop` removes the names of inherited properties.
+    /// The names of the properties that this entity's record types declare. `drop` removes the names of inherited properties.
     var declaredNames: Set<String> { Set(declared.keys) }
 
     /// Adds the properties and the options that a record declares.
     ///
-    /// - Parameter names: Returns the stored name to which a name or a key path refers, or `nil` if no record has such a property.
+    /// - Parameter names: Returns the stored name of the property that a name or a key path denotes, or `nil` if no record type has the
+    ///   property.
     mutating func add(
         _ description: RecordDescription, of type: any EntityRecord.Type, names: (PropertyName) -> String?, _ mistakes: inout [String]
     ) {
@@ -129,10 +131,12 @@ struct EntityDraft {
         "The key path of .\(option) at \(place) leads to no stored property of a record. Use a property that its recordSchema lists."
     }
 
-    /// Removes everything that an ancestor declares, because the entity inherits it: properties, the identity, unique sets and indexes.
+    /// Removes the properties, identity attributes, unique sets and indexes that an ancestor also declares, because the entity inherits
+    /// them.
     ///
     /// Reports the options of an inherited property that would change the property of the ancestor. A default is not reported, because the
-    /// macro may have made the default from an initial value. An inverse is not reported, because the other side may state the inverse.
+    /// macro may have made the default from an initial value. An inverse is not reported, because the relationship at the other end may
+    /// state it.
     mutating func drop(_ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ mistakes: inout [String]) {
         let names = ancestor.declaredNames
         for name in definition.attributes.map(\.name) + definition.relationships.map(\.name) where names.contains(name) {
@@ -157,7 +161,7 @@ struct EntityDraft {
         case .default, .inverse: return false
         default: break
         }
-        // The option was applied before, and its mistakes were reported then.
+        // Ignores the mistakes, because they were reported when `add` applied the option.
         var (changed, mistakes) = (self, [String]())
         changed.apply(effect, to: name, "", lookup, &mistakes)
         return changed.definition.attributes != definition.attributes || changed.definition.relationships != definition.relationships
@@ -171,8 +175,8 @@ struct EntityDraft {
 }
 
 extension PropertyForm {
-    /// Whether a property can have both forms. Two records may differ in whether a relationship is ordered, because it is sufficient that
-    /// one record states the order.
+    /// Whether two declarations of one property agree. They may differ in whether a relationship is ordered, because it is sufficient that
+    /// one record type states the order.
     func isSame(as other: PropertyForm) -> Bool {
         switch (self, other) {
         case (.attribute(let left, let leftOptional, let leftAllowed), .attribute(let right, let rightOptional, let rightAllowed)):

@@ -31,7 +31,7 @@ public protocol EntityRecord: RelatedValue, ArrayElement where Record == Self {
     /// A ref to the object of this value; `nil` until the value is saved for the first time, and again after the object is deleted.
     var ref: Ref<Self>? { get set }
 
-    /// Reads each property of the object at which `row` is positioned. Errors of `row` name the object and the property.
+    /// Reads each property of the object at which `row` is positioned. If a read fails, the error names the object and the property.
     init(from row: inout RecordReader) throws
 
     /// Writes each property. A save calls this method once or twice, and the values must be the same in both calls. By default, the method

@@ -12,7 +12,8 @@ extension Graph {
     /// Returns the record of the object with an id. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record { try load(type, id, nil) }
 
-    /// - Parameter uncommitted: The origins of refs, if the graph belongs to a transaction in progress; otherwise `nil`.
+    /// - Parameter uncommitted: If the graph belongs to a transaction in progress, the data by which refs detect a rollback of the
+    ///   transaction; otherwise `nil`.
     func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID, _ uncommitted: UncommittedOrigins?) throws -> Record {
         var reader = RecordReader(self, try binding(type), uncommitted)
         return try reader.record(of: id)
@@ -82,7 +83,7 @@ extension RecordBinding {
 extension Ref {
     /// Throws `.misuse` if the object belongs to another store, and `.objectDeleted` if the transaction that inserted it was rolled back.
     ///
-    /// - Parameter outcome: The outcome of the transaction in which the ref is used; `nil` outside of transactions.
+    /// - Parameter outcome: The outcome object of the transaction in which the ref is used; `nil` outside of transactions.
     func check(_ storeKey: UInt64, _ outcome: TransactionOutcome? = nil) throws(CambiumError) {
         let entity = Record.recordSchema.entity
         guard origin.storeKey == storeKey else {

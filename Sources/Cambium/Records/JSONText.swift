@@ -18,7 +18,7 @@ enum JSONText {
         return try decoder.decode(type, from: Data(text.utf8))
     }
 
-    /// Returns null if the value encodes as null.
+    /// Returns the value as a JSON value of the store, or null if the value encodes as `null`.
     static func encode(_ value: some Encodable) throws -> Value {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,4 +1,4 @@
-/// A rule of a property of an `EntityRecord`, for the schema.
+/// An option of a property of an `EntityRecord`, such as a rule, an index or a delete rule, which becomes a part of the schema.
 ///
 ///     RecordProperty("id", \.id, .identity, .rebuild(.uuid))
 ///     @Attribute(.minLength(1), .maxLength(200)) var title: String
@@ -33,7 +33,7 @@ public struct PropertyOption: Sendable {
     public static var identity: Self { Self(effect: .identity) }
     /// No two objects have the same value.
     public static var unique: Self { Self(effect: .unique) }
-    /// There is an ordered index over the attribute.
+    /// The store keeps an ordered index over the attribute.
     public static var indexed: Self { Self(effect: .indexed) }
     /// Marks a `Codable` property for the macro `@Attribute`. In a record without the macro, use `RecordProperty(json:_:)`.
     public static var json: Self { Self(effect: .json) }
@@ -71,7 +71,7 @@ public struct PropertyOption: Sendable {
     public static func followParent(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .followParent(.keyPath(keyPath))) }
     /// The value in a clone that has no parent to follow. Without this option, cloning an object without a parent fails.
     public static func withoutParent(_ value: WithoutParent) -> Self { .userInfo(["withoutParent": value.rawValue]) }
-    /// A clone copies the members, shares them with the original, or has no members.
+    /// The behavior of a clone for a relationship: it copies the members, shares them with the original, or has no members.
     public static func clone(_ rule: CloneRule) -> Self {
         let word =
             switch rule {

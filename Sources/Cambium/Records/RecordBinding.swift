@@ -1,4 +1,4 @@
-/// A record's properties, resolved for the graphs of one schema.
+/// The properties of a record type, matched with the entity and the properties of a store's schema.
 final class RecordBinding: Sendable {
     let entity: Entity
     let properties: [Property]
@@ -6,12 +6,12 @@ final class RecordBinding: Sendable {
     /// properties.
     let identity: [Int]
     let hasRelationships: Bool
-    /// For each property, the position of its value in the row of a `RowCursor`; `nil` for a relationship.
+    /// For each property, the handle with which a `RowCursor` reads its values; `nil` for a relationship.
     let fields: [CursorField?]
     /// The elements of `fields` that are not `nil`.
     let attributeFields: [CursorField]
 
-    /// The origin that the refs of records get. It identifies the store for which the properties were resolved.
+    /// The origin that refs to objects of the store get. It identifies the store.
     private let origin: RefOrigin
 
     enum Property: Sendable {
@@ -53,7 +53,7 @@ final class RecordBinding: Sendable {
         identity = indexes.count == entity.identity.count ? indexes : []
     }
 
-    /// Returns the origin of the refs of records in a graph.
+    /// Returns the origin that refs to objects of a graph get. It identifies the graph's store.
     func origin(_ graph: Graph) -> RefOrigin { origin.storeKey == graph.storeKey ? origin : RefOrigin(storeKey: graph.storeKey) }
 
     private static func resolve(
@@ -108,7 +108,7 @@ extension Relationship {
 }
 
 extension Graph {
-    /// Returns the properties of a record, resolved for this graph. They are resolved only once for each schema.
+    /// Returns the properties of a record type, matched with the schema of this graph. The result is computed only once for each schema.
     func binding<Record: EntityRecord>(_ type: Record.Type) throws(CambiumError) -> RecordBinding {
         try layout.derivedObject(for: type) { () throws(CambiumError) in try RecordBinding(Record.recordDescription, type, self) }
     }

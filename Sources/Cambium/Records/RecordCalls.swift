@@ -28,7 +28,7 @@ extension Store {
         return try receipt.graph.load(ref)
     }
 
-    /// Imports rows as the objects of which a record is a view. Throws as `importRows(_:from:_:hooks:author:reached:)` does. Also throws
+    /// Imports rows as objects of the entity of a record type. Throws as `importRows(_:from:_:hooks:author:reached:)` does. Also throws
     /// `.unknownName` if the record does not fit the store's schema.
     @discardableResult
     public func importRows<Record: EntityRecord>(

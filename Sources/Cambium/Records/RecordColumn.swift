@@ -1,4 +1,4 @@
-/// One property of the records of one graph, for loops over many objects: its column is looked up only once.
+/// The values of one property in one graph, for loops over many objects. The column of the property is looked up only once.
 ///
 ///     let ages = try graph.column(\Person.age)
 ///     for place in try graph.places(of: Person.self) { sum += ages[place] ?? 0 }
@@ -27,7 +27,8 @@ extension Graph {
         RecordColumn(column(try attribute(keyPath)))
     }
 
-    /// Returns the places of the objects of which a record is a view, by ascending id. Throws as `column(_:)` does.
+    /// Returns the places (row positions in this graph) of the objects of a record type's entity, by ascending id. Throws as `column(_:)`
+    /// does.
     public func places<Record: EntityRecord>(of type: Record.Type) throws -> PlaceSequence { places(of: try binding(type).entity) }
 
     private func attribute<Record: EntityRecord>(_ keyPath: PartialKeyPath<Record>) throws -> Attribute {

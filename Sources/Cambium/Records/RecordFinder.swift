@@ -1,4 +1,5 @@
-/// Finds many records of one graph by their identity. Everything that is the same for all of these records is looked up only once.
+/// Finds many records of one graph by their identity. The work that does not depend on the identity, such as matching the record with the
+/// schema, is done only once.
 ///
 ///     var people = try graph.finder(Person.self)
 ///     for id in ids { if let person = try people.find(id) { print(person.name) } }
