@@ -14,7 +14,7 @@ public struct ExportedRecord<Record: EntityRecord>: Sendable {
     ///   - record: The record of the object.
     ///   - graph: The graph that contains the values.
     ///   - options: The form of the object: references, includes, nulls and the mapping.
-    ///   - hooks: The program's changes to the row.
+    ///   - hooks: The functions of the program that change or omit the row.
     public init(_ record: Record, in graph: Graph, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks()) {
         self.record = record
         self.graph = graph

@@ -17,7 +17,7 @@ public struct ExportedRecords<Record: EntityRecord>: Sendable {
     ///   - records: The records, in the order of the output.
     ///   - graph: The graph that contains the values.
     ///   - options: The form of the objects: references, includes, nulls and the mapping.
-    ///   - hooks: The program's changes to each row.
+    ///   - hooks: The functions of the program that change or omit each row.
     public init(_ records: [Record], in graph: Graph, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks()) {
         self.records = records
         self.graph = graph
@@ -30,8 +30,8 @@ extension ExportedRecords: Encodable {
     /// Encodes an array of objects. If the hook omits a record, the array does not contain it.
     ///
     /// Throws an `EncodingError`, with the `CambiumError` as the underlying error, for a record that was never saved or belongs to another
-    /// store. Also throws an `EncodingError` if the graph does not contain the object of a record. The same error reports a row from which
-    /// an import with the mapping would read something else. Throws `.unknownName` if the record does not fit the schema, and
+    /// store. Also throws an `EncodingError` if the graph does not contain the object of a record. Also throws an `EncodingError` for a row
+    /// that an import with the mapping would read as something else. Throws `.unknownName` if the record does not fit the schema, and
     /// `.invalidInput` if the mapping does not fit the schema. Complexity: O(attributes and members of the written objects).
     public func encode(to encoder: any Encoder) throws {
         var export = try RecordExport(graph, Record.self, options, hooks)

@@ -9,9 +9,9 @@ extension ImportHooks {
     ///
     /// `finish` gets a ref and not the record, because many hooks need only the id. `transaction.load(_:)` reads the record of a ref.
     ///
-    /// `prepare` gets the row as the input has it, and no object: the mapping is applied later, and the object is known only after that.
-    /// `prepare` is called only in imports of the record's entity or a sub-entity. An import of a parent entity does not call `prepare`,
-    /// because in such an import, the row itself determines the entity.
+    /// `prepare` gets the row as it is in the input, and no object: the import applies the mapping later, and knows the object only after
+    /// that. `prepare` is called only in imports of the record's entity or a sub-entity. An import of a parent entity does not call
+    /// `prepare`, because in such an import, the row itself determines the entity.
     ///
     /// - Parameters:
     ///   - type: The type of the record. `finish` is called only for objects of its entity and sub-entities.

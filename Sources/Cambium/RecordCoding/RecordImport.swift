@@ -8,7 +8,7 @@ struct RecordImport {
     private let author: Author
     private let codingPath: [any CodingKey]
 
-    /// The rows of a decoder.
+    /// The rows in the input of a decoder: one object, or an array of rows.
     enum Rows {
         case single(JSONValue)
         case several([JSONValue])

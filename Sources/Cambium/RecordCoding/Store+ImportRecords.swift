@@ -13,10 +13,10 @@ extension Store {
     /// rows were imported. Complexity: that of `importRows`, and O(properties) for each record.
     ///
     /// - Parameters:
-    ///   - type: The type of the record, which is a view of the rows' entity.
+    ///   - type: The record type, which determines the entity of the rows.
     ///   - sources: The files or bytes with the rows, in the order in which the import reads the sources.
     ///   - options: The rules of the import. The report always contains the objects of the rows.
-    ///   - hooks: The program's changes to each row.
+    ///   - hooks: The functions of the program that change each row, or the object of each row.
     ///   - author: The author of the transactions.
     ///   - reached: Receives the report of a failed import, before the error is thrown.
     public func importRecords<Record: EntityRecord>(

@@ -54,7 +54,7 @@ extension Store {
     public func live<Record: EntityRecord>(_ query: RecordQuery<Record>) -> LiveRecords<Record> { LiveRecords(query: live(query.query)) }
 }
 
-/// The changes of one kind of record between two graphs.
+/// The objects of one record type that differ between two graphs, as records.
 public struct RecordChanges<Record: EntityRecord>: Sendable {
     /// The records that only the later graph has.
     public let inserted: [Record]
@@ -65,7 +65,7 @@ public struct RecordChanges<Record: EntityRecord>: Sendable {
 }
 
 extension Changes {
-    /// Returns, as records, the changes of the objects of which a record is a view.
+    /// Returns the changed objects of a record type's entity, as records.
     ///
     ///     for change in try store.graph.changes(since: earlier).records(of: Person.self).changed { print(change.after.name) }
     ///

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-// Translates the logic, comparisons, optionals and sequences of predicates.
+// Translates the logical operators, comparisons, optionals and sequences of Foundation predicates into conditions of queries.
 
 extension PredicateExpressions.Conjunction: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
@@ -73,8 +73,8 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
         translation.variables[variable.key] = PredicateTranslation.Variable(level: translation.level, path: names)
         defer { translation.variables[variable.key] = nil }
         let part = try translation.part(transform, "the right side of ?")
-        // In Swift, an optional chain on nil gives nil, and the predicate is false. So the condition must be false for null, even if it is
-        // a negation.
+        // In Swift, an optional chain on `nil` gives `nil`, and the predicate is false. So the translated condition must be false for null,
+        // even if it is a negation.
         guard case .condition(let condition) = part else { return part }
         let isPresent = Condition.comparison(FieldComparison(Operand(.path(QueryPath(names))), .notEqual, .value(.null)))
         return .condition(isPresent && condition)

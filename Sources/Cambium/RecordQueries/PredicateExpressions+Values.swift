@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-// Translates the variables, constants and key paths of predicates.
+// Translates the variables, constants and key paths of Foundation predicates into operands of queries.
 
 extension PredicateExpressions.Variable: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
@@ -113,8 +113,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 /// The collection properties that can be translated into queries.
 enum CollectionStep { case count, isEmpty }
 
-/// A type whose key paths `count` and `isEmpty` can be recognized. A key path equals only a key path of the same concrete type, so each
-/// type compares with its own key paths.
+/// A type that recognizes the key paths `count` and `isEmpty` of itself. A key path equals only a key path of the same concrete type, so
+/// each type compares with its own key paths.
 private protocol CountedCollection { static func step(_ keyPath: AnyKeyPath) -> CollectionStep? }
 
 extension Array: CountedCollection {

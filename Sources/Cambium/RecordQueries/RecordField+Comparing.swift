@@ -1,4 +1,4 @@
-// The operators of conditions. Null is unequal to each value, and neither less nor greater, as in the query language.
+// The operators of conditions. As in the query language, null is not equal to any value, and is neither less nor greater than any value.
 
 private func compare(_ left: Operand, _ relation: Comparison.Relation, _ right: Operand, _ folding: Folding = []) -> Condition {
     .comparison(Comparison(left, relation, right, folding: folding))
@@ -115,8 +115,8 @@ extension Condition {
     public static func || (left: Condition, right: Condition) -> Condition { .or(left.parts(of: false) + right.parts(of: false)) }
     public static prefix func ! (condition: Condition) -> Condition { .not(condition) }
 
-    /// Returns the parts of a conjunction or a disjunction, or the condition itself if it has another form. So a long chain of operators
-    /// becomes one flat list instead of deep nesting.
+    /// Returns the parts of an `and` (if `isConjunction` is true) or of an `or`, or the condition itself if it has another form. So a long
+    /// chain of operators becomes one flat list instead of deep nesting.
     private func parts(of isConjunction: Bool) -> [Condition] {
         switch self {
         case .and(let parts) where isConjunction: parts

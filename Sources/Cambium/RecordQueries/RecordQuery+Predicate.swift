@@ -26,8 +26,8 @@ extension Graph {
 
 /// The translation of the expressions of one predicate.
 struct PredicateTranslation {
-    /// A variable of the predicate or of a closure in it. Only the variable of the innermost closure can be translated, because a condition
-    /// on members cannot refer to the owner of the members.
+    /// A variable of the predicate or of a closure in the predicate. Only the variable of the innermost closure can be translated, because
+    /// a condition on members cannot refer to the owner of the members.
     struct Variable {
         let level: Int
         /// For a variable of `flatMap` or of an optional chain: the path to the variable's value from the object of the innermost closure.

@@ -10,24 +10,26 @@ internal import CambiumJSON
 public struct RecordReader: ~Copyable {
     let graph: Graph
     private var cursor: RowCursor
-    /// The place of the object that is being read. In an edit, `cursor` is not used, and does not move to this place.
+    /// The place (row position) of the object that is being read. If the object is read from an edit, `cursor` is not used.
     private var place: ObjectPlace
     /// The edit whose objects are read; `nil` for the objects of `graph`.
     private let edited: EditedRows?
-    /// The origins of refs inside of a transaction; `nil` for a graph or an edit.
+    /// Supplies the refs if records are read inside of a transaction; `nil` if they are read from a graph or an edit.
     private let uncommitted: UncommittedOrigins?
     private var binding: RecordBinding
-    /// The places of the records that contain this record, the outermost first.
+    /// The places of the objects of the records that contain this record, the outermost first.
     private var path: [ObjectPlace] = []
     /// The index of the property at which the next search for a name begins, because properties are usually read in order.
     private var next = 0
-    /// The origin of the current record's own ref. In a transaction, `uncommitted` supplies the origin, and only the containers of `own`
-    /// are used.
+    /// The origin (store and containing records) of the `ref` that the current record gets. In a transaction, `uncommitted` supplies the
+    /// store, and only the containing records are taken from `own`.
     private var own: RefOrigin
-    /// The origin of the own refs of the records inside of the current record; `nil` until one of these records is read.
+    /// The origin of the `ref` that each record inside of the current record gets; `nil` until one of these records is read.
     private var inside: RefOrigin?
-    /// The origin of refs to other objects; `nil` until a property needs it. In a transaction, `uncommitted` supplies the origin instead.
+    /// The origin of the refs in properties, which hold the graph or the edit; `nil` until a property needs it. In a transaction,
+    /// `uncommitted` supplies the refs instead.
     private var related: RefOrigin?
+    /// The record types inside of the record that were read so far, each matched with the schema.
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
 
     /// The maximum nesting depth of records.
@@ -35,7 +37,7 @@ public struct RecordReader: ~Copyable {
 
     /// Creates a reader for the objects of a graph. The reader must move to an object before it reads.
     ///
-    /// - Parameter uncommitted: The origins of refs, if the graph belongs to a transaction in progress.
+    /// - Parameter uncommitted: Supplies the refs, if the graph belongs to a transaction in progress; otherwise `nil`.
     init(_ graph: Graph, _ binding: RecordBinding, _ uncommitted: UncommittedOrigins? = nil) {
         self.graph = graph
         self.binding = binding
@@ -120,8 +122,8 @@ public struct RecordReader: ~Copyable {
 
     // MARK: Values of attributes
 
-    /// Whether an optional property is `nil`. It is `nil` if the value is null, or if the relationship leads to no object. It is also `nil`
-    /// if the relationship leads to the object of this record, or of a record that contains this record.
+    /// Whether an optional property is `nil`. It is `nil` if the value is null, or if the relationship leads to no object. A property that
+    /// is a record is also `nil` if the relationship leads to this record, or to a record that contains it.
     @usableFromInline
     func isNil<Wrapped>(_ property: Int, _ type: Wrapped.Type) -> Bool {
         if let isNull = isNull(property) { return isNull }
@@ -223,8 +225,8 @@ public struct RecordReader: ~Copyable {
         return places
     }
 
-    /// Returns the values of all members of a relationship. If the values are records, omits the object of this record, and of the records
-    /// that contain this record.
+    /// Returns the values of all members of a relationship. If the values are records, omits this record and the records that contain it,
+    /// because a struct cannot contain itself.
     mutating func related<Element: RelatedValue>(_ property: Int) throws -> [Element] {
         guard case .relationship(let relationship, let end) = binding.properties[property] else { throw missing(property) }
         let places = places(relationship, end)
@@ -258,7 +260,7 @@ public struct RecordReader: ~Copyable {
                     + "Declare one of the properties as Ref or ToMany.")
         }
         let (outerBinding, outerNext, inner) = (binding, next, try bound(Record.self))
-        // A record without relationships omits no object, so its ref needs no containers.
+        // A record without relationships omits no object, so its ref need not list the records that contain it.
         let origin = inner.hasRelationships ? originInside() : inner.origin(graph)
         let (outerOwn, outerInside) = (own, inside)
         path.append(outer)

@@ -50,7 +50,7 @@ private struct PropertyKey: Hashable, @unchecked Sendable {
     let keyPath: AnyKeyPath
 }
 
-/// The parts of a record's schema that do not depend on the type of the record.
+/// The parts of a `RecordSchema` that do not depend on its type parameter.
 struct RecordDescription: Sendable {
     let entity: String
     let parent: (any EntityRecord.Type)?

@@ -1,6 +1,6 @@
-/// The transaction or the edit that records are written to.
+/// The destination to which records are written: a transaction or an edit.
 struct RecordTarget: ~Copyable {
-    // Exactly one of `transaction` and `edit` is present, so each call reaches one of them.
+    // Exactly one of `transaction` and `edit` is not `nil`, so each method changes one of them.
     private(set) var transaction: WriteTransaction?
     private(set) var edit: Edit?
     let storeKey: UInt64
@@ -74,7 +74,7 @@ struct RecordTarget: ~Copyable {
 
     // MARK: Links
 
-    /// Returns the relationship at the other side of a relationship's links, or `nil` if the schema names no inverse.
+    /// Returns the inverse of a relationship, or `nil` if the schema names no inverse.
     func inverse(_ relationship: Relationship) -> Relationship? {
         relationship.inverse.flatMap { schema.relationship($0, ofRoot: relationship.destinationRoot) }
     }
@@ -103,10 +103,12 @@ struct RecordTarget: ~Copyable {
 
     // MARK: Refs
 
-    /// The outcome that refs to inserted objects of the transaction contain; `nil` for an edit, or if no ref contains an outcome yet.
+    /// The object that reports whether the transaction was committed, for refs to inserted objects. `nil` for an edit, or if no ref needs
+    /// it yet.
     var outcome: TransactionOutcome? { transaction?.currentOutcome() }
 
-    /// Returns the outcome for refs to an object that exists only if the transaction is committed; `nil` for any other object.
+    /// Returns the outcome object of the transaction if an object exists only after the transaction is committed. Returns `nil` for any
+    /// other object.
     mutating func outcome(of id: ObjectID, isNew: Bool) -> TransactionOutcome? {
         guard edit == nil, isNew || transaction?.draft.original.contains(id) == false else { return nil }
         return transaction?.sharedOutcome()
@@ -114,12 +116,14 @@ struct RecordTarget: ~Copyable {
 }
 
 extension WriteTransaction {
-    // If an optional cannot be copied, Swift can read a property or a subscript of its content only through a method.
+    // `transaction` is an optional of a type that cannot be copied. Swift can read a property or a subscript of its content only through a
+    // method.
     fileprivate func currentOutcome() -> TransactionOutcome? { outcome }
 
     fileprivate func currentValue(_ attribute: Attribute, of id: ObjectID) -> Value? { self[id, attribute] }
 
-    /// Returns the outcome that refs to inserted objects of the transaction share. Creates it at the first call.
+    /// Returns the object that reports to refs of inserted objects whether the transaction was committed. Creates the object at the first
+    /// call.
     mutating func sharedOutcome() -> TransactionOutcome {
         let outcome = outcome ?? TransactionOutcome()
         self.outcome = outcome

@@ -1,4 +1,4 @@
-/// A member of a relationship of an object.
+/// One member of a relationship of one object: a link, seen from the owner.
 struct LinkEnd: Hashable {
     let place: EditPlace
     let member: ObjectID
@@ -6,8 +6,8 @@ struct LinkEnd: Hashable {
 
 /// Writing the relationships of records.
 extension RecordWriter {
-    /// Returns the current object, and the relationship of a property if the relationship is written now. Returns `nil` if this call of
-    /// `write(to:)` is for attributes, or if the containing record writes the link.
+    /// Returns the current object and the relationship of a property, if the relationship is written now. Returns `nil` if this call of
+    /// `write(to:)` is for attributes, or if the property leads back to the containing record, which writes the link.
     private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
         guard let id = current.id, case .relationship(let relationship, _) = current.binding.properties[property],
             relationship.number != current.arrival
@@ -15,8 +15,8 @@ extension RecordWriter {
         return (id, relationship)
     }
 
-    /// Returns the object of the record that contains the current record, if a property leads back to that record. The containing record
-    /// writes this link. Otherwise, and in a call of `write(to:)` for attributes, returns `nil`.
+    /// Returns the object of the record that contains the current record, if a property leads back to that record. Returns `nil` for any
+    /// other property, and in a call of `write(to:)` for attributes.
     mutating func container(_ property: Int) -> (id: ObjectID, origin: RefOrigin)? {
         guard !isClearing, wantsRelationships, path.count > 1,
             case .relationship(let relationship, _) = current.binding.properties[property], relationship.number == current.arrival
@@ -25,20 +25,21 @@ extension RecordWriter {
         return (id, origin(of: id, isNew: false))
     }
 
-    /// Whether a property leads back to the containing record, and its values are records. Such a property is `nil` when the record is read
-    /// inside of the containing record, so a save makes it `nil`, too: it may contain the former container.
+    /// Whether a property leads back to the containing record, and its type is a record. Such a property is `nil` when the record is read
+    /// inside of the containing record. So a save makes it `nil`, too, because it may still contain a record that no longer contains this
+    /// one.
     @usableFromInline
     mutating func omitsContainer<Value>(_ property: Int, _ type: Value.Type) -> Bool {
         container(property) != nil && type is any EntityRecord.Type
     }
 
-    /// Returns a ref to the containing record if a property leads back to it, and if the value is a ref. Otherwise returns `nil`.
+    /// If a property leads back to the containing record, and its type is `Ref`, returns a ref to that record. Otherwise returns `nil`.
     mutating func containerRef<Value>(_ property: Int) -> Value? {
         guard let container = container(property), let type = Value.self as? any ContainerRef.Type else { return nil }
         return type.init(container.id, container.origin) as? Value
     }
 
-    /// Whether a value is a ref that comes from a transaction that was rolled back.
+    /// Whether a value is a ref to an object that a rolled-back transaction inserted.
     func isRolledBack<Value>(_ value: Value) -> Bool {
         (value as? any ContainerRef)?.origin.isRolledBack(except: target.outcome) ?? false
     }
@@ -46,11 +47,11 @@ extension RecordWriter {
     /// Whether this call of `write(to:)` is for relationships, and writes this relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
-    /// Whether a collection belongs to the property that is being written. If so, its members are unchanged.
+    /// Whether a `ToMany` was read from the property that is being written. If so, its members are unchanged and need not be written.
     ///
-    /// `owner` may have the id of an edit that was committed. Such an owner counts as the current object, unless the save has inserted this
-    /// object. An owner of a transaction that was rolled back does not exist, so its members are written, even if the current object got
-    /// its id.
+    /// `owner` may have a provisional id of an edit that was committed. Such an owner counts as the current object, unless the save has
+    /// inserted the current object. An owner that a rolled-back transaction inserted does not exist. So its members are written, even if
+    /// the current object has the same id.
     func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if current.isNew || owner.origin.isRolledBack(except: target.outcome) { return false }
@@ -67,8 +68,8 @@ extension RecordWriter {
         try save(&record, arrival: relationship(property)?.relationship.inverse)
     }
 
-    /// Links the current object to one object, or to no object. If `wanted` is `nil`, the present link stays if its object is omitted when
-    /// the record is read.
+    /// Links the current object to one object, or to no object. A record omits the records that contain it. So if `wanted` is `nil`, the
+    /// present link stays if it leads to the object of such a record.
     mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
@@ -83,8 +84,8 @@ extension RecordWriter {
         }
     }
 
-    /// Whether the members of a record are those that its object had before this save changed them. The save may have changed them through
-    /// another copy of the record, or from the other side of the relationship. Stores the former members in `formerMembers`.
+    /// Whether a record still has the members that its object had before this save changed them. The save may have changed them through
+    /// another copy of the record, or through the inverse relationship. Stores the members from before the save in `formerMembers`.
     private mutating func isOutdated(
         _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
     ) -> Bool {
@@ -97,7 +98,7 @@ extension RecordWriter {
             formerMembers[place] = former
         }
         guard current.isKnown, let former = formerMembers[place], Set(former) == Set(wanted) else { return false }
-        // The places of lost members in the former order are not known.
+        // The positions that lost members had in the order are not known, so only the other members are compared.
         return !relationship.isOrdered || former.filter { !lost.contains($0) } == wanted.filter { !lost.contains($0) }
     }
 
@@ -119,19 +120,20 @@ extension RecordWriter {
         try target.unlink(id, relationship, member)
     }
 
-    /// Notes that the other side of a relationship removes a member of an object.
+    /// Records that a change of the inverse relationship removes a member from a relationship of `owner`.
     private mutating func noteLoss(of member: ObjectID, at owner: ObjectID, _ relationship: Relationship) {
         let place = EditPlace(owner, relationship.number)
         if !addedMembers.contains(LinkEnd(place: place, member: member)) { lostMembers[place, default: []].insert(member) }
     }
 
-    /// Whether values of a type omit an object. Values that are records omit the objects of the records that contain the current record,
-    /// now or when it was read or saved. Values of other types omit no object.
+    /// Whether a property of a type omits an object when the record is read. Properties that are records omit the objects of the records
+    /// that contain the current record, now or when it was last read or saved. Properties of other types omit no object.
     private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
         (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
     }
 
-    /// Sets the members of a to-many relationship. Members that are omitted when the record is read stay at their positions.
+    /// Sets the members of a to-many relationship. A record omits the records that contain it, so their objects stay members, at their
+    /// positions.
     ///
     /// - Parameter collect: Appends the wanted members, in order. `collect` is called only if the relationship is written.
     mutating func writeMembers<Member>(

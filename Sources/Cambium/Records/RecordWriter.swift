@@ -6,9 +6,10 @@ public struct RecordWriter: ~Copyable {
     var target: RecordTarget
     /// The values of attributes that the current record has written.
     private var values: [(Attribute, Value)] = []
-    /// The attributes in `values` whose types read several stored forms as one value, such as JSON with its keys in any order. `form`
-    /// converts a stored form into the form in which the type itself stores the value.
+    /// The attributes in `values` for which different stored texts mean one value, such as JSON with its keys in any order. `form` converts
+    /// a stored text into the text that the Swift type itself would store.
     private var forms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
+    /// The record that is being written.
     private(set) var current: Frame
     /// The objects of the records that contain the current record, followed by the current object.
     private(set) var path: [ObjectID] = []
@@ -16,23 +17,25 @@ public struct RecordWriter: ~Copyable {
     /// saving this copy does not undo the change of another copy.
     private var formerValues: [EditPlace: Value] = [:]
     var formerMembers: [EditPlace: [ObjectID]] = [:]
-    /// The members that the writer added from the other side of a relationship, and those that it removed from there. If the record of an
-    /// object still has the members from before, saving this record does not undo these changes.
+    /// The members that the writer added to a relationship, or removed from it, by changing the inverse relationship. If a record still has
+    /// the members from before these changes, saving the record does not undo them.
     var addedMembers: Set<LinkEnd> = []
     var lostMembers: [EditPlace: Set<ObjectID>] = [:]
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
+    /// The origin of refs to objects that existed before the transaction or edit.
     private let read: RefOrigin
+    /// The origin of refs to objects that the transaction inserted; `nil` until there is such a ref.
     private var inserted: RefOrigin?
-    /// Whether the writer changes no object, and only clears the refs of records whose objects were deleted.
+    /// Whether the writer only clears the refs of records whose objects were deleted, and changes no object.
     private(set) var isClearing = false
 
-    /// The record that is being written.
+    /// The state of writing one record. A record inside of another record has a separate frame.
     struct Frame {
         let binding: RecordBinding
         /// The object of the record; `nil` until the values of its attributes were written.
         var id: ObjectID?
-        /// The inverse of the relationship through which the save reached the record. This inverse is not written here, because the
-        /// containing record writes the link.
+        /// The property that leads back to the containing record: the inverse of the relationship through which the save reached this
+        /// record. It is not written here, because the containing record writes the link.
         let arrival: PropertyNumber?
         /// Whether the record has the ref of an object. If so, the record may be one of several copies.
         var isKnown = false
@@ -130,10 +133,10 @@ public struct RecordWriter: ~Copyable {
         if case .attribute(let attribute) = current.binding.properties[property], !attribute.isDerived { values.append((attribute, value)) }
     }
 
-    /// Adds the value of an attribute whose type reads several stored forms as one value. If the object already has the value in another
-    /// form, the object keeps that form.
+    /// Adds the value of an attribute for which different stored texts mean one value. If the object already has the value as another text,
+    /// the object keeps that text.
     ///
-    /// - Parameter form: Converts a stored form into the form in which the type itself stores the value.
+    /// - Parameter form: Converts a stored text into the text that the Swift type itself would store.
     mutating func put(_ property: Int, _ value: Value, _ form: @escaping (Value) throws -> Value) throws {
         try put(property, value)
         if case .attribute(let attribute) = current.binding.properties[property] { forms.append((attribute, form)) }
@@ -157,7 +160,7 @@ public struct RecordWriter: ~Copyable {
 
     // MARK: Records
 
-    /// Saves a record: updates the object of its ref, or the object with its identity, or inserts an object.
+    /// Saves a record: updates the object of its ref, or otherwise the object with its identity. If there is no such object, inserts one.
     mutating func save<Record: EntityRecord>(_ record: inout Record, arrival: PropertyNumber? = nil) throws -> ObjectID {
         guard path.count < RecordReader.depthMax else {
             throw CambiumError(
@@ -218,8 +221,8 @@ public struct RecordWriter: ~Copyable {
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         current.isKnown = known != nil
         if let id = known ?? identified(binding) {
-            // Values with several stored forms are compared here, and so are records that may have copies. A record can have copies only if
-            // relationships lead to its object several times: the record has relationships, or is nested.
+            // Removes the values that need not be written. The removal matters if a value has several stored texts, or if the save may
+            // reach several copies of the record. Copies are possible only if the record has relationships, or is inside of another record.
             if !forms.isEmpty || binding.hasRelationships || !path.isEmpty { omitValues(of: id) }
             try target.set(id, values)
             return (id, false)
@@ -229,7 +232,8 @@ public struct RecordWriter: ~Copyable {
         return (try target.insert(binding.entity, values), true)
     }
 
-    /// Omits the values that the object has already. Also omits a value that the object had before another copy of the record changed it.
+    /// Removes from `values` the values that the object already has. Also removes a value that the object had before another copy of the
+    /// record changed it.
     private mutating func omitValues(of id: ObjectID) {
         var kept: [(Attribute, Value)] = []
         for (attribute, value) in values {
@@ -245,7 +249,8 @@ public struct RecordWriter: ~Copyable {
         values = kept
     }
 
-    /// Whether a stored value is the value of a record, perhaps in another form, such as JSON with another order of keys or more members.
+    /// Whether a stored value equals the value of a record, although the texts may differ, such as JSON with another order of keys or with
+    /// keys that the Swift type ignores.
     private func isStored(_ value: Value, as stored: Value, _ attribute: Attribute) -> Bool {
         if stored == value { return true }
         guard !stored.isNull, let form = forms.first(where: { $0.attribute === attribute })?.form else { return false }
@@ -267,7 +272,7 @@ public struct RecordWriter: ~Copyable {
         return target.find(binding.entity, identity: identity)
     }
 
-    /// Returns the object of a ref, or `nil` if the ref comes from a transaction that was rolled back.
+    /// Returns the object of a ref, or `nil` if a rolled-back transaction inserted the object.
     ///
     /// Throws `.objectDeleted` if the object does not exist, and `.misuse` if the ref belongs to another store.
     private borrowing func objectID<Record: EntityRecord>(of ref: Ref<Record>) throws -> ObjectID? {

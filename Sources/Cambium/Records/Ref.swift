@@ -1,4 +1,4 @@
-/// A reference to an object, typed by a record that is a view of the object.
+/// A reference to an object, typed by the record type with which the object is read.
 ///
 /// As a property of a record, a ref breaks a cycle of records, and loads its record only on request. It holds the graph from which its
 /// owner was read, so the owner and the loaded record belong to one moment. The pages of that moment stay in memory as long as the ref
@@ -67,7 +67,7 @@ extension Ref: RelatedValue, ArrayElement {
     public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.existing(self) }
 }
 
-/// A type of refs. With this protocol, `RecordWriter` creates a ref without knowing the type of the ref's record.
+/// A `Ref` of any record type. With this protocol, `RecordWriter` creates a ref without knowing the record type.
 protocol ContainerRef {
     var id: ObjectID { get }
     var origin: RefOrigin { get }
@@ -76,13 +76,14 @@ protocol ContainerRef {
 }
 
 extension Ref: ContainerRef {
-    /// Returns this ref as the own ref of a record that is inside of the records of `containers`.
+    /// Returns this ref as the property `ref` of a record that is inside of other records. `containers` are the objects of these other
+    /// records.
     func inside(_ containers: [ObjectID]) -> Ref {
         origin.containers == containers ? self : Ref(id, RefOrigin(storeKey: origin.storeKey, origin.outcome, containers: containers))
     }
 }
 
-/// The origin of refs: the store, and the graph, the edit or the transaction to which the objects belong.
+/// The part of refs that is independent of the object: the store, and the graph, the edit or the transaction from which the refs were made.
 final class RefOrigin: Sendable {
     /// The state from which a ref loads its record.
     enum Moment {
@@ -93,10 +94,10 @@ final class RefOrigin: Sendable {
 
     let storeKey: UInt64
     let moment: Moment
-    /// The outcome of the transaction that inserted the objects; `nil` if the objects were read.
+    /// Reports whether the transaction that inserted the objects was committed; `nil` if the objects existed before.
     let outcome: TransactionOutcome?
-    /// The objects of the records inside which a record was read or saved; empty except in the record's own ref. The record omits these
-    /// objects, so a save of the record alone must not remove its links to them.
+    /// The objects of the records that contained a record when it was read or saved. The list is empty, except in the property `ref` of the
+    /// record. The record omits these objects, so a save of the record alone must not remove its links to them.
     let containers: [ObjectID]
 
     init(storeKey: UInt64, _ outcome: TransactionOutcome? = nil, containers: [ObjectID] = []) {
@@ -114,7 +115,7 @@ final class RefOrigin: Sendable {
         moment = .edit(edit)
     }
 
-    /// Whether the objects come from a transaction that was not committed. The transaction in progress does not count.
+    /// Whether the objects were inserted by a transaction that was rolled back. The transaction in progress does not count as rolled back.
     ///
     /// - Parameter outcome: The outcome of the transaction in progress; `nil` if there is no such transaction.
     func isRolledBack(except outcome: TransactionOutcome? = nil) -> Bool {

@@ -1,6 +1,6 @@
 /// A type that refers to an object: a record, or a `Ref` to a record. A property of this type is a relationship.
 public protocol RelatedValue: LinkedValue {
-    /// Returns the value for an object. Returns `nil` if the value is a record that contains the current record.
+    /// Returns the value that refers to an object. Returns `nil` if the value would be a record that contains the current record.
     static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Self?
 
     /// Saves the value if it is a record, and returns its object.
@@ -73,7 +73,7 @@ extension Set: PropertyValue where Element: RelatedValue {
                 ids.append(try member.save(in: &row, property))
                 saved.insert(member)
             }
-            // Builds the set again: the members have refs now, and the refs may affect whether members are equal.
+            // Builds the set again, because the members have refs now, and the refs may affect their hashes.
             self = saved
         }
         guard let container: Element = row.containerRef(property) else { return }

@@ -4,7 +4,7 @@ extension SchemaDefinition {
     ///     let store = try Store.open(at: path, creating: Schema(SchemaDefinition(of: Note.self)))
     ///
     /// Several records may be views of one entity. The entity has the properties of all of them; a property that occurs in several records
-    /// must have the same type in each. If only one side of a link states the inverse, the inverse is added to the other side.
+    /// must have the same type in each. If only one of two inverse relationships names the other, the other gets the inverse, too.
     ///
     /// Throws `.invalidInput` with all mistakes if records contradict each other, or if a key path does not lead to a stored property.
     public init(of records: any EntityRecord.Type...) throws(CambiumError) {
@@ -23,7 +23,7 @@ extension Schema {
     }
 }
 
-/// Combines the descriptions of records into entities.
+/// Combines the descriptions of record types into entity definitions.
 struct SchemaAssembly {
     private var known: Set<ObjectIdentifier> = []
     private var records: [(type: any EntityRecord.Type, description: RecordDescription)] = []
@@ -63,7 +63,7 @@ struct SchemaAssembly {
         return drafts.map(\.definition)
     }
 
-    /// Returns the stored name to which a key path or a name refers.
+    /// Returns the stored name of the property that a key path or a name denotes, or `nil` if no record type has the property.
     private func name(of name: PropertyName) -> String? {
         switch name {
         case .name(let text): text
@@ -71,8 +71,8 @@ struct SchemaAssembly {
         }
     }
 
-    /// Removes the properties that an ancestor declares. Begins with the most distant ancestor, because the records in between list its
-    /// properties again.
+    /// Removes the properties that an entity inherits from its ancestors. Begins with the most distant ancestor, because the record types
+    /// of nearer ancestors list its properties again.
     private mutating func dropInherited(_ drafts: inout [EntityDraft], _ index: Int, _ indexByName: [String: Int]) {
         var seen: Set<String> = [drafts[index].definition.name]
         var ancestors: [Int] = []

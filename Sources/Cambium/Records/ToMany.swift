@@ -13,7 +13,9 @@ public struct ToMany<Record: EntityRecord>: Sendable {
         case stored(StoredMembers)
         /// The members of an owner that was read from an edit or inside of a transaction.
         case read([Ref<Record>], of: MembersOwner)
+        /// The members that the program assigned.
         case given([Ref<Record>])
+        /// No members are known, and a save does not change the stored members.
         case unknown
     }
 
@@ -51,7 +53,7 @@ public struct ToMany<Record: EntityRecord>: Sendable {
     }
 }
 
-/// The object and the relationship whose members a collection has.
+/// The object and the relationship from which the members of a `ToMany` were read.
 struct MembersOwner: Sendable {
     let id: ObjectID
     let relationship: PropertyNumber

@@ -1,11 +1,12 @@
-/// The origins that refs get if their records are read from the uncommitted changes of a transaction. The refs hold no graph, because the
-/// pages of the changes belong to the transaction.
+/// Makes the refs of records that are read from the uncommitted changes of a transaction. The refs hold no graph, because the pages of the
+/// changes belong to the transaction.
 final class UncommittedOrigins {
     private let original: Graph
     private let read: RefOrigin
     /// The origin of refs to objects that the transaction inserted. Such a ref is valid only if the transaction is committed.
     private let inserted: RefOrigin
-    /// The ids that refs get, by the ids that the objects have in the graph. A ref to any other object gets the id of the graph.
+    /// The provisional ids of objects that an edit inserted, by their ids in the graph. A ref to any other object has the same id as in the
+    /// graph.
     private let otherIDs: [ObjectID: ObjectID]
 
     init(_ original: Graph, _ outcome: TransactionOutcome) {
@@ -15,7 +16,7 @@ final class UncommittedOrigins {
         otherIDs = [:]
     }
 
-    /// Creates the origins of refs to the objects of an edit.
+    /// Prepares refs to the objects of an edit's preview.
     ///
     /// - Parameter provisionalIDs: The ids that the inserted objects have in the edit.
     init(_ original: Graph, provisionalIDs: [ObjectID: ObjectID]) {
@@ -25,11 +26,12 @@ final class UncommittedOrigins {
         otherIDs = provisionalIDs
     }
 
-    /// - Parameter containers: The objects of the records that contain the object's record. Empty unless the ref is a record's own ref.
+    /// - Parameter containers: The objects of the records that contain the object's record, if the ref becomes the property `ref` of this
+    ///   record; otherwise empty.
     func ref<Record: EntityRecord>(to id: ObjectID, in containers: [ObjectID] = []) -> Ref<Record> {
         Ref<Record>(self.id(id), original.contains(id) ? read : inserted).inside(containers)
     }
 
-    /// Returns the id that refs to an object have.
+    /// Returns the id that a ref to an object has: the provisional id if an edit inserted the object, otherwise the id itself.
     func id(_ id: ObjectID) -> ObjectID { otherIDs[id] ?? id }
 }

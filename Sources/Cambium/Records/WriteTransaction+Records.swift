@@ -29,7 +29,7 @@ extension WriteTransaction {
         try withWriter(Record.self) { writer in try writer.delete(&record) }
     }
 
-    /// Passes the transaction to a writer of records. If `body` throws after it has changed something, the transaction fails.
+    /// Calls `body` with a `RecordWriter` for this transaction. If `body` throws after it has changed something, the transaction fails.
     mutating func withWriter<Record: EntityRecord, Result>(
         _ type: Record.Type, _ body: (inout RecordWriter) throws -> Result
     ) throws -> Result {
