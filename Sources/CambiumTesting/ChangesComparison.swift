@@ -1,8 +1,8 @@
 package import CambiumGraph
 internal import CambiumModel
 
-/// Compares changes with the difference between two reference graphs. Returns a sentence about the first object whose change is wrong, or
-/// `nil` if all changes are right.
+/// Compares changes with the difference between two reference graphs (the simple model with which tests compare the engine). Returns a
+/// sentence about the first object whose change is wrong, or `nil` if all changes are right.
 ///
 /// Complexity: O(objects x properties).
 package func difference(_ changes: Changes, from old: ReferenceGraph, to new: ReferenceGraph) -> String? {
@@ -51,7 +51,7 @@ extension ObjectChange {
     }
 }
 
-/// The difference between one object in two reference graphs.
+/// The expected change of one object: the difference between its states in two reference graphs.
 private struct ReferenceChange {
     let id: ObjectID
     let old: ReferenceGraph

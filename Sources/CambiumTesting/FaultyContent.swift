@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumLog
 
-/// The bytes of a file, and its changes that are not yet durable.
+/// The bytes of a file on a simulated disk, and the changes that are not yet durable.
 struct FaultyContent: Sendable {
     private enum Change {
         case write([UInt8], offset: Int)
@@ -78,6 +78,8 @@ struct FaultyContent: Sendable {
         pending = []
     }
 
+    /// Returns bytes that the file may have after a power failure: each change that is not yet durable survives completely, in part, or not
+    /// at all.
     func image(_ random: inout SplitMix64) -> [UInt8] {
         var bytes = durable
         for change in pending {
@@ -117,7 +119,7 @@ private final class MappedPart: @unchecked Sendable {
     /// The content of the memory at the last comparison. It is empty if the process only reads the mapping.
     private var seen: [UInt8]
     private(set) weak var mapping: FileMapping?
-    /// The mapping until `memory` passes it to the process, and then `nil`. Afterwards, only the process keeps the mapping alive.
+    /// The mapping, until the property `memory` is read; then `nil`, so that only the simulated process keeps the mapping alive.
     private var made: FileMapping?
 
     private static let pageByteCount = 4096
@@ -131,7 +133,7 @@ private final class MappedPart: @unchecked Sendable {
         made = mapping
     }
 
-    /// The memory, which can be passed to the process once.
+    /// The mapping for the simulated process. This property can be read only once.
     var memory: FileMapping {
         defer { made = nil }
         guard let made else { preconditionFailure("A mapping must be handed over only once.") }
@@ -154,8 +156,8 @@ private final class MappedPart: @unchecked Sendable {
         }
     }
 
-    /// Copies bytes into the mapped memory, because the process has written the bytes to the file without this mapping. `place` is the
-    /// offset of the bytes in the file.
+    /// Copies bytes into the mapped memory, because the process has written them to the file in another way. `place` is the offset of the
+    /// bytes in the file.
     func take(_ bytes: [UInt8], at place: Int) {
         guard let mapping else { return }
         let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))

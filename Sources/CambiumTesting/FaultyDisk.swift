@@ -91,7 +91,7 @@ struct FaultyDisk: Sendable {
         for change in pending where Bool.random(using: &random) {
             for (path, number) in change { entries[path] = number }
         }
-        // The paths are sorted, so that a seed always results in the same image.
+        // Sorts the paths, so that the same seed always results in the same files.
         var image: [String: [UInt8]] = [:]
         for path in entries.keys.sorted() { image[path] = entries[path].map { files[$0].image(&random) } }
         return image

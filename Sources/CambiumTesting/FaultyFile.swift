@@ -1,6 +1,7 @@
 internal import CambiumLog
 internal import CambiumModel
 
+/// An open file of a `FaultyVolume`, the disk that tests use to simulate crashes and failures.
 final class FaultyFile: VolumeFile {
     private let volume: FaultyVolume
     let number: Int

@@ -2,8 +2,9 @@ import CambiumBytes
 package import CambiumLog
 package import CambiumModel
 
-/// A volume in memory that models a disk. The volume knows which bytes of each file are written and which are durable, so it can produce
-/// any state that a crash may leave. At any operation, the volume can stop like a process that dies, or fail like a disk.
+/// A volume (a directory of files) in memory that simulates a disk. The volume knows which bytes of each file are written and which are
+/// durable, so it can produce any state that a crash may leave. At any operation, the volume can simulate the death of the process, or a
+/// failure of the disk.
 ///
 ///     let volume = FaultyVolume()
 ///     volume.crash(at: 17)                       // operation 17 and all later ones throw
@@ -13,8 +14,8 @@ package import CambiumModel
 /// An operation is a call that changes something: creating, writing, truncating, mapping for writing, syncing, renaming, linking or
 /// removing a file, and syncing a directory. Calls that change nothing are counted separately.
 ///
-/// Interrupted calls, and reads or writes that end early, are not modeled, because each implementation of `Volume` repeats them. A call
-/// completes or fails. A write that fails may have written some of its bytes, and this is modeled.
+/// Interrupted calls, and reads or writes that end early, are not simulated, because each implementation of `Volume` repeats them. A call
+/// completes or fails. A failed write may have written some of its bytes, as on a real disk.
 package final class FaultyVolume: Volume {
     private let state = Guarded(FaultyDisk())
     private let locks = MemoryVolume()
@@ -31,17 +32,18 @@ package final class FaultyVolume: Volume {
     /// The number of operations so far.
     package var operationCount: Int { state.withLock { $0.operationCount } }
 
-    /// Lets the process die at an operation, which is counted from 0. That operation and all later ones throw.
+    /// Simulates the death of the process at an operation, counted from 0. This operation and all later ones throw.
     package func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
 
-    /// Lets one operation fail with an error number. Operations are counted from 0. A write that fails still writes a part of its bytes.
-    /// After a failed sync, some changes of the file are durable, and later syncs do not write the other changes.
+    /// Makes one operation, counted from 0, fail with an error number of the operating system. A write that fails still writes a part of
+    /// its bytes. After a failed sync, some changes of the file are durable, and later syncs do not write the other changes.
     package func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
 
     /// The number of calls so far that change nothing: calls that open, read, list, map for reading, or ask for a length or for existence.
     package var readCount: Int { state.withLock { $0.readCount } }
 
-    /// Lets one call that changes nothing fail with an error number. Such calls are counted from 0, as in `readCount`.
+    /// Makes one call that changes nothing fail with an error number of the operating system. The calls that change nothing are counted
+    /// from 0, as in `readCount`.
     package func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
 
     /// Simulates the start of another process that uses the current files. The faults that were requested no longer apply.

@@ -17,7 +17,7 @@ package struct Finding: Error, CustomStringConvertible {
 /// Returns the text of a list of ops. The text of each op has at most 600 characters.
 package func shown(_ ops: [Op]) -> String { "after " + ops.map { String("\($0)".prefix(600)) }.joined(separator: "; ") }
 
-/// Adds to an op the parts that only the engine can compute, such as the hash of a clone.
+/// Completes an op with the parts that only the engine can compute, such as the hash of a clone.
 package func completed(_ op: Op, _ draft: borrowing Draft) throws(CambiumError) -> Op {
     if case .clone(let clone) = op { .clone(try completed(clone, draft)) } else { op }
 }

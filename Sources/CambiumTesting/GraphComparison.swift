@@ -1,7 +1,8 @@
 package import CambiumGraph
 internal import CambiumModel
 
-/// Returns a sentence about the first difference between a graph and a reference, or `nil` if they are equal.
+/// Returns a sentence about the first difference between a graph and a reference graph (the simple model with which tests compare the
+/// engine), or `nil` if they are equal.
 ///
 /// Compares everything that can be read: ids, entities, sources, stub flags, values, members and their order, and counts. Also checks that
 /// the graph finds each object by its identity. The caller must ensure that no two objects have the same identity. Complexity: O(entities x
@@ -44,8 +45,8 @@ private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: Objec
     return nil
 }
 
-/// Compares the value with each way of reading it through a bound column. Returns the first difference as a part of a sentence, or `nil` if
-/// there is no difference.
+/// Reads the value of an object through each method of a column, and compares the results with `value`. Returns the first difference as a
+/// part of a sentence, or `nil` if there is no difference.
 private func difference(_ column: Column, _ value: Value, _ place: ObjectPlace) -> String? {
     if ValueKey(column.value(at: place)) != ValueKey(value) { return "is \(column.value(at: place)) by its column" }
     switch value {

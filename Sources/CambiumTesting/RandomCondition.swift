@@ -90,7 +90,7 @@ package struct RandomCondition: Sendable {
         return .comparison(Comparison(path, relation, right, quantifier: quantifier, folding: folding))
     }
 
-    /// Returns a constant for an attribute: usually the value of an object, or a value that differs from it a little.
+    /// Returns a constant for a comparison with an attribute: usually the value of a random object, or a value close to it.
     private mutating func literal(_ attribute: Attribute, _ entity: Entity, _ relation: Comparison.Relation) -> QueryLiteral {
         if random.isTrue(1, outOf: 10) { return .null }
         let value = random.pick(ids[entity.number] ?? []).flatMap { graph.value(of: attribute, of: $0) } ?? .null
@@ -188,7 +188,7 @@ package struct RandomCondition: Sendable {
 }
 
 extension Value {
-    /// Whether the text of a condition contains the value as a string.
+    /// Whether a condition in the query language writes the value as a string.
     fileprivate var isText: Bool {
         switch self {
         case .date, .uuid, .data, .string, .uri: true

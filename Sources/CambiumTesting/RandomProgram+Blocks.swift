@@ -3,6 +3,7 @@ internal import CambiumModel
 extension RandomProgram {
     // MARK: Objects
 
+    /// Returns an op that inserts or updates several objects, or `nil` if there are no objects to update.
     mutating func upsert(_ graph: ReferenceGraph) -> Op? {
         guard let entity = random.pick(concrete) else { return nil }
         let kinds: [UpsertBlock.Kind] = [.insert, .insertStub, .update, .fill]
@@ -22,8 +23,8 @@ extension RandomProgram {
             if kind == .update { attributes = someOf(attributes, upTo: 3) }
         }
         if serials.isEmpty { return nil }
-        // If a block has many objects, identifying attributes get new values. With the few common values, two objects would almost always
-        // have the same identity, and the transaction would be rejected.
+        // If a block has many objects, the attributes of unique sets get new values. With a few common values, two objects would almost
+        // always have the same identity, and the transaction would be rejected.
         let isFresh = serials.count > 10
         let columns = attributes.map { attribute in
             column(
@@ -44,13 +45,14 @@ extension RandomProgram {
         Array(attributes.shuffled(using: &random).prefix(Int.random(in: 1...count, using: &random)))
     }
 
+    /// Returns serials as runs of consecutive numbers, the form that blocks of objects need.
     static func runs(_ serials: [UInt64]) -> SerialRuns {
         var runs = SerialRuns()
         for serial in serials { runs.append(serial) }
         return runs
     }
 
-    /// Returns the values of an attribute as a column of a block.
+    /// Returns the values of an attribute as a column of an op that contains many objects.
     func column(_ attribute: Attribute, _ values: [Value]) -> AttributeColumn {
         var presence = [UInt64](repeating: 0, count: (values.count + 63) / 64)
         let forms = values.map { StoredForm($0, type: attribute.type) }
@@ -71,6 +73,7 @@ extension RandomProgram {
 
     // MARK: Links
 
+    /// Returns an op that changes the members of one relationship of several objects, or `nil` if there are no objects.
     mutating func relink(_ graph: ReferenceGraph) -> Op? {
         guard let (_, relationship) = owner(graph), let entity = schema.entity(relationship.entity) else { return nil }
         let owners = some(graph.ids(of: entity), upTo: 4).sorted()

@@ -1,8 +1,8 @@
 internal import CambiumModel
 
 extension RandomProgram {
-    /// Returns an op that clones a few objects and usually succeeds. Returns `nil` if no clone of at most 150 objects is found. The outcome
-    /// in the op comes from the reference, without the hash that only the engine computes.
+    /// Returns an op that clones a few objects and usually succeeds. Returns `nil` if no clone of at most 150 objects is found. The
+    /// reference graph computes the outcome in the op. The op lacks the hash that only the engine can compute.
     mutating func clone(_ graph: ReferenceGraph) -> Op? {
         // A large graph is not cloned: if copies were cloned again and again, the graph would grow exponentially.
         if graph.objectCount > 500 { return nil }
@@ -29,7 +29,7 @@ extension RandomProgram {
         return nil
     }
 
-    /// Returns an op whose clone must throw.
+    /// Returns a clone op that must throw when it is applied.
     mutating func wrongClone(_ graph: ReferenceGraph, _ present: ObjectID, _ absent: ObjectID) -> Op {
         switch Int.random(in: 0..<5, using: &random) {
         case 0: return Self.refused([], CloneOptions())
@@ -44,7 +44,7 @@ extension RandomProgram {
         return Self.refused(random.isTrue(1, outOf: 2) ? [absent] : [present, absent], CloneOptions())
     }
 
-    /// Returns an op whose clone must throw, because it shares objects that can have only one owner.
+    /// Returns a clone op that must throw, because its copies would share objects that can have only one owner.
     private mutating func wrongShare(_ graph: ReferenceGraph, _ present: ObjectID) -> Op? {
         let owned = concrete.flatMap { entity in
             entity.relationships.filter { relationship in
@@ -71,7 +71,7 @@ extension RandomProgram {
         return options
     }
 
-    /// Returns rules in the order in which an op must have them.
+    /// Returns random rules for relationships, in the order in which a clone op must list them.
     private mutating func cloneRules() -> [CloneOptions.Rule] {
         var found: [CloneOptions.Rule] = []
         for entity in concrete.sorted(by: { $0.number < $1.number }) {

@@ -1,6 +1,7 @@
 package import CambiumModel
 
-/// Generates random ops. Most ops fit the state of a reference graph. Tests apply the ops to the engine and to the reference.
+/// Generates random ops. Most ops are valid for the state of a reference graph. Tests apply each op to the engine and to the reference
+/// graph, and compare the results.
 ///
 ///     var program = RandomProgram(schema: schema, seed: 7)
 ///     let op = program.next(for: reference)
@@ -13,8 +14,8 @@ package struct RandomProgram: Sendable {
         case clones
         /// All ops. The test that runs the program also changes the schema often.
         case migrations
-        /// Only changes that `OpDerivation` can derive: no clones, no deletions, no serials in gaps, and no ops that the engine must
-        /// refuse.
+        /// Only changes that `OpDerivation` can derive from a comparison of two graphs: no clones, no deletions, no reuse of skipped
+        /// serials, and no ops that the engine must refuse.
         case derivable
     }
 
@@ -22,7 +23,7 @@ package struct RandomProgram: Sendable {
     package let scope: Scope
     var random: SplitMix64
     var values = RandomValues()
-    /// The links that a new object still needs to reach the minimum number of members of its relationships.
+    /// Ops that link new objects, so that their relationships reach the minimum number of members.
     private var pending: [Op] = []
     private(set) var concrete: [Entity] = []
     private(set) var relationships: [Relationship] = []
@@ -35,7 +36,7 @@ package struct RandomProgram: Sendable {
         adopt(schema)
     }
 
-    /// Continues with another schema, and drops the pending links for the present schema.
+    /// Continues with another schema. Drops the pending links, which were made for the old schema.
     package mutating func adopt(_ schema: Schema) {
         self.schema = schema
         pending = []
@@ -47,7 +48,7 @@ package struct RandomProgram: Sendable {
             })
     }
 
-    /// Returns the next op for the current state of a reference.
+    /// Returns the next op for the current state of a reference graph.
     package mutating func next(for graph: ReferenceGraph) -> Op {
         while let op = pending.popLast() {
             if case .link(let id, _, let target, _) = op, graph.contains(id), graph.contains(target) { return op }
@@ -93,8 +94,8 @@ package struct RandomProgram: Sendable {
 
     private func isWanted(_ attribute: Attribute) -> Bool { !attribute.isOptional && attribute.defaultValue.isNull }
 
-    /// Returns the serial of a new object: the number in the object's id. The serial is usually the next one. Otherwise, the serial leaves
-    /// a gap or lies in a gap.
+    /// Returns the serial of a new object, the number in its id. Usually returns the next unused serial. Occasionally skips serials, or
+    /// returns a serial that was skipped before.
     mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
         let next = graph.nextSerial(of: entity.root)
         if random.isTrue(1, outOf: 12) { return next + UInt64.random(in: 1...200, using: &random) }

@@ -1,8 +1,8 @@
 import CambiumJSON
 package import CambiumModel
 
-/// Random changes of a schema. Most changes are automatic. Some changes need a closure that converts values, and some conflict with the
-/// objects.
+/// Random changes of a schema. A migration makes most of these changes automatically. Some changes need a closure that converts values, and
+/// existing objects violate the rules of some others.
 extension RandomSchema {
     /// Returns a valid schema that differs from another schema in one to three aspects.
     package static func changed(_ schema: Schema, _ random: inout SplitMix64) -> SchemaDefinition {
@@ -13,17 +13,18 @@ extension RandomSchema {
             made.nameCount = Int(random.next() % 1_000_000) * 100
             made.change(&random)
             let changed = SchemaDefinition(entities: made.entities)
-            // A change that makes the schema invalid, together with the earlier changes, is skipped.
+            // Skips a change if it makes the schema invalid, alone or together with the earlier changes.
             if isSound(changed) { definition = changed }
         }
         return definition
     }
 
-    /// Whether a definition is a valid schema whose clone rules are valid with the standard keys and with `otherKeys`.
+    /// Whether a definition is a valid schema, and its rules for clones are valid with the standard names of their keys and with
+    /// `otherKeys`.
     private static func isSound(_ definition: SchemaDefinition) -> Bool {
         do {
             _ = try ClonePolicy(Schema(definition), CloneOptions(keys: otherKeys))
-        } catch { return false }  // An error means that the definition is not valid.
+        } catch { return false }  // An error means that the definition or its clone rules are not valid.
         return definition.entities.contains { !$0.isAbstract }
     }
 

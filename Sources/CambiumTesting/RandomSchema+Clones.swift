@@ -1,8 +1,9 @@
 internal import CambiumModel
 
-/// Adds rules for clones to `userInfo`. A schema with these rules is valid, and most clones succeed.
+/// Adds random rules for clones to the `userInfo` of attributes and relationships. A schema with these rules is valid, and most clones
+/// succeed.
 extension RandomSchema {
-    /// Other names for the keys of `userInfo`. Some clones of random programs use these names.
+    /// Names for the clone rules in `userInfo` that differ from the standard names. Some clones of random programs use these names.
     static let otherKeys = CloneKeys(exclude: "omit", rebuild: "renew", followParent: "above", withoutParent: "orphan")
 
     /// Adds an attribute that gets a new value in each copy, so that a unique set with this attribute allows clones. Returns the name of

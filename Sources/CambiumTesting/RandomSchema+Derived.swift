@@ -46,7 +46,7 @@ extension RandomSchema {
         return AttributeDefinition(name("folded"), .string, source.presence, derived: .folded(source.name))
     }
 
-    /// Makes a derived attribute ordinary, adds a derived attribute, or changes the expression of a derived attribute.
+    /// Turns a derived attribute into an ordinary one, changes its expression, or adds a derived attribute if there is none.
     mutating func changeDerived(_ index: Int, _ random: inout SplitMix64) {
         guard let place = entities[index].attributes.indices.filter({ entities[index].attributes[$0].derivation != nil }).first,
             var other = derivedAttribute(index, &random)

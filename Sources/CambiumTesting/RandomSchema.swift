@@ -1,7 +1,7 @@
 import CambiumJSON
 package import CambiumModel
 
-/// Random schemas with examples of every feature.
+/// Makes random schemas that contain examples of every feature.
 ///
 ///     var random = SplitMix64(seed: 7)
 ///     let schema = try RandomSchema.make(&random)

@@ -1,7 +1,8 @@
 internal import CambiumModel
 import Foundation
 
-/// Compares single values for the reference graph. The code is slow and simple, and independent of the engine.
+/// Compares values as the comparisons of queries do. The code is slow and simple, and independent of the engine, so that tests can compare
+/// the engine with it.
 struct ReferenceComparison {
     enum Wanted {
         case literal(QueryLiteral)
@@ -52,8 +53,8 @@ struct ReferenceComparison {
         }
     }
 
-    /// Matches a text against a pattern of `like`. After each character, `states` has the positions in the pattern up to which the text so
-    /// far matches.
+    /// Matches a text against a pattern with `*` and `?`. After each character, `states` has the positions in the pattern up to which the
+    /// text so far matches.
     private static func isLike(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
         var states: Set<Int> = [0]
         func close() {
@@ -99,7 +100,7 @@ struct ReferenceComparison {
         }
     }
 
-    /// A constant for a floating-point number becomes the nearest number of the item's type.
+    /// Converts a constant to a number. If `item` is a floating-point number, returns the nearest number of its type, otherwise a decimal.
     private func number(_ text: String, like item: ReferenceQuery.Item) -> ReferenceQuery.Item {
         switch item {
         case .value(.float): .value(.float(Float(text) ?? .nan))
@@ -118,7 +119,7 @@ struct ReferenceComparison {
     }
 
     /// Removes the differences of case and of accents that `folding` ignores. The tests contain only simple letters, for which the
-    /// functions of Foundation are enough.
+    /// functions of Foundation are sufficient.
     static func folded(_ text: String, _ folding: Folding) -> String {
         var options: String.CompareOptions = []
         if folding.contains(.caseInsensitive) { options.insert(.caseInsensitive) }

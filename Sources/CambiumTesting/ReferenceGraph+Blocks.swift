@@ -116,7 +116,8 @@ extension ReferenceGraph {
         CambiumError(.damaged, "A block of links does not fit '\(relationship.name)'.")
     }
 
-    /// Divides the serials of a block among the owners. The owner at an index gets as many serials as `counts` has at this index.
+    /// Divides the serials of a link block (members of several owners) into one list for each owner. `counts` has the number of serials of
+    /// each owner.
     private static func cut(
         _ serials: [UInt64], _ counts: [UInt32], _ owners: Int, _ misfit: CambiumError
     ) throws(CambiumError) -> [[UInt64]] {

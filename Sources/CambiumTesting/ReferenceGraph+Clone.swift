@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A clone that has been planned: its result, computed before the graph changes.
+/// The plan of a clone: the objects to copy and the values of the copies, computed before the graph changes.
 struct ReferenceClone: Sendable {
     let roots: [ObjectID]
     let options: CloneOptions
@@ -8,6 +8,7 @@ struct ReferenceClone: Sendable {
     let seed: CloneSeed?
     /// The originals, in the order in which the clone reaches them.
     var reached: [ObjectID] = []
+    /// The distance of each original from the roots, the objects that the caller requested.
     var levels: [ObjectID: Int] = [:]
     /// For each original that is not a root, the object from which the clone first reached it.
     var parents: [ObjectID: ObjectID] = [:]
@@ -106,7 +107,8 @@ extension ReferenceGraph {
     // MARK: Links
 
     private mutating func linkCopies(_ plan: ReferenceClone) {
-        // The copies are linked in ascending order of their ids, so that several copies at the end of one list have this order, too.
+        // Links the copies in ascending order of their ids, so that several copies that are added to one ordered relationship have this
+        // order, too.
         for (original, copy) in plan.copies.sorted(by: { $0.key < $1.key }) {
             for relationship in objects[original]?.entity.relationships ?? [] {
                 linkCopy(copy, of: original, relationship, plan)
@@ -123,7 +125,8 @@ extension ReferenceGraph {
             if let target = plan.copies[member] {
                 guard isKept(relationship, original, member, plan) else { continue }
                 list.append(target)
-                // If the schema names no inverse, the loop does not visit the other side. Therefore, the other side is updated here.
+                // If the schema names no inverse, no call of `linkCopy` adds the copy to the other end of the link. So the other end is
+                // updated here.
                 if end(there).property == nil { members[there, default: [:]][target, default: []].append(copy) }
             } else if isShared {
                 list.append(member)
@@ -134,7 +137,7 @@ extension ReferenceGraph {
         if !list.isEmpty { members[here, default: [:]][copy] = list }
     }
 
-    /// Whether the copies of two linked objects are linked, too. The clone must have copied both objects.
+    /// Whether the copies of two linked objects are linked, too. Call this method only if the clone copies both objects.
     private func isKept(_ relationship: Relationship, _ owner: ObjectID, _ member: ObjectID, _ plan: ReferenceClone) -> Bool {
         let mine = rule(relationship, of: owner, plan)
         let others = oppositeRule(relationship, of: member, plan)
@@ -143,8 +146,8 @@ extension ReferenceGraph {
         return true
     }
 
-    /// Whether the copy of an object is linked only to copies. This applies to a many-to-many relationship if the inverse relationship of a
-    /// copied member has the rule `copy`.
+    /// Whether the copy of an object is linked only to copies, and not to the members that the clone does not copy. A many-to-many
+    /// relationship has this effect if the inverse relationship of a copied member has the rule `copy`.
     private func isLinkedToCopiesOnly(_ id: ObjectID, _ relationship: Relationship, _ plan: ReferenceClone) -> Bool {
         let here = side(relationship)
         guard end(here).isToMany, end(opposite(here)).isToMany else { return false }

@@ -80,8 +80,8 @@ extension ReferenceGraph {
         plan.options.rootValues.first { $0.root == attribute.root && $0.attribute == attribute.number }?.value
     }
 
-    /// Computes the attributes of the copy of an object. If the object follows its parent, the attributes of the parent's copy must already
-    /// have been computed.
+    /// Computes the attributes of the copy of an object. An attribute may take its value from the copy of the parent, so the attributes of
+    /// that copy must already have been computed.
     func copyAttributes(of id: ObjectID, _ plan: inout ReferenceClone) throws(CambiumError) {
         let object = try live(id)
         guard let copy = plan.copies[id] else { return }
@@ -134,7 +134,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns a new UUID. Section 4 of Docs/FORMAT.md states how the UUID is computed.
+    /// Returns the new UUID of an attribute of a copy. Section 4 of Docs/FORMAT.md states how the UUID is computed.
     private func newUUID(_ attribute: Attribute, _ copy: ObjectID, _ plan: ReferenceClone) -> UUID {
         let seed = plan.seed ?? CloneSeed(low: 0, high: 0)
         let input =

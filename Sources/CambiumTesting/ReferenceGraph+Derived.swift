@@ -1,7 +1,7 @@
 internal import CambiumModel
 import Foundation
 
-/// Derived attributes. The reference computes their values again at each read.
+/// Derived attributes (attributes that the store computes). The reference graph computes their values again at each read.
 extension ReferenceGraph {
     /// Returns the value of a property of an object.
     func value(_ property: PropertyNumber, of id: ObjectID) -> Value {
@@ -63,7 +63,7 @@ extension ReferenceGraph {
         }.joined()
     }
 
-    /// Stores the current values of derived attributes, because a migration may make the attributes ordinary.
+    /// Stores the current values of derived attributes, because a migration may turn them into ordinary attributes.
     mutating func storeDerived() {
         for (id, object) in objects {
             for attribute in object.entity.attributes where attribute.isDerived {

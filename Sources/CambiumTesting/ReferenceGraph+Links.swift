@@ -1,9 +1,11 @@
 internal import CambiumModel
 
 extension ReferenceGraph {
+    /// Returns the key under which `members` stores the members of a relationship.
     func side(_ relationship: Relationship) -> Side { Side(link: relationship.link, end: relationship.end) }
 
-    /// Returns the other side of the same link. A relationship that is its own inverse has only one side, so this side is its own opposite.
+    /// Returns the side of the inverse relationship. A relationship that is its own inverse has only one side, so that side is its own
+    /// opposite.
     func opposite(_ side: Side) -> Side {
         schema.links[side.link].isSymmetric ? side : Side(link: side.link, end: 1 - side.end)
     }
@@ -51,7 +53,7 @@ extension ReferenceGraph {
 
     // MARK: Both sides of a link
 
-    /// Links two objects. A to-one side loses its previous member.
+    /// Links two objects. A to-one relationship at either end loses its previous member.
     mutating func connect(_ relationship: Relationship, _ owner: ObjectID, _ target: ObjectID, at index: Int? = nil) {
         let here = side(relationship)
         let there = opposite(here)

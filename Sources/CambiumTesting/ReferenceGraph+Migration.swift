@@ -53,13 +53,14 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns the relationship at an end of a link in a schema, or `nil` if the schema does not have it.
+    /// Returns the relationship that an end of a link describes, or `nil` if the schema does not have it.
     private static func relationship(_ end: Link.End, _ schema: Schema) -> Relationship? {
         guard let property = end.property else { return nil }
         return schema.entities.filter { $0.root == end.root }.compactMap { $0.relationship(property) }.first
     }
 
-    /// For a side of a link in the new schema, returns the corresponding side in the old schema. `link` is the link in the new schema.
+    /// Returns the key of the same relationship in the old schema, or `nil` if the old schema does not have it. `new` is one end of `link`,
+    /// a pair of inverse relationships in the new schema.
     private func oldSide(of new: Side, _ link: Link) -> Side? {
         let ends = new.end == 0 ? (link.first, link.second) : (link.second, link.first)
         if link.isSymmetric, new.end == 1 { return nil }
@@ -100,7 +101,7 @@ extension ReferenceGraph {
 
     // MARK: Rules
 
-    /// Adds the violations of new rules by objects that existed before the new schema.
+    /// Adds the violations of rules that the new schema added, by objects that existed before the migration.
     func addViolations(since old: Schema, to broken: inout BrokenRules) {
         for (id, object) in objects {
             guard let before = old.entity(object.entity.number) else { continue }

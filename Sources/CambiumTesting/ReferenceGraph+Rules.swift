@@ -1,13 +1,14 @@
 package import CambiumGraph
 internal import CambiumModel
 
-/// The violations that a commit of the current state must report.
+/// The rules of the schema that the current state of a reference graph breaks. The engine must report them when it commits the same state.
 package struct BrokenRules: Sendable {
     /// All violations except duplicates and denied deletions. The engine must report exactly these violations.
     package internal(set) var violations = Set<Violation>()
-    /// Groups of two or more objects with equal values in a unique set. The engine must report at least one object of each group.
+    /// Groups of two or more objects that have equal values although the values must be unique. The engine must report at least one object
+    /// of each group.
     package internal(set) var duplicates: [DuplicateGroup] = []
-    /// Denied deletions. For each denied deletion, the engine must report one of the members that deny the deletion.
+    /// Deletions that a `deny` rule forbids. For each of them, the engine must report one of the members that deny the deletion.
     package internal(set) var denials: [DeniedDeletion] = []
 
     package struct DuplicateGroup: Sendable {
@@ -72,7 +73,8 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns a sentence about a missing or wrong violation in the engine's report. Returns `nil` if the report is right.
+    /// Compares the violations that the engine reported with `brokenRules()`. Returns a sentence about a missing or wrong violation, or
+    /// `nil` if the report is right.
     package func difference(from reported: [Violation]) -> String? {
         let expected = brokenRules()
         var others = Set<Violation>()

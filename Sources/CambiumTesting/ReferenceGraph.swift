@@ -1,9 +1,9 @@
 package import CambiumModel
 
-/// A graph of dictionaries and arrays that must behave like the engine's graph. The reference is simple and slow. Tests compare the engine
-/// with the reference.
+/// A model of the engine's graph that consists of dictionaries and arrays. The model is simple and slow. Tests apply the same changes to
+/// the engine and to the model, and compare the results.
 ///
-/// The reference shares values and schemas with the engine, but no code for storage, indexes or rules.
+/// The model shares values and schemas with the engine, but no code for storage, indexes or rules.
 ///
 ///     var reference = ReferenceGraph(schema: schema)
 ///     try reference.apply(.insert(id, entity: note.number, []))
@@ -16,7 +16,8 @@ package struct ReferenceGraph: Sendable {
         var isStub: Bool
     }
 
-    /// One side of a link: `schema.links[link]`, seen from its first end (0) or its second end (1).
+    /// The key of the members of one relationship: an end, 0 or 1, of `schema.links[link]`. A link is a relationship together with its
+    /// inverse.
     struct Side: Hashable, Sendable {
         let link: Int
         let end: Int
@@ -31,8 +32,8 @@ package struct ReferenceGraph: Sendable {
 
     package internal(set) var schema: Schema
     var objects: [ObjectID: Object] = [:]
-    /// For each side, the members of each object, in the order in which they were linked or placed. There is no entry for an object without
-    /// members.
+    /// For each relationship, the members of each object, in the order in which they were linked or moved. There is no entry for an object
+    /// without members.
     var members: [Side: [ObjectID: [ObjectID]]] = [:]
     var nextSerials: [EntityNumber: UInt64] = [:]
     /// The original of each copy.
@@ -68,7 +69,7 @@ package struct ReferenceGraph: Sendable {
         objects[id].map { _ in value(attribute.number, of: id) }
     }
 
-    /// Returns the objects at the other end: in stored order if the relationship is ordered, otherwise in ascending order of their ids.
+    /// Returns the members of a relationship: in their order if the relationship is ordered, otherwise in ascending order of their ids.
     package func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         let found = members[side(relationship)]?[id] ?? []
         return relationship.isOrdered ? found : found.sorted()
@@ -90,7 +91,7 @@ package struct ReferenceGraph: Sendable {
     // MARK: Changing
 
     /// Applies one op. If the engine must refuse the op, throws `.notFound`, `.invalidInput`, `.ruleViolated`, `.limitExceeded` or
-    /// `.damaged`. After an error, nothing has changed, except that a part of a block of links may have been applied.
+    /// `.damaged`. After an error, nothing has changed, except that a part of a `relink` op may have been applied.
     package mutating func apply(_ op: Op) throws(CambiumError) {
         switch op {
         case .schema(let catalog): try migrate(to: try Schema(catalog: catalog))

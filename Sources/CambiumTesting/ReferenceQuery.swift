@@ -5,7 +5,7 @@ package import CambiumModel
 package struct ReferenceQuery: Sendable {
     let graph: ReferenceGraph
 
-    /// A value at the end of a path.
+    /// A result of following a path of property names from an object: a value or an object.
     enum Item: Hashable {
         case value(Value)
         case object(ObjectID)
@@ -29,7 +29,8 @@ package struct ReferenceQuery: Sendable {
         }
     }
 
-    /// Returns the number of ways along a path from objects that satisfy one condition to objects that satisfy another.
+    /// Returns the number of ways to follow a path of relationships from an object that satisfies `start` to an object that satisfies
+    /// `end`.
     package func pathCount(of entity: Entity, where start: Condition, along path: [String], to end: Condition) -> Int {
         ids(of: entity, where: start).reduce(0) { sum, id in
             sum
@@ -58,7 +59,7 @@ package struct ReferenceQuery: Sendable {
         case .or(let parts): return parts.contains { holds($0, id) }
         case .not(let part): return !holds(part, id)
         case .related(let quantifier, let path, let inner):
-            // A to-one relationship without a target counts as no object.
+            // Omits to-one relationships without a target.
             let ends = items(path, id).compactMap { item in
                 if case .object(let end) = item { return holds(inner, end) }
                 return nil
@@ -132,8 +133,8 @@ package struct ReferenceQuery: Sendable {
         return false
     }
 
-    /// Returns all values at the end of a path. At a to-one relationship without a target, the path ends, and its value is null unless a
-    /// to-many relationship follows.
+    /// Returns all values at the end of a path. If a to-one relationship on the path has no target, the value is null. If a to-many
+    /// relationship follows on the path, there is no value instead.
     private func items(_ path: QueryPath, _ id: ObjectID) -> [Item] {
         var items: [Item] = [.object(id)]
         for (index, name) in path.names.enumerated() {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A generator of random numbers. The same seed results in the same numbers on any machine.
+/// A generator of random numbers for tests. The same seed results in the same numbers on any machine.
 ///
 ///     var random = SplitMix64(seed: 42)
 ///     let die = Int.random(in: 1...6, using: &random)

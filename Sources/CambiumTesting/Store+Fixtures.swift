@@ -3,7 +3,7 @@ import CambiumJSON
 public import CambiumModel
 
 extension Store {
-    /// Creates a store in memory for a test, with a fixed environment and with objects from JSON.
+    /// Creates a store in memory for a test, with a fixed clock and fixed random numbers, and with objects from JSON.
     ///
     ///     let store = try Store.testing(Schema(of: Note.self), fixtures: #"{"Note": [{"id": 1, "title": "Paris"}]}"#)
     ///
@@ -14,7 +14,7 @@ extension Store {
         return store
     }
 
-    /// Imports rows for each entity. The text is a JSON object whose keys are the entities and whose values are arrays of rows.
+    /// Imports rows for each entity. The text is a JSON object that maps the names of entities to arrays of rows.
     ///
     /// The entities are imported in the order of the text, by the standard rules of an import. Throws `.invalidInput` if the text is not
     /// such an object, `.unknownName` for an unknown entity, and the errors of `importRows`.

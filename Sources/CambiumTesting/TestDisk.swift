@@ -41,13 +41,13 @@ public final class TestDisk: Sendable {
     /// Whether the requested fault has happened.
     public var hasFailed: Bool { volume.hasFailed }
 
-    /// Lets one operation fail after a number of successful operations, as on a disk with a bad sector.
+    /// Makes one operation fail after a number of successful operations, as on a disk with a bad sector.
     public func fail(after operationCount: Int = 0) { volume.fail(at: volume.operationCount + operationCount, with: EIO) }
 
-    /// Lets one operation fail after a number of successful operations, as on a full disk.
+    /// Makes one operation fail after a number of successful operations, as on a full disk.
     public func fillUp(after operationCount: Int = 0) { volume.fail(at: volume.operationCount + operationCount, with: ENOSPC) }
 
-    /// Refuses all operations after a number of successful ones, as if the process had ended.
+    /// Makes all operations fail after a number of successful ones, as if the process had ended.
     public func crash(after operationCount: Int = 0) { volume.crash(at: volume.operationCount + operationCount) }
 
     /// Returns a disk with the files as the process wrote them, without faults: the disk after a restart of the process.

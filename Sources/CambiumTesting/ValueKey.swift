@@ -1,8 +1,8 @@
 package import CambiumModel
 import FoundationEssentials
 
-/// The key of a value. Two values of one type have equal keys if and only if their bytes are equal. Unicode-equivalent strings may have
-/// different keys.
+/// A form of a value that can be compared exactly. Two values of one type have equal keys if and only if their bytes are equal. So
+/// equivalent strings in different Unicode forms have different keys.
 package enum ValueKey: Hashable, Sendable {
     case null
     case bits(UInt64)

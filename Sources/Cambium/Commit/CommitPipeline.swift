@@ -36,8 +36,8 @@ final class CommitPipeline: Sendable {
             try writer.checkOpen()
             let level = try level(asked)
             let (lock, timeline) = (writer.lock, writer.timeline)
-            // Before `body` runs, only the search for an earlier request takes notable time. So the time that the lock is held is counted
-            // only if there is a request.
+            // Before `body` runs, only the search for an earlier request takes notable time. So the time before `body` is counted only if
+            // there is a request.
             if author.requestID != nil { lock.startCounting() }
             if author.requestID != nil, let refusal = refusal(of: author) {
                 // The transaction that applied the request may not be durable yet. The calling thread waits until that transaction is

@@ -12,7 +12,7 @@ struct PendingCommit: Sendable {
     let byteCount: Int
     /// Whether the transaction is written together with the group, and therefore gets an equal share of the group's bytes.
     let isStaged: Bool
-    /// Reports whether the transactions were written that were still unwritten when the commit joined its group. They include the commit's
+    /// Reports whether the log received the transactions that were unwritten when the commit joined its group. They include the commit's
     /// own transaction, or transactions with changes that the commit may have read. `nil` if no transaction was unwritten at that time.
     let fate: FrameFate?
     /// The group for which the commit waits; `nil` if the commit is already as durable as it must be.

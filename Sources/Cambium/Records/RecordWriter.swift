@@ -249,8 +249,8 @@ public struct RecordWriter: ~Copyable {
         values = kept
     }
 
-    /// Whether a stored value equals the value of a record, although the texts may differ, such as JSON with another order of keys or with
-    /// keys that the Swift type ignores.
+    /// Whether a stored value equals the value of a record. The texts may differ, as with JSON in which the keys have another order, or
+    /// which has more keys.
     private func isStored(_ value: Value, as stored: Value, _ attribute: Attribute) -> Bool {
         if stored == value { return true }
         guard !stored.isNull, let form = forms.first(where: { $0.attribute === attribute })?.form else { return false }

@@ -29,7 +29,7 @@ struct LoadedCheckpoint: ~Copyable {
     /// The last transaction in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
-    /// Creates an empty graph, from which the whole log is replayed.
+    /// Begins with an empty graph, so that the whole log is replayed.
     init(before reader: LogReader) {
         (self.reader, timeline, pages) = (reader, Timeline(replaying: reader), nil)
         (flaws, passedOver) = ([], [])

@@ -78,7 +78,7 @@ final class LiveRegistry: Sendable {
     /// The graph of the last transaction whose changes were reported; `nil` if there are no live queries.
     var newest: Graph? { state.withLock { $0.newest } }
 
-    /// The last transaction whose changes were reported; `nil` if there are no live queries.
+    /// The last transaction whose changes were reported; `nil` if no task reports changes.
     var noted: TransactionNumber? { newest?.transaction }
 
     // MARK: Seats
