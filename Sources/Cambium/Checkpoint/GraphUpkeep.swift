@@ -70,7 +70,7 @@ struct GraphUpkeep: Sendable {
     /// Executes one step of a packing plan. Call this method only while the writer's lock is held.
     private func step(_ plan: inout PackingPlan) throws {
         try writer.checkOpen()
-        // A version that readers see is never rolled back, so it can be confirmed and then packed.
+        // A version that readers see is never rolled back. So the timeline can confirm it, and packing can then move its rows.
         if timeline.head.transaction == writer.graph.transaction { timeline.confirm(timeline.head) }
         try timeline.pack(&plan) { writer.showPacked($0) }
         timeline.prepareNext()

@@ -88,12 +88,12 @@ final class CommitGroup: @unchecked Sendable {
 final class FrameFate: @unchecked Sendable {
     /// Whether the transactions were passed to the kernel.
     @exclusivity(unchecked) var isWritten = false
-    /// The reason why the frame was not written.
+    /// The reason why the transactions were not written; `nil` if there was no failure.
     @exclusivity(unchecked) private(set) var failure: CambiumError?
     /// The outcomes of the transactions. A ref to an inserted object reads the outcome of the transaction that inserted it.
     @exclusivity(unchecked) var outcomes: [TransactionOutcome] = []
 
-    /// Records that the frame was not written, so that its transactions are rolled back.
+    /// Records that the transactions were not written, and marks each of them as rolled back.
     func fail(_ error: CambiumError) {
         failure = error
         for outcome in outcomes { outcome.rollBack() }

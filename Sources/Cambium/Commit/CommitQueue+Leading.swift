@@ -2,7 +2,7 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Writes the transactions of groups, and then settles the groups.
+/// Writes and syncs the transactions of commit groups, and then reports the outcome to the waiting callers.
 extension CommitQueue {
     /// Writes the open group and syncs. Then chooses a leader for the group that formed during the sync.
     ///
@@ -114,8 +114,8 @@ extension CommitQueue {
     /// Passes the staged transactions (not yet written) of the open group to the kernel, and returns the number of bytes that they take in
     /// the log. Call this method only while the writer's lock is held.
     ///
-    /// If that fails, rolls back the staged transactions. The callers that wait for these transactions receive the error when the group is
-    /// settled. Transactions that were written before stay, and their callers continue to wait.
+    /// If that fails, rolls back the staged transactions. The callers that wait for these transactions receive the error together with the
+    /// outcome of the group. Transactions that were written before stay, and their callers continue to wait.
     func writeStaged() -> Result<Int, CambiumError> { writeStaged(openGroup) }
 
     /// Passes the staged transactions (not yet written) of `group` to the kernel, as `writeStaged()` does for the open group.

@@ -8,11 +8,11 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     public enum Subject: Sendable, Hashable {
         case attribute(Attribute)
         case relationship(Relationship)
-        /// The object as a whole: one side deleted it, and the other side changed it.
+        /// The object as a whole: either the edit or the store deleted it, and the other changed it.
         case object
     }
 
-    /// The state of the subject on one side.
+    /// The state of the conflicting attribute, relationship or object: in the base of the edit, in the edit, or in the store.
     public enum State: Sendable, Hashable {
         case value(Value)
         /// The members of a relationship: in order if it is ordered, otherwise ascending.
@@ -31,27 +31,27 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     }
 
     public let id: ObjectID
-    /// The entity of the object in the base.
+    /// The entity of the object in the graph on which the edit builds.
     public let entity: Entity
     public let subject: Subject
     public let use: Use
-    /// The state at the base of the edit.
+    /// The state in the graph on which the edit builds.
     public let base: State
     /// The state in the edit.
     public let mine: State
     /// The state in the graph with which the edit was compared.
     public let theirs: State
-    /// The schema of the base.
+    /// The schema of the graph on which the edit builds.
     let schema: Schema
-    /// The key of the store.
+    /// The key that identifies the store to which the edit belongs.
     let storeKey: UInt64
 
     /// Whether the change of the edit can replace the change of the store. It cannot if the store deleted the object, because the id of a
     /// deleted object is never used again.
     public var canKeepMine: Bool { use == .read || subject != .object || theirs == .present }
 
-    /// The object and the property, with the values at the base, in the edit and in the store. If the conflict is about a whole object, the
-    /// text states which side deleted it.
+    /// The object and the property, with the values in the base of the edit, in the edit and in the store. If the conflict is about a whole
+    /// object, the text states whether the edit or the store deleted it.
     ///
     ///     Product/2.name: base Pears, edit Ripe pears, store Green pears
     public var description: String {
@@ -106,7 +106,7 @@ public struct EditConflicts: Error, Sendable {
     }
 }
 
-/// The side that wins a conflict.
+/// The winner of a conflict between an edit and the store.
 public enum EditSide: Sendable, Hashable {
     /// The edit.
     case mine

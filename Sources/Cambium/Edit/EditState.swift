@@ -5,17 +5,17 @@ import CambiumModel
 /// If the edit deletes an object, the earlier changes of the object stay in this value. Reads of the edit omit deleted objects from the
 /// members of relationships.
 struct EditState: Sendable {
-    /// The entity of an object that the edit inserted; `nil` for an object of the base.
+    /// The entity of an object that the edit inserted; `nil` for an object that existed before the edit.
     var inserted: EntityNumber?
     /// The number of the call that deleted the object; `nil` if the object is not deleted.
     var deletion: Int?
-    /// The attributes whose values differ from the base or, for an inserted object, from their defaults.
+    /// The new values of the changed attributes. In an inserted object, these are the values that differ from the defaults.
     var values: [PropertyNumber: Value] = [:]
-    /// The to-one relationships whose target differs from the base, each with its new target.
+    /// The new targets of the changed to-one relationships.
     var targets: [PropertyNumber: EditTargetID] = [:]
-    /// The ordered relationships whose members or order differ from the base, each with all of its members.
+    /// All members, in order, of the ordered relationships that the edit changed.
     var lists: [PropertyNumber: [ObjectID]] = [:]
-    /// The unordered to-many relationships whose members differ from the base: `true` for an added member, `false` for a removed member.
+    /// The changed members of unordered to-many relationships: `true` for an added member, `false` for a removed member.
     var differences: [PropertyNumber: [ObjectID: Bool]] = [:]
 
     var isEmpty: Bool {

@@ -38,8 +38,8 @@ public struct EditedRelationship: Sendable {
 extension Edit {
     /// The objects that the edit inserts, deletes or changes, by ascending id. The inserted objects of each hierarchy come last.
     ///
-    /// A link is reported at both ends, if both ends have names. An object that the edit has inserted and deleted again is not reported.
-    /// Complexity: O(changed objects x their properties + members of the changed relationships).
+    /// If a relationship has an inverse, a link is reported in both of the linked objects. An object that the edit has inserted and deleted
+    /// again is not reported. Complexity: O(changed objects x their properties + members of the changed relationships).
     public var changes: [EditedObject] {
         var ids = Set(overlay.objects.keys)
         // A deleted object is no longer a member of the objects that were linked to it, so these objects change, too.

@@ -20,7 +20,7 @@ public struct Repair: Sendable {
     /// The transactions whose changes are missing, ascending.
     ///
     /// If the new store has a transaction after a range, the last transaction of the range contains the state of a checkpoint. The other
-    /// transactions of the range change nothing. They keep their author, time and request if their frames verify.
+    /// transactions of the range change nothing. They keep their author, time and request if these can still be read from the log.
     public internal(set) var missing: [ClosedRange<TransactionNumber>] = []
 
     init() {}

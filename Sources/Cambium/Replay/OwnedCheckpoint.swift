@@ -54,7 +54,8 @@ extension LoadedCheckpoint {
     /// Returns the owners of the chunks of a file: the checkpoint that contains a chunk, and the leases of readers. Chunks without an owner
     /// are used again; otherwise each opening would make the file larger.
     ///
-    /// - Parameter pageFile: the file that the next checkpoint continues; `nil` for a new file, in which no chunk has an owner.
+    /// - Parameter pageFile: the existing file to which the next checkpoint is written; `nil` for a new file, in which no chunk has an
+    ///   owner.
     fileprivate borrowing func owners(of pageFile: UInt64?, _ leases: ChunkLeases) -> ChunkOwners {
         guard let pageFile, let root = pages?.root else { return .none }
         return ChunkOwners(isRooted: root.chunks.map { $0 != .unused }, leased: leases.chunks(of: pageFile))

@@ -7,7 +7,7 @@ import CambiumModel
 struct ReplayedStore: ~Copyable {
     let timeline: Timeline
     let pages: OwnedPages
-    /// The log, whose frames verify up to `end`.
+    /// The log, which was verified up to `end`.
     let reader: LogReader
     let end: LogReader.End
     let recovery: RecoveryReport

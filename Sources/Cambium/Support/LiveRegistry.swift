@@ -261,7 +261,7 @@ extension LiveRegistry.State {
         return waiter
     }
 
-    /// Removes the queries from `early` whose first graph is not later than `transaction`. If that graph is earlier, the query must run
+    /// Removes from `early` the queries whose first graph is not later than `transaction`. If that graph is earlier, the query must run
     /// again. Returns the continuations of the consumers that wait for a query that must run again.
     fileprivate mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
         var waiters: [CheckedContinuation<Void, Never>] = []

@@ -5,8 +5,8 @@ public import CambiumModel
 public struct Receipt: Sendable {
     /// The transaction that was written; `nil` if nothing was written, because nothing changed and there was no request to remember.
     public let transaction: TransactionNumber?
-    /// The number of bytes that the commit added to the log. Transactions that were written together share the bytes of their frames
-    /// equally.
+    /// The number of bytes that the commit added to the log. If several transactions were written together, each gets an equal share of the
+    /// bytes.
     public let logByteCount: Int
     /// The graph after the commit.
     public let graph: Graph

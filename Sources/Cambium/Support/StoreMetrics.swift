@@ -68,15 +68,15 @@ public struct StoreMetrics: Sendable, Hashable {
     /// The total time of packing, inside and outside of the lock.
     public internal(set) var packingDuration = Duration.zero
 
-    /// The number of superseded versions that readers hold.
+    /// The number of old versions of the graph that readers still hold.
     public internal(set) var pinnedVersionCount = 0
-    /// The number of bytes of pages that only superseded versions reach.
+    /// The number of bytes of pages that only these old versions use.
     public internal(set) var pinnedByteCount = 0
-    /// The number of bytes of pages that some version reaches.
+    /// The number of bytes of pages that at least one version of the graph uses.
     public internal(set) var pageByteCount = 0
     /// The number of bytes of heap memory that are allocated for pages.
     public internal(set) var heapByteCount = 0
-    /// The number of bytes of chunks that are mapped from a file, whether or not the kernel has read them.
+    /// The number of bytes of chunks (64 KiB of pages) that are mapped from a file, whether or not the kernel has read them.
     public internal(set) var mappedByteCount = 0
 
     /// The longest time that the lock was held; `nil` if it was never held.

@@ -9,7 +9,7 @@ package protocol SyncTimer: Sendable {
     func cancel()
 }
 
-/// A timer of Dispatch. It uses no thread while nothing is scheduled, and ends with its last reference.
+/// A timer that is built on Dispatch. It uses no thread while nothing is scheduled. The release of the last reference cancels it.
 ///
 /// SENDABLE: any thread may use a dispatch source.
 final class DispatchSyncTimer: SyncTimer, @unchecked Sendable {
