@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// Reads the transactions of an archive in order, from the segments that contain them. The segments of the archive need not begin at the
+/// A reader that returns the transactions of an archive in ascending order. The segments (log files) of the archive need not begin at the
 /// same transactions as the segments of the store's log.
 struct ArchivedRecords {
     private let volume: any Volume

@@ -1,15 +1,16 @@
 package import CambiumModel
 
-/// The files of a store and of its archive, read together as if no part of the log had been retired. This volume refuses writes.
+/// A read-only volume with the files of a store and of its archive. It shows the log as if compaction had never removed the ops of a
+/// transaction.
 package struct ArchivedVolume: Volume {
     private let store: any Volume
     private let archive: any Volume
     /// The files that are read from the archive instead of the store.
     private let paths: Set<String>
-    /// The segments in the store that are read from the archive instead.
+    /// The paths of the store's segments that this volume does not show, because it shows files of the archive instead.
     private let hidden: Set<String>
     private let reader: LogReader
-    /// The last transaction that was retired from the store.
+    /// The last transaction whose ops compaction has removed from the store; `.none` if there is no such transaction.
     private let retiredEnd: TransactionNumber
 
     package var name: String { store.name }

@@ -5,7 +5,7 @@ extension SegmentArchive {
     /// Creates the archive's directories, and calls `body` while this process holds the lock of the archive.
     ///
     /// Throws `.locked` if this process or another process is adding to the archive, and `.ioFailure` if a disk operation fails. Throws
-    /// `.cannotCreate` if the log directory of the archive is the log directory of the store, whose volume is `source`. Also throws the
+    /// `.cannotCreate` if the archive and the store have the same log directory; `source` is the volume of the store. Also throws the
     /// errors of `body`. After an error, removes the lock file and each directory that this call created, unless something was archived.
     package func withLock<Result>(apartFrom source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
@@ -207,7 +207,7 @@ extension SegmentArchive {
             place: .init(file: "\(volume.name)/\(LogFileName.path(segment, .segment))"))
     }
 
-    /// Whether a call throws `.damaged`.
+    /// Calls `body`, and returns whether it throws `.damaged`. Throws all other errors of `body`.
     private func isDamaged(_ body: () throws -> Void) throws -> Bool {
         do {
             try body()

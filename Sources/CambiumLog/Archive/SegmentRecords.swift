@@ -1,8 +1,8 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Reads the transactions of one segment, one at a time. Its errors contain the name of the volume, because a store and its archive may
-/// contain files with the same name.
+/// A reader that returns the transactions of one segment (a log file), one at a time. Its errors contain the name of the volume, because a
+/// store and its archive may contain files with the same name.
 struct SegmentRecords {
     private let volume: any Volume
     private var reader: SegmentReader

@@ -56,7 +56,8 @@ package struct CheckpointRecord: Sendable {
     package var chunks: [Chunk]
     /// The Merkle tree over the log up to `transaction`. It is `nil` in format 1, or if the writer could not read this part of the log.
     package var tree: MerkleTree?
-    /// The data that a record of format 1 contains in addition to the pages. In later formats, the pages contain this data.
+    /// The requests and the labels of the store, which a record of format 1 contains. In later formats, the pages contain them, and this is
+    /// `nil`.
     package var firstFormat: FirstFormatNames?
 
     package init(
@@ -111,7 +112,8 @@ package struct CheckpointRecord: Sendable {
         let parts: [(chunk: Int, bytes: [UInt8])]
     }
 
-    /// Returns the number of chunks that the table of a checkpoint requires: 0 if the record has enough space for the table.
+    /// Returns the number of chunks that a checkpoint needs for its table, which contains the schema and an entry for each chunk. Returns 0
+    /// if the record has enough space for the table.
     ///
     /// Throws `.limitExceeded` for a schema that is too large for a checkpoint. Complexity: O(chunks of the table).
     package static func tableChunkCount(
@@ -135,8 +137,8 @@ package struct CheckpointRecord: Sendable {
         transaction.rawValue.nonzeroBitCount * MerkleTree.hashByteCount
     }
 
-    /// Encodes the record. If chunks are marked for the table, the table is encoded for these chunks; otherwise it becomes a part of the
-    /// record.
+    /// Encodes the record. If some entries of `chunks` are marked for the table, divides the table into parts for these chunks. Otherwise,
+    /// the table becomes a part of the record.
     ///
     /// - Parameter partByteCountMax: The number of bytes that a part of the table may use in its chunk.
     func encode(partByteCountMax: Int = PageFile.chunkByteCount) -> Encoded {

@@ -47,8 +47,8 @@ package final class ChunkLease: Sendable {
     static func isName(_ name: String) -> Bool { name.hasSuffix(suffix) && name.utf8.count == nameDigitCount + suffix.utf8.count }
 }
 
-/// The leases that were in use when this process took the lock of the store. They belong to graphs that are still in use, although the
-/// store that returned them was closed. No lease is added later, because this process holds the lock.
+/// The leases that were in use when this process took the lock of the store. A lease is a file with the chunks of graphs that are still in
+/// use, although the store that returned the graphs was closed. No lease is added later, because this process holds the lock.
 package struct ChunkLeases: Sendable {
     /// The records by their paths; `nil` for a lease that does not verify.
     private var records: [String: LeaseRecord?] = [:]
@@ -72,7 +72,7 @@ package struct ChunkLeases: Sendable {
     /// Whether the chunks of all leases are known. Otherwise, nothing may be written to any existing file of pages.
     package var areReadable: Bool { records.values.allSatisfy { $0 != nil } }
 
-    /// Returns those chunks of a file of pages that are in a lease.
+    /// Returns the chunks of a file of pages that at least one lease lists.
     package func chunks(of pageFile: UInt64) -> Set<Int> {
         records.values.reduce(into: []) { $0.formUnion($1?.chunks[pageFile] ?? []) }
     }

@@ -70,7 +70,8 @@ extension PageFile {
         }
     }
 
-    /// Removes the file `damageMark`, so that stored graphs are no longer checked completely before they are used.
+    /// Removes the file `damageMark`, which reports that a process found a corrupt stored graph. Without this file, stored graphs are no
+    /// longer checked completely before they are used.
     package static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
         guard try volume.exists(damageMark) else { return }
         try volume.remove(damageMark)

@@ -5,7 +5,7 @@ package import CambiumModel
     import Glibc
 #endif
 
-/// Supplies memory for the chunks (64 KiB of pages) that cannot be mapped from their file, for example because the file contains them
+/// A supplier of memory for chunks (64 KiB of pages) that cannot be mapped from their file, for example because the file contains them
 /// compressed.
 package protocol ChunkDestination: AnyObject, Sendable {
     /// Returns the address of 65,536 bytes of memory, which stays valid as long as this object exists. Only one thread at a time may call
@@ -88,8 +88,8 @@ package final class PageFile: @unchecked Sendable {
         file.close()
     }
 
-    /// Whether the pages of two checkpoints are in one file. If so, a chunk that both checkpoints own has the same bytes in both, because
-    /// no process writes to a chunk that a graph maps.
+    /// Returns whether the pages of this checkpoint and of another checkpoint are in the same file. If so, a chunk that both checkpoints
+    /// own has the same bytes in both, because no process writes to a chunk that a graph maps.
     package func isSameFile(as other: PageFile) -> Bool {
         root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
     }
@@ -211,11 +211,11 @@ package final class PageFile: @unchecked Sendable {
     }
 }
 
-/// Determines which chunks to read from the disk when a chunk is touched. If a caller touches chunks in order, the following chunks are
-/// also read.
+/// The choice of the chunks (64 KiB of pages) that the kernel reads from the disk when a caller touches one chunk. If a caller touches
+/// chunks in order, the kernel also reads the following chunks.
 private struct ReadAhead {
     private var next = 0
-    /// The end of the chunks that were requested in order.
+    /// The number after the last chunk that was requested from the kernel.
     private var end = 0
 
     private static let chunkCount = 32

@@ -18,12 +18,13 @@ package final class PageFileMemory: @unchecked Sendable {
     private var file: (any VolumeFile)?
     private var window: FileMapping?
     private var isWindowRefused = false
-    /// The chunks for which the last growth of the file preallocated disk space.
+    /// The chunks that have had disk space since the file last grew.
     private var ahead = 0..<0
+    /// Chunks before this number get their disk space one by one. Later chunks are new, and get disk space in advance.
     private var aheadEnd: Int
 
-    /// When the file grows, disk space is allocated for several new chunks together: for as many as the file already has, but at most 8
-    /// MiB.
+    /// The maximum number of new chunks that get disk space together when the file grows: 8 MiB. A small file grows to at most twice its
+    /// size at once.
     private static let aheadCountMax = 128
 
     /// - Parameters:

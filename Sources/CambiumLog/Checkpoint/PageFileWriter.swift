@@ -1,7 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Stores graphs: writes chunks (64 KiB of pages) to a file of pages, and writes the checkpoint records that refer to them.
+/// A writer that stores graphs: it writes chunks (64 KiB of pages) to a file of pages, and writes the checkpoint records that refer to
+/// them.
 package struct PageFileWriter {
     private let volume: any Volume
     private let file: any VolumeFile

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// A checkpoint record in its stored form. Its table may be in chunks of the file of pages.
+/// A checkpoint record in its stored form. Its table, which contains the schema and an entry for each chunk, may be in the file of pages.
 struct RecordedCheckpoint {
     /// The record without the schema and the chunks.
     private(set) var record: CheckpointRecord
@@ -84,9 +84,10 @@ struct RecordedCheckpoint {
         return MerkleTree(leafCount: transaction.rawValue, subtrees: subtrees)
     }
 
-    /// Returns the whole record. Throws `.damaged` if its table does not verify. Also throws the errors of `read`.
+    /// Returns the record together with the schema and the chunks from its table. Throws `.damaged` if the table does not verify. Also
+    /// throws the errors of `read`.
     ///
-    /// Complexity: O(bytes of the table), which is read only if it is in chunks.
+    /// Complexity: O(bytes of the table). Calls `read` only if the table is in chunks of the file of pages.
     ///
     /// - Parameter read: reads the beginning of a chunk of the file of pages; returns fewer bytes if the file is shorter.
     func resolved(

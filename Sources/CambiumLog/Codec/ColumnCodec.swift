@@ -1,7 +1,8 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The codec for serials and for the columns of a block. FORMAT.md 4, "serials" and "column".
+/// The codec for lists of serials (the numbers of objects) and for columns of values. Both are parts of a block, an op that changes many
+/// objects. FORMAT.md 4, "serials" and "column".
 enum ColumnCodec {
     static func encode(_ serials: SerialRuns, to writer: inout ByteWriter) {
         writer.writeVarint(serials.runs.count)
@@ -138,7 +139,7 @@ enum ColumnCodec {
             }
         }
         let values = try IntegerList.decode(count, width: width, from: &reader)
-        if count == 0 { return [] }  // All empty arrays share memory, which the initializer would write to.
+        if count == 0 { return [] }  // The initializer below writes to the memory that all empty arrays share.
         return [UInt8](unsafeUninitializedCapacity: width * count) { buffer, done in
             // SAFETY: each value is stored in its own `width` bytes of the buffer.
             let target = UnsafeMutableRawBufferPointer(buffer)

@@ -72,7 +72,7 @@ enum IntegerList {
     }
 
     private static func numbers(_ count: Int, _ width: Int, _ reader: inout ByteReader) throws(DecodingError) -> [UInt64] {
-        // All empty arrays share memory, which the initializer below would write to.
+        // The initializer below would write to the memory that all empty arrays share.
         if count == 0 { return [] }
         let (byteCount, overflow) = count.multipliedReportingOverflow(by: width)
         guard !overflow else { throw .truncated(offset: reader.offset) }

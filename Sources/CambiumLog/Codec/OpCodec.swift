@@ -1,7 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The codec for ops and payloads. FORMAT.md 4, "Ops". Decoding ops and encoding them again yields the same bytes.
+/// The codec for ops and for payloads, which contain the ops of one transaction. FORMAT.md 4, "Ops". Decoding ops and encoding them again
+/// yields the same bytes.
 package enum OpCodec {
     /// Returns the canonical bytes of a transaction's ops.
     package static func encode(_ ops: [Op]) -> [UInt8] {
@@ -10,7 +11,7 @@ package enum OpCodec {
         return writer.bytes
     }
 
-    /// Returns the number of bytes of an op with a schema. Complexity: O(1).
+    /// Returns the length of the op that sets a schema, in bytes. Complexity: O(1).
     static func byteCount(ofSchema schema: SchemaCatalog) -> Int {
         var length = ByteWriter(capacity: 10)
         length.writeVarint(schema.json.count)

@@ -2,7 +2,7 @@ import CambiumBytes
 internal import CambiumModel
 import FoundationEssentials
 
-/// The codec for ids, values and assignments. FORMAT.md 4.
+/// The codec for object ids, values and assignments (a property and its new value). FORMAT.md 4.
 enum ValueCodec {
     static func encode(_ id: ObjectID, to writer: inout ByteWriter) {
         writer.writeVarint(UInt64(id.root.rawValue))

@@ -1,8 +1,8 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The names of the files that the creation of a store writes. If the creation is interrupted, a later creation removes these files and no
-/// others. FORMAT.md 1, "CREATING".
+/// The content of the file CREATING: the names of the files that the creation of a store writes. If the creation is interrupted, a later
+/// creation removes these files and no others. FORMAT.md 1, "CREATING".
 struct CreationMark: Equatable {
     static let fileName = "CREATING"
     static let byteCountMax = 64 << 20
@@ -27,7 +27,7 @@ struct CreationMark: Equatable {
 
     // MARK: Writing
 
-    /// Returns a mark without names, and its bytes.
+    /// Returns a mark without names of files, and the bytes of this mark.
     static func begin(store: [UInt8]) -> (mark: CreationMark, bytes: [UInt8]) {
         var writer = ByteWriter(capacity: Format.CreationMark.headerByteCount)
         writer.write(start)

@@ -13,7 +13,7 @@ final class CreationVolume: Volume {
         var mark: CreationMark
         let file: any VolumeFile
         var byteCount: Int
-        /// The length of the mark without the entry that completes it.
+        /// The length of the mark without its last entry, which marks the store as complete.
         var namesByteCount: Int
     }
 
@@ -61,8 +61,8 @@ final class CreationVolume: Volume {
         try? base.syncDirectory("")
     }
 
-    /// Returns the mark for removing the files of a failed creation. If `finish` has already written the entry that completes the mark,
-    /// cuts off this entry first.
+    /// Returns the mark for removing the files of a failed creation. If `finish` has already written the last entry, which marks the store
+    /// as complete, first cuts off this entry.
     func reopenedMark() throws(CambiumError) -> CreationMark {
         try state.withLock { state throws(CambiumError) in
             if state.byteCount > state.namesByteCount || state.mark.isFinished {

@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The content of `store.json`. FORMAT.md 1.
+/// The settings of a store: the content of the file `store.json`. FORMAT.md 1.
 package struct StoreSettings: Equatable, Sendable {
     package static let fileName = StoreFileName.settings
 
@@ -19,7 +19,7 @@ package struct StoreSettings: Equatable, Sendable {
     /// The time of the creation, in microseconds since 1970.
     package var creationTime: Int64
     package var durability: Durability
-    /// The number of the newest requests whose ids the store recognizes.
+    /// The number of newest requests that the store keeps. It recognizes a repeated request by its id if the request is one of them.
     package var requestWindow: Int
     /// The maximum number of checkpoints that are kept, at least one.
     package var checkpointCountMax: Int
@@ -81,7 +81,7 @@ package struct StoreSettings: Equatable, Sendable {
     package static func checkPresence(_ volume: any Volume) throws(CambiumError) {
         try StoreCreation.checkComplete(volume)
         guard try !volume.exists(fileName) else { return }
-        // The error only has a better remedy if there are segments, so a failure to list them is ignored.
+        // The list of segments only improves the remedy in the error, so a failure to list the segments is ignored.
         guard let segments = try? LogDirectory.segments(volume), !segments.isEmpty else {
             throw CambiumError(.notFound, "There is no store at '\(volume.name)'. Check the path, or create a store with 'cambium init'.")
         }

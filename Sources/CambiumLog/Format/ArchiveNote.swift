@@ -1,7 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A file in a store with the path of the archive that received the store's retired transactions. FORMAT.md 1.
+/// The content of the file ARCHIVE in a store: the path of the archive to which compaction copied the transactions before it removed their
+/// ops. FORMAT.md 1.
 ///
 /// The note only helps users to find a moment that is no longer in the store; nothing else depends on it.
 package struct ArchiveNote: Equatable, Sendable {
@@ -10,7 +11,8 @@ package struct ArchiveNote: Equatable, Sendable {
 
     /// The path of the archive.
     package let archive: String
-    /// The last transaction that was retired when the note was written. The archive may lack transactions that were retired later.
+    /// The last transaction without ops in the store when the note was written. The archive may lack later transactions whose ops
+    /// compaction removed.
     package let end: TransactionNumber
 
     package init(_ archive: String, upTo end: TransactionNumber) {

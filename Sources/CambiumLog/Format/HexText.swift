@@ -33,7 +33,7 @@ enum HexPacking {
 
     static func pack(_ text: [UInt8]) -> [UInt8] {
         let values = values
-        if text.isEmpty { return [] }  // All empty arrays share memory, which the initializer would write to.
+        if text.isEmpty { return [] }  // The initializer below would write to the memory that all empty arrays share.
         return [UInt8](unsafeUninitializedCapacity: (text.count + 1) / 2) { buffer, done in
             for index in 0..<text.count / 2 {
                 buffer[index] = values[Int(text[2 * index])] << 4 | values[Int(text[2 * index + 1])]
@@ -45,7 +45,7 @@ enum HexPacking {
 
     static func unpack(_ packed: ArraySlice<UInt8>, count: Int) -> [UInt8] {
         let digits = digits
-        if count == 0 { return [] }  // All empty arrays share memory, which the initializer would write to.
+        if count == 0 { return [] }  // The initializer below would write to the memory that all empty arrays share.
         return packed.withUnsafeBytes { packed in
             [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
                 for index in 0..<count {

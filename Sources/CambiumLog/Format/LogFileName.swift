@@ -4,9 +4,9 @@ internal import CambiumModel
 enum LogFileName {
     enum Suffix: String, CaseIterable {
         case segment = ".log"
-        /// The ops of a large transaction.
+        /// A file with the ops of a large transaction.
         case ops = ".ops"
-        /// The ops of a transaction that is not committed.
+        /// A file with the ops of a large transaction that is not committed yet.
         case pending = ".pending"
     }
 

@@ -3,11 +3,11 @@ internal import CambiumModel
 extension LogCursor {
     // MARK: Judging
 
-    /// Does the same as `judge(batches:)`, but calls `body` with one transaction at a time.
+    /// Determines how the log ends, as `judge(batches:)` does, but passes new transactions to `body` one at a time.
     mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End { try judge(batches: { try $0.forEachInPlace(body) }) }
 
-    /// Determines how the log ends, according to the table of FORMAT.md 8. If another process has written in the meantime, first passes the
-    /// new transactions to `body`.
+    /// Determines how the log ends, according to the table of FORMAT.md 8. If another process has appended transactions in the meantime,
+    /// first passes these transactions to `body`.
     ///
     /// Throws `.damaged` if the log is corrupt.
     mutating func judge(batches body: BatchBody) throws -> LogReader.End {
@@ -29,14 +29,14 @@ extension LogCursor {
         return end
     }
 
-    /// Reads HEAD and the directory, and searches for new frames again. Returns whether anything has changed.
+    /// Reads HEAD again, lists the directory again, and searches for new frames. Returns whether anything has changed.
     private mutating func hasMoved() throws -> Bool {
         let newHead = try Head.read(volume, store: settings.store).head
         let isGone = unfinished?.isGone ?? false
         if isGone { stepBack() }
         let before = listed
-        // After an interrupted creation, the last segment may be missing until a writer creates it again. It stays in `segments` in the
-        // meantime.
+        // If the creation of the last segment was interrupted, its file may be missing until a writer creates it again. The segment stays
+        // in `segments` until then.
         try list()
         var hasMoved = isGone || newHead != head || listed != before
         head = newHead
@@ -55,8 +55,8 @@ extension LogCursor {
                 "This log file is missing, but the file \(Head.fileName) of the store refers to it.")
         }
         guard var reader else {
-            // HEAD is not compared if a writer removed the unfinished segment: the writer may have written to the preceding segment
-            // afterwards.
+            // HEAD is not compared with the log if a writer removed the unfinished segment. The writer may then have written to the
+            // preceding segment.
             if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail, isWhole: false) }
             return .tornCreation(file: unfinished?.path ?? "")
         }
@@ -154,7 +154,7 @@ extension LogCursor {
 }
 
 extension LogReader.End {
-    /// Counts a segment, and the bytes that were read from it, beginning at an offset.
+    /// Adds one to the number of segments, and adds the bytes of a segment that were read from `offset` on.
     mutating func note(_ reader: SegmentReader, from offset: Int) {
         segmentCount += 1
         byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset

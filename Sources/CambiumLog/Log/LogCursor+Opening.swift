@@ -50,8 +50,8 @@ extension LogCursor {
                 return true
             }
             if lastRead != nil || base.position.jointOffset == 0 { return false }
-            // The segment that begins after `base` is incomplete. `base` lies at the end of the preceding segment, so reading begins in
-            // that segment.
+            // The segment that begins after the position `base` is incomplete. The position lies at the end of the preceding segment, so
+            // reading begins in the preceding segment.
             unfinished = nil
         }
         try begin(try segment(with: base), from: base)
@@ -122,8 +122,8 @@ extension LogCursor {
             "The log file begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
     }
 
-    /// Whether the search may continue after this error of opening a segment. A writer may have merged the segment, and another segment
-    /// then contains the same transactions.
+    /// Whether the search for a transaction continues after a segment could not be opened. A writer may have merged the segment, and then
+    /// another segment contains its transactions.
     private static func mayBeElsewhere(_ error: CambiumError, _ mayBeWritten: Bool) -> Bool {
         error.code == .damaged || error.code == .notFound && mayBeWritten
     }

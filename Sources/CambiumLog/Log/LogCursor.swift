@@ -9,13 +9,15 @@ struct LogCursor {
     var first: TransactionNumber
     /// The part of the log that precedes the next segment to open; `nil` if it is not known.
     var base: LogPrefix?
+    /// Whether another process may write to the log at the same time.
     let mayBeWritten: Bool
     /// Whether to sync the bytes of another process before they are read.
     let syncs: Bool
+    /// Whether the cursor also reads sealed segments with a corrupt index.
     let salvages: Bool
     var head: Head?
-    /// The place at which a later read continues, shortly before the last transaction that was read. At first, it is the place at which
-    /// this read begins. It is needed only if another process may write to the log.
+    /// The position at which a later read continues, shortly before the last transaction that was read. At first, it is the position at
+    /// which this read begins. It is needed only if another process may write to the log.
     var place: SegmentPlace?
     /// The first transactions of the segments that were in the directory when it was last listed, ascending.
     var listed: [TransactionNumber]
@@ -168,7 +170,8 @@ struct LogCursor {
     /// transaction is missing.
     private mutating func leave(_ body: BatchBody) throws {
         if mayBeWritten, reader?.isSealed == false {
-            // Frames may have been appended after the last read of this segment and before the next segment was created. They are read now.
+            // A writer may have appended frames after the last read of this segment and before it created the next segment. These frames
+            // are read now.
             try reader?.refresh()
             try readFrames(body)
         }

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// Follows a log that another process writes, up to its durable end.
+/// A reader of a log that another process writes. It reads the log up to its durable end, and continues there later.
 ///
 /// The writer never waits for a follower. The follower syncs bytes before it reads them, so that no caller acts on a transaction that a
 /// power failure may remove. An open segment stays readable after the writer has sealed or replaced it.
@@ -23,8 +23,8 @@ package struct LogFollower {
     ///
     /// The first call determines how the log ends. It throws `.damaged` if the log is corrupt, and `.notFound` if the log contains no
     /// transaction. A later call throws `.damaged` if a segment is corrupt and another segment follows it. The log may end with bytes that
-    /// do not verify. They are left to the next call, because another process may be writing them. If `body` throws, the call throws that
-    /// error, and the next call reads the same transactions again.
+    /// do not verify. This call leaves these bytes to the next call, because another process may be writing them. If `body` throws, the
+    /// call throws that error, and the next call reads the same transactions again.
     ///
     /// Complexity: O(bytes that were appended), and at least one listing of the directory.
     package mutating func advance(_ body: (LogRecord) throws -> Void) throws {

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Reads and verifies a long log on a dedicated thread, while the caller uses transactions that were read before.
+/// A reader that reads and verifies a long log on a dedicated thread, while the caller uses the transactions that were read before.
 final class LogReadAhead: Sendable {
     /// A log with more bytes than this is read on a dedicated thread. A writer keeps fewer zeros at the end of a segment, so zeros alone
     /// never start the thread.

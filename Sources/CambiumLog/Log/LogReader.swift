@@ -1,13 +1,12 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Reads the log of a store and determines how it ends. Writes nothing.
+/// A reader of a store's log. It returns transactions and determines how the log ends, and writes nothing.
 package struct LogReader: Sendable {
     package let volume: any Volume
     package let settings: StoreSettings
     let head: Head?
-    /// The flaws that lose no transaction. Such a flaw is a corrupt slot of HEAD, or a file in the log's directory that does not belong to
-    /// the log.
+    /// The flaws that affect no transaction: a corrupt slot of HEAD, or a file in the log's directory that does not belong to the log.
     package let flaws: [String]
 
     /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings cannot be read.
@@ -51,7 +50,7 @@ package struct LogReader: Sendable {
     /// The last transaction that was durable according to HEAD; `.none` if there is no HEAD.
     package var lastDurableTransaction: TransactionNumber { head?.lastTransaction ?? .none }
 
-    /// The tree over the log that HEAD states; `nil` if HEAD states no tree.
+    /// The Merkle tree over the log, as the file HEAD contains it; `nil` if HEAD contains no tree.
     package var headTree: Head.Tree? { head?.tree }
 
     /// Returns the last transaction whose ops compaction removed; `.none` if there is no such transaction. Complexity: opens O(log n)
@@ -117,6 +116,7 @@ package struct LogReader: Sendable {
         package internal(set) var headFlaw: String?
     }
 
+    /// The state at the end of a segment. A writer continues from the state of the last segment.
     struct SegmentTail: Sendable {
         let header: SegmentHeader
         let headerChecksum: UInt32
@@ -165,10 +165,11 @@ package struct LogReader: Sendable {
         return try scan(from: first, after: base, makesDurable: makesDurable, salvages: salvages, at: &place, body)
     }
 
-    /// Scans the log as the `scan` without a `place` does. Begins at the place at which an earlier scan ended, if that place still leads to
-    /// `first`.
+    /// Scans the log as the `scan` without a `place` does. Begins at the position at which an earlier scan ended, if that position is still
+    /// valid and does not lie after `first`.
     ///
-    /// - Parameter place: receives the place at which this scan ends, even if the scan throws.
+    /// - Parameter place: the position at which an earlier scan ended. Receives the position at which this scan ends, even if the scan
+    ///   throws.
     package func scan(
         from first: TransactionNumber, after base: LogPrefix?, makesDurable: Bool, salvages: Bool = false, at place: inout SegmentPlace?,
         _ body: (LogRecord) throws -> Void

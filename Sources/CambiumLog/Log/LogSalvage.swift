@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Reads the parts of a log that pass verification, even if other parts are corrupt.
+/// A reader of the parts of a log that pass verification, even if other parts are corrupt.
 package struct LogSalvage {
     private let log: LogReader
 

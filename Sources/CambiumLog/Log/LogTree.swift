@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// Computes the Merkle tree over a log, transaction by transaction.
+/// A Merkle tree over a log, which is built transaction by transaction.
 package struct LogTree: Sendable, Equatable {
     /// The tree. Its leaves are the transactions, beginning with the first one.
     package private(set) var tree: MerkleTree

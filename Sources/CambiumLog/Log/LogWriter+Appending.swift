@@ -5,7 +5,7 @@ extension LogWriter {
     /// Returns a writer for the ops of the transaction that follows the last transaction.
     package func makeOpWriter() -> OpWriter { makeOpWriter(lastTransaction.next) }
 
-    /// Returns a writer for the ops of the next transaction.
+    /// Returns a writer for the ops of a transaction that is not yet in the log.
     ///
     /// - Parameter transaction: the number of that transaction.
     package func makeOpWriter(_ transaction: TransactionNumber) -> OpWriter {
@@ -50,7 +50,7 @@ extension LogWriter {
         lastTime = metadata.time.microsecondsSince1970
     }
 
-    /// Records the state of the writer before anything is staged.
+    /// Records the state of the writer before the first transaction is staged, so that a failed write can return to this state.
     private func markStaged() {
         staged.mark = codec.mark
         staged.lastTransaction = lastTransaction
@@ -91,8 +91,8 @@ extension LogWriter {
     ///
     /// - Returns: the number of bytes of the frame; 0 if no transaction is staged.
     /// - Throws: `.ioFailure` if no part of the frame can ever be read. If the disk is full, the writer returns to the state before the
-    ///   transactions were staged; otherwise it is poisoned. `.outcomeUnknown` if the next opening may find the frame; the writer is then
-    ///   poisoned.
+    ///   transactions were staged; otherwise it is poisoned: it refuses all later writes. `.outcomeUnknown` if the next opening may find
+    ///   the frame; the writer is then poisoned.
     @discardableResult
     package func write() throws(CambiumError) -> Int {
         try checkPoison()
@@ -143,7 +143,7 @@ extension LogWriter {
     }
 
     /// Removes the staged transactions after a failed write. If the disk is full, the writer stays usable: it cuts off the written part of
-    /// the frame, and the transaction numbers are free again. After any other failure, the writer is poisoned.
+    /// the frame, and the transaction numbers are free again. After any other failure, the writer is poisoned: it refuses all later writes.
     ///
     /// - Parameter isHandedOver: whether the kernel received bytes of the frame.
     func undoStaged(after error: CambiumError, isHandedOver: Bool) throws(CambiumError) -> Never {

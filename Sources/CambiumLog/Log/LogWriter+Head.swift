@@ -31,7 +31,7 @@ extension LogWriter {
 
     /// Syncs, releases the preallocated space, records in HEAD that the log is closed, and closes the files.
     ///
-    /// Complexity: O(bytes of the log after the base), if there are at most `LogTuning.closingTreeByteCountMax` of them.
+    /// Complexity: O(bytes of the log after `base`), of which at most `LogTuning.closingTreeByteCountMax` are hashed.
     ///
     /// - Parameters:
     ///   - tree: the newest known tree; `nil` for the tree of an empty log.
@@ -49,8 +49,8 @@ extension LogWriter {
         try headFile.sync()
     }
 
-    /// Advances the tree in HEAD to the last transaction. If that advance would take long, or if the log cannot be read, HEAD gets the
-    /// known tree instead, because closing must be fast.
+    /// Advances the Merkle tree in HEAD to the last transaction. If that advance would take long, or if the log cannot be read, HEAD gets
+    /// the known tree instead, because closing must be fast.
     private func advanceTree(_ known: MerkleTree, after base: LogPrefix?) {
         var tree = LogTree(known)
         do {

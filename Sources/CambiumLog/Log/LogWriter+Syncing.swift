@@ -17,9 +17,10 @@ extension LogWriter {
         let segment: TransactionNumber
         let position: Int
         package let transaction: TransactionNumber
+        /// Whether one of the frames to sync refers to a file of ops.
         let namesFiles: Bool
 
-        /// Waits for the disk. Any thread may call this method, and need not hold the lock of the writer's owner.
+        /// Syncs the segment, and waits for the disk. Any thread may call this method without the lock of the writer's owner.
         package func run() -> SyncOutcome {
             var isInPlace = Result<Bool, CambiumError>.success(true)
             let result = Result { () throws(CambiumError) in try file.sync() }

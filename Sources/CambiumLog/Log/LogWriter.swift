@@ -1,8 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Appends transactions to the log of a store. Only one thread at a time may use a writer; the store's lock ensures that only one process
-/// writes.
+/// A writer that appends transactions to the log of a store. Only one thread at a time may use a writer; the store's lock ensures that only
+/// one process writes.
 ///
 /// After a failed write or sync, the writer is poisoned: the content of the disk is not known, so every later call throws.
 ///
@@ -15,9 +15,9 @@ package final class LogWriter: @unchecked Sendable {
     /// The path of the segment to which the writer appends.
     @exclusivity(unchecked) var path: String
     @exclusivity(unchecked) var headFile: any VolumeFile
-    /// Whether HEAD has slots of version 1.
+    /// Whether the two slots of the file HEAD have the form of version 1. Such slots are shorter and contain no tree.
     @exclusivity(unchecked) var isHeadOfOldestFormat: Bool
-    /// The tree that HEAD states.
+    /// The Merkle tree that the file HEAD contains.
     @exclusivity(unchecked) var headTree: Head.Tree?
     @exclusivity(unchecked) var header: SegmentHeader
     @exclusivity(unchecked) var headerChecksum: UInt32
@@ -26,6 +26,7 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var lastChecksum: UInt32
     /// The offset of the joint with which the log ends; `nil` if the log ends with transactions. A joint is a frame without transactions
     /// that marks a position of the log.
+    /// The time of the last transaction when HEAD was last written.
     @exclusivity(unchecked) var jointOffset: Int?
     @exclusivity(unchecked) var durablePosition: Int
     @exclusivity(unchecked) var headSequence: UInt64
@@ -59,13 +60,14 @@ package final class LogWriter: @unchecked Sendable {
 
     /// The file that the writing process locks.
     package static let lockFileName = StoreFileName.lock
-    /// The maximum difference between the time of the last transaction and the time in HEAD, in microseconds.
+    /// HEAD is written again if the last transaction is at least this many microseconds later than the last transaction at the previous
+    /// write. A frame that refers to a file of ops causes an earlier write.
     static let headInterval: Int64 = 1_000_000
 
     // MARK: Creating and opening
 
-    /// Continues where a scan of the whole log ended. Cuts off the torn end that the scan found, and makes the rest durable before the call
-    /// returns.
+    /// Creates a writer that continues where a scan of the whole log ended. Cuts off the torn end that the scan found, and makes the rest
+    /// durable before the call returns.
     ///
     /// - Parameter preallocates: whether to write zeros beyond the frames in advance. If so, a sync need not make a new file length
     ///   durable.
@@ -122,8 +124,8 @@ package final class LogWriter: @unchecked Sendable {
         try noteOpen()
     }
 
-    // Does not remove the files of staged transactions that were never written. The lock of the store may already be released, so another
-    // writer may have created files with the same names. The next opening removes files to which no frame refers.
+    // Keeps the files of staged transactions that were never written. The lock of the store may already be released, so another writer may
+    // have created files with the same names. The next opening removes files to which no frame refers.
     deinit { for file in staged.files { file.keep() } }
 
     /// Marks HEAD as open, in both slots, durably. Once frames are appended, neither slot may state that the log was closed, because a

@@ -1,8 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Encodes the ops of a transaction as they arrive. The ops of a large transaction go to a separate file, so that they need not all be in
-/// memory at the same time.
+/// An encoder that encodes the ops of one transaction as they arrive. The ops of a large transaction go to a separate file, so that they
+/// need not all be in memory at the same time.
 package struct OpWriter {
     private var writer = ByteWriter()
     package private(set) var opCount = 0
