@@ -26,10 +26,10 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var lastChecksum: UInt32
     /// The offset of the joint with which the log ends; `nil` if the log ends with transactions. A joint is a frame without transactions
     /// that marks a position of the log.
-    /// The time of the last transaction when HEAD was last written.
     @exclusivity(unchecked) var jointOffset: Int?
     @exclusivity(unchecked) var durablePosition: Int
     @exclusivity(unchecked) var headSequence: UInt64
+    /// The time of the last transaction when HEAD was last written.
     @exclusivity(unchecked) var headTime: Int64
     @exclusivity(unchecked) var poison: CambiumError?
     @exclusivity(unchecked) var writer = ByteWriter(capacity: 1024)

@@ -6,7 +6,7 @@ package struct SegmentRun: Sendable, Equatable {
     /// The number of the first transaction of each segment, ascending.
     package private(set) var segments: [TransactionNumber]
     package private(set) var byteCount: Int
-    /// Whether the segments are retired.
+    /// Whether the segments are retired: compaction has removed the ops of their transactions.
     package let isRetired: Bool
 
     init(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool) {

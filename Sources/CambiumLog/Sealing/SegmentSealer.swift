@@ -1,8 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Rewrites segments that get no more frames. The new segment has larger frames and an index, and may replace several old ones. FORMAT.md
-/// 2, "Segments".
+/// A sealer: it rewrites segments (log files) that get no more frames. The new segment has larger frames and an index, and may replace
+/// several old segments. FORMAT.md 2, "Segments".
 ///
 /// The sealer needs only the lock of the store. No writer waits for the sealer, because the transactions stay the same.
 package struct SegmentSealer: Sendable {
@@ -31,8 +31,8 @@ package struct SegmentSealer: Sendable {
     }
 
     /// Replaces a segment by a retired segment, and then removes the files with the ops of its transactions. The retired segment contains
-    /// only the envelope of each transaction (number, time, actor, message and request id) and the hash of its payload. So the place of
-    /// each transaction in the tree can still be proven.
+    /// only the envelope of each transaction (number, time, actor, message and request id) and the hash of its payload. So it can still be
+    /// proven that each transaction is in the Merkle tree over the log.
     ///
     /// There must be a checkpoint that contains the transactions, and another segment must follow. Throws as `seal` does.
     ///
@@ -183,7 +183,7 @@ extension LogRecord {
         return record
     }
 
-    /// Whether two records describe the same transaction, regardless of the files that contain them.
+    /// Returns whether this record and another record describe the same transaction, regardless of the files that contain them.
     func isSame(as other: LogRecord) -> Bool {
         let texts = [metadata.actor, metadata.message, metadata.requestID]
         let others = [other.metadata.actor, other.metadata.message, other.metadata.requestID]

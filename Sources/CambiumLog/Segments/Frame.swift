@@ -1,6 +1,7 @@
 import CambiumBytes
 
-/// Transactions that were committed together, and their place in a segment. FORMAT.md 3.
+/// A frame: the part of a log file that is verified as a whole. It contains transactions or, in a file of ops, the ops of one transaction.
+/// FORMAT.md 3.
 struct Frame {
     /// The offset of the frame from the beginning of the file.
     let offset: Int
@@ -17,7 +18,7 @@ struct Frame {
 
     // MARK: Encoding
 
-    /// Encodes a frame for an offset and writes it to an empty buffer.
+    /// Encodes a frame that will begin at `offset` in its file, and writes it to an empty buffer.
     ///
     /// - Returns: the checksum of the frame.
     static func encode(

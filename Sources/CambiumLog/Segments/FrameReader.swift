@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Reads the frames of one file. Each frame is verified before it is used.
+/// A reader of the frames of one log file. It verifies each frame before it returns the frame.
 struct FrameReader {
     let path: String
     let header: SegmentHeader
@@ -11,6 +11,7 @@ struct FrameReader {
     /// The reason why a corrected header is used instead of the header in the file; `nil` if the header in the file verifies.
     let mendedHeader: CambiumError?
     private let file: any VolumeFile
+    /// The window: the bytes of the file that were read last.
     private var window: [UInt8] = []
     private var windowOffset = 0
     /// The end of the frames in the window that `findEnd` has verified.

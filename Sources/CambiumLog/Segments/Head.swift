@@ -1,8 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A position up to which a log is known to be durable. The position is only a hint: a writer updates it occasionally, alternating between
-/// two slots. FORMAT.md 1, "HEAD".
+/// The content of the file HEAD: a position up to which the log is known to be durable. The position is only a hint: a writer updates it
+/// occasionally, alternating between two slots. FORMAT.md 1, "HEAD".
 package struct Head: Equatable, Sendable {
     package static let fileName = "HEAD"
 
@@ -13,12 +13,12 @@ package struct Head: Equatable, Sendable {
     package var position: UInt64
     package var lastTransaction: TransactionNumber
     package var isClosed: Bool
-    /// The root of the tree over the first transactions of the log; `nil` if no tree is known.
+    /// The root of the Merkle tree over the first transactions of the log; `nil` if the root is not known.
     package var tree: Tree?
-    /// Whether the head was read from slots of version 1. No slot of another version may be written to such a file.
+    /// Whether the file has slots of version 1. A writer must not write a slot of another version to such a file.
     var isOfOldestFormat = false
 
-    /// The tree over the first transactions of the log, of which HEAD states only the root.
+    /// The root of the Merkle tree over the first transactions of the log. HEAD contains no other part of the tree.
     package struct Tree: Equatable, Sendable {
         /// The last transaction in the tree.
         package let transaction: TransactionNumber

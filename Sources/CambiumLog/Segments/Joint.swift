@@ -1,9 +1,9 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// A frame without transactions that marks a position of the log. A reader can begin at that position. FORMAT.md 3, "Joints".
+/// A joint: a frame without transactions that marks a position of the log. A reader can begin at that position. FORMAT.md 3, "Joints".
 ///
-/// A joint repeats the last transaction of the preceding frames, and its time.
+/// A joint repeats the number and the time of the last transaction before it.
 struct Joint: Equatable {
     let transaction: TransactionNumber
     /// The time of `transaction`, in microseconds since 1970.

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// The part of a log that a checkpoint contains.
+/// The part of a log before a position, for example the part whose transactions a checkpoint contains.
 package struct LogPrefix: Sendable {
     package let transaction: TransactionNumber
     let time: Int64

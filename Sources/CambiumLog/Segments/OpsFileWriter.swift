@@ -1,9 +1,9 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Writes the ops of a large transaction to a separate file, before any frame of the log refers to that file.
+/// A writer that writes the ops of a large transaction to a separate file, before any frame of the log refers to that file.
 ///
-/// A file that was not kept is removed when its writer is released, so that nothing remains of a transaction that did not happen.
+/// When the writer is released, it removes the file, unless `keep` was called. So nothing remains of a transaction that did not happen.
 ///
 /// SENDABLE: the owner of the writer lets only one thread at a time use it.
 final class OpsFileWriter: @unchecked Sendable {

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Writes a sealed or retired segment, frame by frame. FORMAT.md 3.
+/// A writer of one sealed or retired segment (a log file that gets no more frames). FORMAT.md 3.
 struct SealedSegmentWriter {
     private let file: any VolumeFile
     private let header: SegmentHeader

@@ -3,6 +3,7 @@ internal import CambiumModel
 
 /// The index of a sealed segment, which follows its frames: the position and the content of each frame. FORMAT.md 3, "Index".
 struct SegmentIndex: Equatable {
+    /// The content of one frame: its length, its number of transactions, and its time.
     struct Entry: Equatable {
         /// The length of the frame in the file.
         var byteCount: Int
@@ -52,7 +53,7 @@ struct SegmentIndex: Equatable {
 
     // MARK: Bytes
 
-    /// Encodes the index as a frame at its offset, followed by the trailer.
+    /// Encodes the index as a frame, followed by the trailer, which states the offset of that frame.
     func encode(headerChecksum: UInt32) -> [UInt8] {
         var region = ByteWriter(capacity: 16 + 12 * entries.count)
         region.write(previousChecksum)

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Reads the transactions that become one sealed segment: all or some transactions of a segment, or all transactions of several
+/// A reader of the transactions that become one sealed segment: all or some transactions of a segment, or all transactions of several
 /// neighbouring segments.
 struct SegmentPart {
     private let volume: any Volume

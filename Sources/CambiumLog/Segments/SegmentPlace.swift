@@ -21,10 +21,11 @@ extension SegmentReader {
             codec: codec, jointOffset: jointOffset)
     }
 
-    /// Moves to a place, if the segment is not sealed, and the place belongs to the segment and does not follow `transaction`. The checksum
-    /// of a frame depends on the header and the offset. So a frame at the place verifies only if it belongs to this segment.
+    /// Moves to the position at which an earlier reader stopped. Does not move if the segment is sealed, if the position belongs to another
+    /// segment, or if it lies after `transaction`. The checksum of a frame depends on the header of the segment and on the offset. So a
+    /// frame at the position verifies only if it belongs to this segment.
     ///
-    /// - Returns: `false` if the reader does not move.
+    /// - Returns: whether the reader has moved.
     mutating func resume(at place: SegmentPlace, notAfter transaction: TransactionNumber) -> Bool {
         guard !isSealed, place.headerChecksum == headerChecksum, place.offset <= byteCount, place.next <= transaction else { return false }
         resume(

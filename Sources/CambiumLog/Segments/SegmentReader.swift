@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Reads the transactions of one segment, frame by frame.
+/// A reader of the transactions of one segment (a log file), frame by frame.
 struct SegmentReader {
     var frames: FrameReader
     private let volume: any Volume
@@ -26,8 +26,8 @@ struct SegmentReader {
     /// No further transaction of a sealed segment may be earlier than this time, in microseconds since 1970. It is the time of the last
     /// transaction that was read. If frames were skipped, it is the time of the first transaction in the last skipped frame.
     private var timeMin: Int64
-    /// The source that transactions from the current read of the file share. Transactions that were merged from another segment have
-    /// another source.
+    /// The file and the salt seed that all transactions from the current read of the file share. In a sealed segment of version 2, each
+    /// frame states its own salt seed, and this source is not used.
     private var source: LogSource
     private var sourceWindow = 0
 
@@ -112,7 +112,7 @@ struct SegmentReader {
         return true
     }
 
-    /// Moves to a place at which an earlier reader of the segment stopped. The parameters are the state of that reader.
+    /// Moves to the position at which an earlier reader of the segment stopped. The parameters are the state of that reader.
     mutating func resume(
         offset: Int, lastFrameChecksum: UInt32, durableOffset: Int, next: TransactionNumber, codec: TransactionCodec, jointOffset: Int?
     ) {
@@ -127,8 +127,8 @@ struct SegmentReader {
         durableOffset = max(durableOffset, frame.durableOffset)
     }
 
-    /// Returns the records of the next frame, or an empty array if the frame is a joint. Returns `nil` at the end, or if no frame verifies
-    /// at `offset`.
+    /// Returns the records of the next frame, or an empty array if the frame is a joint (it has no transactions). Returns `nil` at the end,
+    /// or if no frame verifies at `offset`.
     ///
     /// Throws as `nextFrame(into:)` does.
     mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
@@ -136,7 +136,7 @@ struct SegmentReader {
         return try nextFrame(into: &records) ? records : nil
     }
 
-    /// Appends the records of the next frame. A joint has no records.
+    /// Appends the records of the next frame. A joint (a frame without transactions) has no records.
     ///
     /// Throws `.damaged` for a frame that verifies but cannot be decoded. In that case, nothing is appended.
     ///
@@ -172,7 +172,8 @@ struct SegmentReader {
         return true
     }
 
-    /// Checks that a joint matches the transactions before it, and that a transaction directly precedes it.
+    /// Checks that a joint repeats the number and the time of the transaction before it, and that this transaction directly precedes the
+    /// joint.
     private func check(_ joint: Joint) throws(DecodingError) {
         guard next > header.firstTransaction, jointOffset == nil, joint == Joint(transaction: last, time: codec.time) else {
             throw .invalid("a joint that does not match the transactions before it", offset: 0)
@@ -215,8 +216,8 @@ struct SegmentReader {
         var reader = ByteReader(frame.region)
         // A corrupt count must not cause the reader to allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
-        // The transactions from one read of the file share a source. But a frame of a sealed segment may state the salt seed of its
-        // original segment. Then the frame has its own source.
+        // The transactions from one read of the file share a source. But each frame of a sealed segment of version 2 states the salt seed
+        // of its original segment, so it has its own source.
         if sourceWindow != frames.windowCount {
             source = LogSource(file: path, saltSeed: header.saltSeed)
             sourceWindow = frames.windowCount

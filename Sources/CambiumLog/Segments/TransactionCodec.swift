@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The payload of a transaction in the form in which a segment stores it.
+/// The payload of a transaction (its ops) in the form in which a segment stores it.
 enum StoredPayload: Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)

@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Files that exist only in memory, and only as long as the volume: for stores that are never on disk, and for tests.
+/// A volume with files that exist only in memory, and only as long as the volume: for stores that are never on disk, and for tests.
 package final class MemoryVolume: Volume {
     private let files = Guarded<[String: MemoryFile]>([:])
     private let isLocked = Guarded(false)
@@ -128,7 +128,7 @@ final class MemoryFile: VolumeFile {
     func close() {}
 }
 
-/// For each file of a volume in memory, the number of shared locks on it.
+/// The shared locks on the files of a volume in memory: the number of locks on each file.
 package final class SharedFiles: Sendable {
     private let counts = Guarded<[String: Int]>([:])
 

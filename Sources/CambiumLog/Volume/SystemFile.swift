@@ -46,7 +46,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
-        if count == 0 { return [] }  // All empty arrays share memory, which the initializer would write to.
+        if count == 0 { return [] }  // The initializer below would write to the memory that all empty arrays share.
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {

@@ -17,8 +17,8 @@ struct FileIdentity: Hashable {
     }
 }
 
-/// The lock files that this process has locked, to distinguish its own locks from those of another process. Process ids are not enough:
-/// processes of two containers may have the same id.
+/// The lock files that this process has locked. They distinguish the locks of this process from the locks of other processes. Process ids
+/// are not enough: processes of two containers may have the same id.
 enum HeldLocks {
     private static let identities = Guarded<Set<FileIdentity>>([])
 

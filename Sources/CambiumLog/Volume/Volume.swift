@@ -1,6 +1,7 @@
 package import CambiumModel
 
-/// The files of a store. A volume separates the log from the operating system: only volumes make system calls.
+/// A volume: the place that holds the files of a store. A volume separates the log from the operating system: only volumes make system
+/// calls.
 ///
 /// Paths are relative to the volume's root and use '/'. Every call throws `CambiumError` (`.ioFailure`, `.notFound`, `.cannotCreate`) with
 /// the path and the reason that the operating system reports.
@@ -118,7 +119,8 @@ extension VolumeFile {
     package func discard(offset: Int, byteCount: Int) throws(CambiumError) {}
 }
 
+/// An exclusive or shared lock on a file of a volume.
 package protocol VolumeLock: AnyObject, Sendable {
-    /// Releases the lock. Does nothing if it was released before.
+    /// Releases the lock. Does nothing if the lock was released before.
     func unlock()
 }

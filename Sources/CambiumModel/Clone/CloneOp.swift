@@ -22,6 +22,7 @@ package struct CloneOp: Sendable, Equatable {
         case series = 2
     }
 
+    /// The copies that the clone creates in one hierarchy: of a root entity and its descendants.
     package struct Hierarchy: Sendable, Equatable {
         package let root: EntityNumber
         /// The serial of the first copy in the hierarchy.
@@ -88,7 +89,7 @@ package struct CloneOptions: Sendable, Equatable {
         package let entity: EntityNumber
         package let relationship: PropertyNumber
         package let rule: CloneRule
-        /// Whether the rule applies to the roots only.
+        /// Whether the rule applies only to the roots of the clone, the objects that the request names.
         package let isAtRoot: Bool
 
         package init(entity: EntityNumber, relationship: PropertyNumber, rule: CloneRule, isAtRoot: Bool) {
@@ -99,8 +100,8 @@ package struct CloneOptions: Sendable, Equatable {
         }
     }
 
-    /// The value that a request gives to an attribute of the roots' copies. The value applies only to roots that have the attribute and
-    /// belong to the hierarchy of `root`.
+    /// The value that a request gives to an attribute in the copies of the roots, the objects that the request names. The value applies
+    /// only to roots that have the attribute and belong to the hierarchy of `root`.
     package struct RootValue: Sendable, Equatable {
         package let root: EntityNumber
         package let attribute: PropertyNumber

@@ -1,15 +1,17 @@
 /// The rules of a clone for each property of each concrete entity. A rule of the request replaces the rule of the schema.
 package struct ClonePolicy: Sendable {
+    /// The rules for one relationship of an entity.
     package struct Branch: Sendable {
         package let relationship: Relationship
         package let rule: CloneRule
-        /// The rule for the roots of the clone.
+        /// The rule for the roots of the clone, the objects that the request names.
         package let rootRule: CloneRule
     }
 
+    /// The rules for all properties of one concrete entity.
     package struct Member: Sendable {
         package let entity: Entity
-        /// One branch for each relationship of the entity, in declaration order.
+        /// The rules for each relationship of the entity, in declaration order.
         package let branches: [Branch]
         package let attributes: [(attribute: Attribute, rule: CloneAttributeRule)]
 

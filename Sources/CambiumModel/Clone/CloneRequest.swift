@@ -23,7 +23,7 @@ public struct CloneRequest: Hashable, Sendable {
     /// The maximum number of objects that may be copied, or `nil` for no limit.
     package var objectCountMax: Int?
     package var keys: CloneKeys
-    /// Values for attributes of the roots' copies, by name.
+    /// The values of attributes in the copies of the roots, by the names of the attributes.
     package var rootValues: [String: Value]
 
     /// The maximum number of roots of one clone.

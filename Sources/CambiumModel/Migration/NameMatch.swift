@@ -1,4 +1,4 @@
-/// Finds the old name of each new name of an entity or a property.
+/// A match of the names in a new schema with the names in the old schema: the names of all entities, or of the properties of one entity.
 struct NameMatch {
     struct Name {
         let name: String

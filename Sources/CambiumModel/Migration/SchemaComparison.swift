@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// Lists the differences between an old and a new schema.
+/// A comparison of an old schema with a new schema. It lists their differences.
 struct SchemaComparison {
     private let matcher: SchemaMatcher
     private let old: SchemaDefinition
@@ -149,7 +149,7 @@ struct SchemaComparison {
         compare(before, json, entity.name, name, isRenamed: oldKey.property != name, oldSubject, subject)
     }
 
-    /// Returns the JSON of a property of the old schema. Names that were changed are replaced by the new names.
+    /// Returns the JSON of a property of the old schema, with the new names of renamed entities and properties.
     private func property(_ key: SchemaMatcher.Key) -> (json: JSONValue, number: UInt16?)? {
         if var attribute = oldAttributes[key] {
             attribute.derivation = attribute.derivation.map { named($0, key.entity) }
@@ -163,7 +163,7 @@ struct SchemaComparison {
         return (relationship.json(withNumbers: false), relationship.number)
     }
 
-    /// Returns an expression of the old schema. Names that were changed are replaced by the new names.
+    /// Returns the expression of a derived attribute of the old schema, with the new names of renamed properties.
     private func named(_ derivation: Derivation, _ name: String) -> Derivation {
         guard let entity = oldByName[name] else { return derivation }
         let destination = derivation.names.relationship.flatMap { relationship in
@@ -175,7 +175,7 @@ struct SchemaComparison {
             attribute: { attribute in reader.map { newName(of: attribute, $0) } ?? attribute })
     }
 
-    /// Returns an entity of the old schema. Names that were changed are replaced by the new names.
+    /// Returns an entity of the old schema, with the new names of its renamed properties and of its parent.
     private func named(_ entity: EntityDefinition) -> EntityDefinition {
         var named = entity
         if !renamed.isEmpty {

@@ -1,5 +1,5 @@
-/// Matches each entity and property of a new schema with an entity or property of the old schema, by name. If an old entity or property
-/// cannot be converted, a new one of the same name replaces it, and the matcher records the reason.
+/// A match of the entities and properties of a new schema with those of the old schema, by name. If an old entity or property cannot be
+/// converted, a new one of the same name replaces it, and the matcher records the reason.
 struct SchemaMatcher {
     struct Key: Hashable {
         let entity: String
@@ -84,7 +84,8 @@ struct SchemaMatcher {
                 + "remove '\(former)' from the schema, or remove 'renamedFrom'")
     }
 
-    /// Prevents an entity from leaving its hierarchy: the id of an object contains the number of its root entity, so the ids would change.
+    /// If an entity would leave its hierarchy, records that a new entity replaces it. The id of an object contains the number of its root
+    /// entity, so the ids of the entity's objects would change.
     private mutating func matchRoots() {
         var isSettled = false
         while !isSettled {

@@ -17,12 +17,14 @@ package enum Op: Sendable, Equatable {
     case relink(LinkBlock)
     /// Copies objects and the objects that they own. Docs/CLONE.md has the rules.
     case clone(CloneOp)
-    /// Gives a name to a moment. If another moment has the name, that moment loses it. The op does not change the graph.
+    /// Gives a label (a name) to the moment after a transaction. If another moment has the label, removes it there. The op does not change
+    /// the graph.
     case label(String, TransactionNumber)
     /// States the digest of the graph after a transaction. A replay that computes another digest stops. The op does not change the graph.
     case digest(of: TransactionNumber, GraphDigest)
 }
 
+/// A property and its new value.
 package struct Assignment: Sendable, Equatable {
     package let property: PropertyNumber
     package let value: Value
@@ -65,6 +67,7 @@ package struct Transaction: Sendable, Equatable {
     }
 }
 
+/// The data of a transaction other than its ops: its time, author, reason and request id.
 public struct TransactionMetadata: Sendable, Equatable {
     /// The time of the transaction, never earlier than the time of the previous transaction.
     public var time: Timestamp

@@ -1,5 +1,5 @@
 /// A block of changes to many objects of one entity. The block either inserts the objects, or changes the same attributes of each object.
-/// It stores the values by attribute, in columns. An import consists of blocks.
+/// It stores the values by attribute, in columns. An import writes most of its changes to the log as blocks.
 package struct UpsertBlock: Sendable, Equatable {
     package enum Kind: UInt8, Sendable {
         /// Inserts objects. Every attribute of the entity has a column.
@@ -82,6 +82,7 @@ package struct LinkBlock: Sendable, Equatable {
 
 /// Ascending serials, stored as runs of consecutive numbers.
 package struct SerialRuns: Sendable, Equatable {
+    /// The serials from `first` to `first + count - 1`.
     package struct Run: Sendable, Equatable {
         package var first: UInt64
         package var count: Int

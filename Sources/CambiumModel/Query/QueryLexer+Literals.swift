@@ -2,7 +2,7 @@
 extension QueryLexer {
     // MARK: Strings
 
-    /// Takes a string in quotation marks, and returns its text.
+    /// Reads a string in quotation marks, and returns its text.
     mutating func string(_ quote: UInt8) throws(CambiumError) -> String {
         let start = index
         index += 1
@@ -27,7 +27,7 @@ extension QueryLexer {
         return error("The string has no end. Write \(quote) after its last character.", at: start)
     }
 
-    /// Takes an escape, and appends the character that it means.
+    /// Reads an escape such as `\n`, and appends the character that it means to `text`.
     private mutating func escape(_ stringStart: Int, _ text: inout [UInt8]) throws(CambiumError) {
         guard let letter = peek(1) else { throw unterminated(stringStart) }
         switch letter {
@@ -50,7 +50,7 @@ extension QueryLexer {
         index += 2
     }
 
-    /// Takes an escape such as `\u00E9`, or the two escapes of a surrogate pair.
+    /// Reads an escape such as `\u00E9`, or the two escapes of a surrogate pair.
     private mutating func escapedScalar(_ start: Int) throws(CambiumError) -> Unicode.Scalar {
         let first = try codeUnit(start)
         if let scalar = Unicode.Scalar(first) { return scalar }
@@ -65,7 +65,7 @@ extension QueryLexer {
             "The escape '\(excerpt(start..<min(start + 6, bytes.count)))' is half of a surrogate pair. Write both halves.", at: start)
     }
 
-    /// Takes the escape of one UTF-16 code unit.
+    /// Reads the escape of one UTF-16 code unit, such as `\u00E9`.
     private mutating func codeUnit(_ start: Int) throws(CambiumError) -> UInt16 {
         let digits = bytes[min(start + 2, bytes.count)..<min(start + 6, bytes.count)]
         let text = String(decoding: digits, as: UTF8.self)
@@ -78,7 +78,7 @@ extension QueryLexer {
 
     // MARK: Numbers
 
-    /// Takes a number as in JSON, or the id of an object such as `3/42`.
+    /// Reads a number as in JSON, or the id of an object such as `3/42`.
     mutating func number() throws(CambiumError) -> QueryToken.Kind {
         let start = index
         if peek(0) == UInt8(ascii: "-") { index += 1 }
@@ -145,7 +145,7 @@ extension QueryLexer {
         return .id(ObjectID(root: EntityNumber(rawValue: root), serial: try serial(from: start)))
     }
 
-    /// Takes the `/` and the serial after an entity. `start` is the offset of the entity.
+    /// Reads the `/` and the serial after the entity of an object, as in `Note/42`. `start` is the offset of the entity.
     mutating func serial(from start: Int) throws(CambiumError) -> UInt64 {
         index += 1
         let digits = index

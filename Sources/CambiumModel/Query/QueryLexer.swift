@@ -1,6 +1,7 @@
 internal import CambiumJSON
 
-/// Reads the tokens of a query's text, one after the other. A method that takes a part of the text moves `index` to the end of this part.
+/// A lexer: it reads the tokens of a query's text, one after the other. A method that reads a part of the text moves `index` to the end of
+/// this part.
 ///
 /// The lexer creates a token when the parser requests it, so the memory for tokens does not depend on the length of the text.
 struct QueryLexer: Sendable {
@@ -103,14 +104,14 @@ struct QueryLexer: Sendable {
         return end > start ? String(decoding: bytes[start..<end], as: UTF8.self) : nil
     }
 
-    /// Takes a mark such as `$`, and the name after it. Returns `nil` and takes nothing if no name follows the mark.
+    /// Reads a mark such as `$`, and the name after it. Returns `nil` and reads nothing if no name follows the mark.
     private mutating func prefixedName() -> String? {
         guard let name = name(at: index + 1) else { return nil }
         index += 1 + name.utf8.count
         return name
     }
 
-    /// Takes the name of a parameter. If the names of a path follow the parameter, as in `$source.owner.name`, also takes these names.
+    /// Reads the name of a parameter. If the names of a path follow the parameter, as in `$source.owner.name`, also reads these names.
     private mutating func parameterName() throws(CambiumError) -> String? {
         guard var parameter = prefixedName() else { return nil }
         var count = 0
@@ -149,7 +150,7 @@ struct QueryLexer: Sendable {
 
     // MARK: Options
 
-    /// Takes an option such as `[cd]`, whose opening bracket is at `start`, and returns its letters. Returns `nil` unless letters and a
+    /// Reads an option such as `[cd]`, whose opening bracket is at `start`, and returns its letters. Returns `nil` unless letters and a
     /// closing bracket follow.
     mutating func takeOption(at start: Int) -> String? {
         let end = bytes[(start + 1)...].firstIndex { !(0x61...0x7A).contains($0 | 0x20) } ?? bytes.count

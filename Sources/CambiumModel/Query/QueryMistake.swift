@@ -11,20 +11,20 @@ package struct QueryMistake: Error {
         self.resolvedCount = resolvedCount
     }
 
-    /// The mistake of a sort key that ignores case or diacritics although the value of the key is not a text.
+    /// Returns the mistake of a sort key that ignores case or diacritics although the value of the key is not a text.
     package static func noCase(_ operand: Operand, _ kind: ValueKind, at offset: TextOffset) -> Self {
         Self("'\(operand)' is \(kind.text), which has no case. Remove the option in brackets.", at: offset)
     }
 
-    /// The mistake of a comparison with a pattern that is not a constant.
+    /// Returns the mistake of a comparison with a pattern that is not a constant.
     package static func noPattern(_ comparison: Comparison) -> Self {
         Self(
             "'\(comparison.relation.text)' needs a constant pattern on its right side. Write a string or a parameter there.",
             at: comparison.right.offset)
     }
 
-    /// Whether this mistake is later in the text of the query than another mistake. At the same offset, the mistake after more resolved
-    /// names is later.
+    /// Returns whether this mistake is later in the text of the query than another mistake. At the same offset, the mistake after more
+    /// resolved names is later.
     package func isFarther(than other: Self) -> Bool {
         (offset.value ?? 0, resolvedCount) > (other.offset.value ?? 0, other.resolvedCount)
     }

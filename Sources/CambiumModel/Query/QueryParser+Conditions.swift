@@ -81,7 +81,7 @@ extension QueryParser {
         return Nested(condition: .comparison(try comparison(left, nil)))
     }
 
-    /// Takes a condition in parentheses.
+    /// Reads a condition in parentheses.
     private mutating func group() throws(CambiumError) -> Nested {
         try enter()
         try advance()
@@ -152,7 +152,7 @@ extension QueryParser {
 
     // MARK: Lists
 
-    /// Takes the right side of `in`. If a path follows `in`, returns a comparison that tests whether the path contains the left side.
+    /// Reads the right side of `in`. If a path follows `in`, returns a comparison that tests whether the path contains the left side.
     private mutating func membership(_ left: Operand, _ quantifier: Quantifier?, _ folding: Folding) throws(CambiumError) -> Comparison {
         if let list = try list() { return Comparison(left, .isIn, list, quantifier: quantifier, folding: folding) }
         let right = try operand("a list such as {1, 2}, a parameter or a path after 'in'")
@@ -170,7 +170,7 @@ extension QueryParser {
         }
     }
 
-    /// Takes the right side of `between`.
+    /// Reads the right side of `between`.
     private mutating func bounds() throws(CambiumError) -> Operand {
         let start = token.start
         if let list = try list() {
@@ -186,7 +186,7 @@ extension QueryParser {
         throw expected("a list of two bounds, such as {1, 9}, or a parameter after 'between'")
     }
 
-    /// Takes a list in braces, brackets or parentheses. Returns `nil` if the token does not open a list.
+    /// Reads a list in braces, brackets or parentheses. Returns `nil` if the token does not open a list.
     private mutating func list() throws(CambiumError) -> Operand? {
         guard case .symbol(let open) = token.kind else { return nil }
         let close: QueryToken.Symbol

@@ -2,7 +2,7 @@
 extension QueryParser {
     // MARK: Operands
 
-    /// Takes a path, an aggregate, a literal or a parameter.
+    /// Reads a path, an aggregate, a literal or a parameter.
     mutating func operand(_ expectation: String) throws(CambiumError) -> Operand {
         let start = token.start
         guard let form = simpleForm else { return try pathOrAggregate(expectation) }
@@ -23,7 +23,7 @@ extension QueryParser {
         }
     }
 
-    /// Takes a path. If an aggregate follows the path, also takes the aggregate.
+    /// Reads a path. If an aggregate follows the path, also reads the aggregate.
     mutating func pathOrAggregate(_ expectation: String) throws(CambiumError) -> Operand {
         let start = token.start
         if case .function(let name) = token.kind {
@@ -48,14 +48,14 @@ extension QueryParser {
 
     // MARK: Paths
 
-    /// Takes names that are separated by dots. `self` is the empty path.
+    /// Reads names that are separated by dots. `self` is the empty path.
     mutating func path(_ expectation: String) throws(CambiumError) -> QueryPath {
         let (path, isOpen) = try names(expectation)
         if isOpen { throw expected("a name after '.'", remedy: "Write one aggregate, after a path to objects.") }
         return path
     }
 
-    /// Takes names that are separated by dots. If a dot and an aggregate follow, also takes that dot, and returns `isOpen` as `true`.
+    /// Reads names that are separated by dots. If a dot and an aggregate follow, also reads that dot, and returns `isOpen` as `true`.
     private mutating func names(_ expectation: String) throws(CambiumError) -> (path: QueryPath, isOpen: Bool) {
         var names: [String] = []
         switch token.kind {
@@ -113,7 +113,7 @@ extension QueryParser {
 
     // MARK: Sort keys
 
-    /// Takes sort keys that are separated by commas, up to the end of the text.
+    /// Reads sort keys that are separated by commas, up to the end of the text.
     mutating func wholeSortKeys() throws(CambiumError) -> [SortKey] {
         try refuseEmpty("Write a path such as name, or -name for the descending order.")
         var keys = [try sortKey()]

@@ -1,4 +1,4 @@
-/// Parses the text of a condition, an operand or sort keys. The parser looks one token ahead. A method that takes a part of the text sets
+/// A parser for the text of a condition, an operand or sort keys. It looks one token ahead. A method that reads a part of the text sets
 /// `token` to the first token after this part.
 ///
 /// The recursion is bounded: each level consumes a `(` or a `not`, and a text may nest at most `Condition.depthMax` of them.
@@ -69,8 +69,8 @@ struct QueryParser: Sendable {
 
     // MARK: Options
 
-    /// Takes an option such as `[cd]` if the token is an opening bracket. If `isOptional` is `true`, the bracket may also begin a list,
-    /// which the method does not take.
+    /// Reads an option such as `[cd]` if the token is an opening bracket. If `isOptional` is `true`, the bracket may also begin a list,
+    /// which the method does not read.
     mutating func folding(isOptional: Bool = false) throws(CambiumError) -> Folding {
         guard token.isSymbol(.openBracket) else { return [] }
         let start = token.start

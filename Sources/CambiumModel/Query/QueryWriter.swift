@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// Writes conditions and their parts as text that parses to the same tree.
+/// A writer of conditions and their parts, as text that parses to the same tree.
 ///
 /// A tree that was built in code may have more than `Condition.depthMax` levels. The writer replaces deeper levels by `...`, so its
 /// recursion is bounded.
