@@ -11,7 +11,7 @@
 #define FAST
 #endif
 
-/// Returns a bit for each of 64 bytes that are 0 or 1.
+/// Returns 64 flags as the bits of one number. Each byte of `flags` is 0 or 1.
 static inline __attribute__((always_inline)) uint64_t gather(const uint8_t *flags) {
     uint64_t bits = 0;
 #if defined(__SSE2__)
@@ -52,7 +52,7 @@ FAST uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32
     uint8_t flags[64];
     for (int index = 0; index < 64; index++) far = (cells[index] & 0xFFFF) > far ? cells[index] & 0xFFFF : far;
     const char *start = (const char *)page + text.skipped;
-    // Usually all words lie in the page. Then no word needs a check of its own.
+    // Usually, all words that are read lie inside the page, so no word needs a separate check.
     if (far + text.skipped + 8 <= size) {
         for (int index = 0; index < 64; index++) {
             uint64_t word;
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) int32_t group_of(cmachine_key key, 
     int32_t code;
     while ((code = groups.places[place]) >= 0) {
         const cmachine_key *known = &groups.keys[code];
-        // Only short texts have the tag of a short text. The high words of their keys are 0, so these words need no comparison.
+        // Only texts of less than 8 bytes have this tag. The high words of their keys are 0, so these words need no comparison.
         uint64_t difference = (known->low ^ key.low) | (known->tag ^ key.tag);
         if (key.tag != CMACHINE_TEXT_TAG) difference |= known->high ^ key.high;
         if (!difference) break;

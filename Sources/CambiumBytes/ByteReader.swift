@@ -23,7 +23,7 @@ public enum DecodingError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Reads numbers and bytes that a `ByteWriter` wrote. No read goes beyond the end of the bytes.
+/// A reader of numbers and bytes that a `ByteWriter` wrote. No read goes beyond the end of the bytes.
 ///
 /// The functions that decode small transactions are inlinable. The compiler specializes a generic function only in modules in which the
 /// body of the function is visible.

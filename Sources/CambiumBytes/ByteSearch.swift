@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// Searches and compares bytes with the functions of the C library, which process many bytes at once.
+/// Functions that search and compare bytes. They call the functions of the C library, which process many bytes at once.
 public enum ByteSearch {
     public static func equals(_ left: [UInt8], _ right: UnsafeRawBufferPointer) -> Bool {
         left.withUnsafeBytes { equals($0, right) }

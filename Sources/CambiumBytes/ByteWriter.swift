@@ -1,4 +1,4 @@
-/// Appends numbers and bytes to a buffer, little-endian. `ByteReader` reads them back.
+/// A writer that appends numbers and bytes to a buffer, little-endian. `ByteReader` reads them back.
 ///
 /// The functions that encode small transactions are inlinable. The compiler specializes a generic function only in modules in which the
 /// body of the function is visible.

@@ -1,6 +1,7 @@
 internal import CZlib
 
-/// Decompresses gzip files (RFC 1952) piece by piece. A file consists of any number of members, which are compressed separately.
+/// A decompressor for gzip files (RFC 1952), which it reads piece by piece. A file consists of any number of members, which are compressed
+/// separately.
 ///
 /// The inflater uses a window of 32 KiB, however large the output is. It checks the CRC-32 and the length of each member. It is not
 /// thread-safe.

@@ -4,7 +4,8 @@ internal import CMachine
     import Glibc
 #endif
 
-/// Measures durations with a counter of the processor. Reading this counter takes less time than reading the operating system's clock.
+/// A clock that measures durations with a counter of the processor. Reading this counter takes less time than reading the operating
+/// system's clock.
 ///
 /// The rate of the counter is determined when `rate` is read. `rate` compares how far the counter and the operating system's clock have
 /// advanced since the `TickClock` was created. The counters of different processors may differ by nanoseconds. A measurement that ends on

@@ -13,7 +13,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// Parses and validates complete JSON documents (RFC 8259): UTF-8, escapes, numbers, duplicate keys and nesting.
+/// A parser for complete JSON documents (RFC 8259). It validates UTF-8, escapes, numbers and nesting, and refuses duplicate keys.
 ///
 /// One parser can parse any number of documents, one after the other. The tokens of a document are valid until the next call of `parse`.
 /// Only one thread at a time may use a parser. Complexity: O(bytes), and O(n log n) for the keys of an object with n members.

@@ -1,4 +1,4 @@
-/// Writes JSON text, as bytes of UTF-8.
+/// A writer of JSON text, as bytes of UTF-8.
 ///
 /// The caller opens and closes arrays and objects. The writer adds the commas between their elements.
 public struct JSONWriter: Sendable {

@@ -9,7 +9,8 @@
 
 /// Returns the CRC-32C (Castagnoli, reflected 0x82F63B78) of `count` bytes, continued from `crc`, which is 0 at the beginning.
 uint32_t cmachine_crc32c(uint32_t crc, const void *bytes, size_t count);
-/// Returns the same checksum without the processor's CRC instruction, for a test that compares the two.
+/// Returns the checksum that `cmachine_crc32c` returns, but does not use the processor's CRC instruction. A test compares the two
+/// functions.
 uint32_t cmachine_crc32c_portable(uint32_t crc, const void *bytes, size_t count);
 
 /// Waits while the word at `address` equals `value`, until another thread wakes this thread. May return although no thread woke this
@@ -44,8 +45,8 @@ static inline uint64_t cmachine_ticks(void) {
 /// Prefetches the cache line at `address`, which will be written soon.
 static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(address, 1); }
 
-/// Makes the kernel supply the memory of whole pages, without a change of their content. Touches each page instead of calling `madvise`,
-/// which holds the lock of the address space for milliseconds on some machines. Threads that map or unmap memory would wait for this lock.
+/// Makes the kernel supply the memory of whole pages, without changing their content. Touches each page instead of calling `madvise`, which
+/// holds the lock of the address space for milliseconds on some machines. Threads that map or unmap memory would wait for this lock.
 void cmachine_populate(void *address, size_t count);
 
 /// Asks the kernel to begin writing a part of a file to the disk. Does nothing if the kernel cannot do so. If the write fails, the next
@@ -81,7 +82,8 @@ static inline uint32_t cmachine_equal_lanes(const void *words, uint16_t word) {
 #endif
 }
 
-/// Return a bit for each of the 64 numbers at `values`, set if the number is from `low` to `high`. Bit 0 belongs to the first number.
+/// Each of these functions returns a bit for each of the 64 numbers at `values`. The bit is set if the number is from `low` to `high`. Bit
+/// 0 belongs to the first number.
 uint64_t cmachine_within_u8(const void *values, uint8_t low, uint8_t high);
 uint64_t cmachine_within_u16(const void *values, uint16_t low, uint16_t high);
 uint64_t cmachine_within_u32(const void *values, uint32_t low, uint32_t high);
@@ -91,11 +93,12 @@ uint64_t cmachine_within_i64(const void *values, int64_t low, int64_t high);
 uint64_t cmachine_within_float(const void *values, float low, float high);
 uint64_t cmachine_within_double(const void *values, double low, double high);
 
-/// The upper half of the cell of a text is this number plus the length of the text. A cell without a value is 0.
+/// A column of texts has a cell of 32 bits for each row. The upper half of a cell is this number plus the length of the row's text. A cell
+/// without a value is 0.
 #define CMACHINE_TEXT_MARK 0x100
 
-/// A text that cells are compared with. `word` has its last bytes, at most 8, and `mask` has all bits of these bytes. `skipped` is the
-/// number of bytes before them. `mark` is the upper half of each cell whose text has the same length.
+/// A text with which the texts of cells are compared. `word` has its last bytes, at most 8, and `mask` has all bits of these bytes.
+/// `skipped` is the number of bytes before them. `mark` is the upper half of each cell whose text has the same length.
 typedef struct {
     uint64_t word, mask;
     uint32_t skipped, mark;
@@ -105,7 +108,7 @@ typedef struct {
 /// lower half of a cell is the offset of its value in the page. The page has `size` bytes, and nothing is read after them.
 uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, cmachine_text text);
 
-/// The key of a group of equal values.
+/// The key of a group: the value that all rows of the group have.
 typedef struct {
     uint64_t low, high, tag;
 } cmachine_key;

@@ -16,7 +16,8 @@ enum {
     CSIMDJSON_DUPLICATE_KEY, CSIMDJSON_MEMORY, CSIMDJSON_NO_KEY, CSIMDJSON_NO_COLON, CSIMDJSON_NO_COMMA, CSIMDJSON_UNCLOSED
 };
 
-/// A value, in document order. The members of an object are keys (strings) and values in turn.
+/// A token: a value of the document, or a key of an object. The tokens are in document order. The members of an object are keys (strings)
+/// and values in turn.
 typedef struct {
     /// The kind in the low 8 bits. Bit 8 is set if a string has escapes, so that its bytes are in the string buffer.
     uint32_t kind;

@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// Checks the values in the definition of an attribute, and converts them to the attribute's type.
+/// A resolver for the definition of one attribute: it checks the values in the definition, and converts them to the attribute's type.
 struct AttributeResolver {
     let attribute: AttributeDefinition
     let place: SchemaPlace

@@ -1,8 +1,9 @@
-/// How a clone determines the value of an attribute in a copy.
+/// The rule by which a clone determines the value of an attribute in a copy.
 package struct CloneAttributeRule: Hashable, Sendable {
     package enum Source: Hashable, Sendable { case original, defaultValue, newUUID, now }
 
-    /// A rule by which an attribute of a copy takes its value from an object at a higher level.
+    /// The rule `followParent`: an attribute of a copy takes its value from the copy of the parent, or of an object above the parent. The
+    /// parent is the object through which the clone reached the original.
     package struct Follow: Hashable, Sendable {
         /// The number of levels to go up; 1 is the parent.
         package let levelCount: Int
@@ -10,16 +11,16 @@ package struct CloneAttributeRule: Hashable, Sendable {
         package let fallback: Fallback
     }
 
-    /// The value of the copy if there is no object or value at the higher level.
+    /// The value of the copy if the object from which to take the value, or the value itself, is missing.
     package enum Fallback: Hashable, Sendable { case keep, blank, fail }
 
     package let source: Source
     package let follow: Follow?
 
-    /// Copies the value unchanged.
+    /// The rule that copies the value unchanged.
     package static let plain = CloneAttributeRule(source: .original, follow: nil)
 
-    /// Leaves a derived attribute without a value until the store computes it at the end of the transaction.
+    /// The rule that leaves a derived attribute without a value until the store computes the value at the end of the transaction.
     package static let computed = CloneAttributeRule(source: .defaultValue, follow: nil)
 
     init(source: Source, follow: Follow?) {

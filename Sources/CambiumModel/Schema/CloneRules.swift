@@ -72,7 +72,7 @@ enum CloneRules {
         }
     }
 
-    /// Finds the inverse of a relationship. It is enough if one of the two relationships names the other.
+    /// The inverses of all relationships. Two relationships are inverses if at least one of them names the other.
     private struct Inverses {
         private var byName: [[String]: RelationshipDefinition] = [:]
         private var byInverse: [[String]: RelationshipDefinition] = [:]

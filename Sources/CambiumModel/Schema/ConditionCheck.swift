@@ -1,4 +1,4 @@
-/// Checks the names and the types of a condition before its parameters have values.
+/// A check of the names and the types in a condition, before the parameters of the condition have values.
 ///
 /// A condition that passes the check can be used with any graph of this schema, if the values of its parameters have the right types.
 package struct ConditionCheck {

@@ -1,4 +1,4 @@
-/// Checks the expression of one derived attribute before the whole definition is resolved.
+/// A check of the expression of a derived attribute, before the whole definition of the schema is resolved.
 ///
 ///     var check = DerivationCheck(definition, parents: parents)
 ///     if let mistake = check.mistake(attribute, of: 3) { print(mistake) }

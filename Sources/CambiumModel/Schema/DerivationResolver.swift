@@ -1,4 +1,4 @@
-/// Checks the expressions of derived attributes, and resolves their names.
+/// A resolver for derived attributes: it checks their expressions, and converts the names in the expressions to numbers.
 struct DerivationResolver {
     private let definition: SchemaDefinition
     private let tree: SchemaTree
@@ -126,8 +126,8 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns the types that the derived attribute can have. The list is empty if the function cannot read an attribute of the source's
-    /// type.
+    /// Returns the types that the derived attribute can have. The list is empty if the function cannot read `source`, because it has the
+    /// wrong type.
     private func types(_ function: ResolvedDerivation.Function, _ source: AttributeDefinition?) -> [AttributeType] {
         switch (function, source?.type) {
         case (.count, _): [.int64, .int32, .int16]

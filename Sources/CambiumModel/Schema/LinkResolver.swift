@@ -1,4 +1,4 @@
-/// Finds the inverse of each relationship, and combines the relationship and its inverse into one link.
+/// A resolver for relationships: it finds the inverse of each relationship, and combines the relationship and its inverse into one link.
 struct LinkResolver {
     let definition: SchemaDefinition
     let byName: [String: EntityDefinition]

@@ -1,4 +1,5 @@
-/// Elements that are often looked up by a small number. They are in an array, or in a dictionary if the numbers are far apart.
+/// A table of elements that are often looked up by a small number. The elements are in an array, or in a dictionary if the numbers are far
+/// apart.
 struct NumberTable<Element: Sendable>: Sendable {
     private let first: Int
     private let elements: [Element?]

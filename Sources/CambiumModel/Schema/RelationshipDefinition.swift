@@ -23,9 +23,7 @@ public struct RelationshipDefinition: PropertyDefinition, Hashable {
     ///
     /// - Parameters:
     ///   - destination: The entity of the members.
-    ///   - inverse: The relationship that leads back from the destination. Without an inverse, the destination has no relationship that
-    ///     shows
-    ///     the links.
+    ///   - inverse: The relationship that leads back from the destination. Without an inverse, no relationship leads back.
     ///   - deleteRule: The effect of deleting an object on its members.
     ///   - min: The minimum number of members. 1 makes a to-one relationship mandatory.
     ///   - max: The maximum number of members of a to-many relationship. `nil` means no limit.

@@ -29,7 +29,7 @@ extension SchemaDefinition {
     }
 }
 
-/// Converts JSON to definitions, and collects the mistakes.
+/// A reader that converts the JSON form of a schema to definitions, and collects the mistakes.
 struct DefinitionReader {
     let acceptsNumbers: Bool
     var mistakes = SchemaMistakes()

@@ -13,7 +13,7 @@ extension SchemaDefinition {
     }
 }
 
-/// Collects the members of a JSON object, and omits default values.
+/// The members of a JSON object that is being written. Members with default values are omitted.
 private struct Members {
     private(set) var all: [JSONValue.Member] = []
 

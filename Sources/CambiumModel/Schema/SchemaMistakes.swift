@@ -1,4 +1,4 @@
-/// The mistakes found in a schema, with their places. One error reports all mistakes together.
+/// The mistakes found in a schema, with their positions. One error reports all mistakes together.
 struct SchemaMistakes {
     private(set) var all: [(pointer: String, message: String)] = []
 
@@ -14,8 +14,8 @@ struct SchemaMistakes {
     }
 }
 
-/// A place in a schema. The text of a place is created only for a mistake, because every opening of a store reads the schema and must be
-/// fast.
+/// A position in the JSON form of a schema. The text of a position is created only for a mistake, because every opening of a store reads
+/// the schema and must be fast.
 struct SchemaPlace: Sendable {
     private indirect enum Step: Sendable {
         case top
@@ -40,7 +40,7 @@ struct SchemaPlace: Sendable {
 
     static let top = SchemaPlace(step: .top)
 
-    /// The place as a JSON pointer (RFC 6901). Complexity: O(steps from the top).
+    /// The position as a JSON pointer (RFC 6901). Complexity: O(steps from the top).
     var pointer: String { step.pointer }
 
     subscript(_ key: String) -> SchemaPlace { SchemaPlace(step: .key(key, of: step)) }

@@ -1,6 +1,7 @@
 internal import CambiumJSON
 
-/// Resolves the names in the definition of a schema, and checks the rules that a schema must keep. The definition already has numbers.
+/// A resolver for the definition of a schema: it resolves the names, and checks the rules that a schema must keep. The definition already
+/// has numbers.
 ///
 /// Complexity: O(properties + inherited properties). The number of inherited properties is limited.
 struct SchemaResolver {

@@ -1,4 +1,4 @@
-/// Checks the stored queries of a schema: their texts, and the names and types in them.
+/// A check of the stored queries of a schema: of their texts, and of the names and types in these texts.
 package struct StoredQueryCheck {
     private let schema: Schema
 

@@ -33,8 +33,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
             self = .zero
             return
         }
-        // Normalizing changes the power of ten by at most the number of digits. A power of ten beyond 256 can therefore not come into the
-        // range.
+        // Normalizing changes the power of ten by at most the number of digits. So a power of ten beyond 256 never comes into the range.
         guard exponent.magnitude <= 256 else { return nil }
         while coefficient % 10 == 0 {
             coefficient /= 10
@@ -105,8 +104,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
 
     // MARK: Stored form
 
-    /// The first byte is a sign: 0 for zero, 1 for a positive number, 2 for a negative number. If the number is not zero, the exponent and
-    /// the coefficient follow, big-endian, without leading zeros.
+    /// The bytes in which the number is stored. The first byte is a sign: 0 for zero, 1 for a positive number, 2 for a negative number. If
+    /// the number is not zero, the exponent and the coefficient follow, big-endian, without leading zeros.
     package var storedBytes: [UInt8] {
         if coefficient == 0 { return [0] }
         var bytes: [UInt8] = [isNegative ? 2 : 1, UInt8(bitPattern: Int8(exponent))]
@@ -136,7 +135,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
     }
 }
 
-/// Reads a JSON number digit by digit, without loss of digits.
+/// A scanner that reads a JSON number digit by digit, without loss of digits.
 struct DecimalScanner {
     private var isNegative = false
     private var coefficient: UInt128 = 0
