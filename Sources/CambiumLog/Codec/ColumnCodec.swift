@@ -139,7 +139,7 @@ enum ColumnCodec {
             }
         }
         let values = try IntegerList.decode(count, width: width, from: &reader)
-        if count == 0 { return [] }  // The initializer below writes to the memory that all empty arrays share.
+        if count == 0 { return [] }  // The initializer below would write to the memory that all empty arrays share.
         return [UInt8](unsafeUninitializedCapacity: width * count) { buffer, done in
             // SAFETY: each value is stored in its own `width` bytes of the buffer.
             let target = UnsafeMutableRawBufferPointer(buffer)
