@@ -1,4 +1,4 @@
-// `memmem` is not POSIX.
+// `memmem` is not a function of POSIX, so it needs this macro.
 #define _GNU_SOURCE
 #include "cmachine.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-// `statx` is not POSIX.
+// `statx` is not a function of POSIX, so it needs this macro.
 #define _GNU_SOURCE
 #include "cmachine.h"
 #include <fcntl.h>

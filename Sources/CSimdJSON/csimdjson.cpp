@@ -33,8 +33,8 @@ struct Walk {
     csimdjson_parser &parser;
     const uint8_t *bytes;
     uint32_t count;
-    // Whether strings may have escapes. If so, the walk must search for the end of each string. Otherwise, the next token shows where it
-    // is.
+    // Whether strings may have escapes. If so, the parser must search for the end of each string. Otherwise, the position of the next token
+    // shows where the string ends.
     bool hasEscapes;
     size_t position = 0;
 
@@ -52,8 +52,8 @@ struct Walk {
         return left.count == right.count && memcmp(text(left), text(right), left.count) == 0;
     }
 
-    // Whether all keys differ in a number computed from their length, first byte and last byte. In most objects they do, and then the keys
-    // need not be compared pairwise.
+    // Whether all keys differ in a number computed from their length, first byte and last byte. If this number differs for all keys of an
+    // object, as in most objects, the keys need not be compared pairwise.
     bool differAtSight() const {
         uint64_t seen = 0;
         for (uint32_t key : parser.keys) {

@@ -4,10 +4,10 @@ internal import CambiumModel
 /// same transactions as the segments of the store's log.
 struct ArchivedRecords {
     private let volume: any Volume
-    /// The segments of the archive, ascending.
+    /// The first transaction of each segment of the archive, ascending.
     private let listed: [TransactionNumber]
     private var records: SegmentRecords?
-    /// The segments from which `record` has returned transactions.
+    /// The first transactions of the segments from which `record` has returned transactions.
     private(set) var segments: [TransactionNumber] = []
     /// The last transaction that `record` has returned.
     private var last = TransactionNumber.none
@@ -57,7 +57,7 @@ struct ArchivedRecords {
         return try records?.jointChecksum()
     }
 
-    /// Returns the checksum after the last returned transaction if the segment ends there; otherwise `nil`.
+    /// Returns the checksum of the log after the last returned transaction if the segment ends there; otherwise `nil`.
     func endChecksum() throws(CambiumError) -> UInt32? {
         guard let records, !records.hasRest, records.sealedEnd ?? last == last else { return nil }
         var following = records

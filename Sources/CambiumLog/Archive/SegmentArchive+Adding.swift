@@ -63,9 +63,9 @@ extension SegmentArchive {
     /// Compares the transactions that the archive already contains with those of the log. Replaces a segment of the archive only if the
     /// segment is corrupt. Otherwise, the archive keeps its segments, even if the log has merged its own segments since.
     ///
-    /// Throws `.conflict` if the archive has another history of the store, or continues after the last of the segments. Throws `.damaged`
-    /// if the log is corrupt, and `.ioFailure` if a disk operation fails. After an error, some of the files may be in the archive.
-    /// Complexity: O(bytes).
+    /// Throws `.conflict` if the archive has transactions that differ from the transactions of the log, or continues after the last of the
+    /// segments. Throws `.damaged` if the log is corrupt, and `.ioFailure` if a disk operation fails. After an error, some of the files may
+    /// be in the archive. Complexity: O(bytes).
     ///
     /// - Parameter segments: neighbouring segments, ascending.
     /// - Returns: the number of segments that the archive did not have completely, and the bytes of the files that were created.
@@ -158,7 +158,8 @@ extension SegmentArchive {
         return (lacking + [LogFileName.path(segment, .segment)], present)
     }
 
-    /// Advances `archived` to the transaction of `record`. Returns `nil` if the archive lacks the transaction or is corrupt at that place.
+    /// Advances `archived` to the transaction of `record`. Returns `nil` if the archive lacks the transaction or is corrupt at that
+    /// position.
     ///
     /// - Parameter records: the records of the log's segment.
     private func next(_ archived: ArchivedRecords?, _ record: LogRecord, _ records: SegmentRecords) throws -> ArchivedRecords? {

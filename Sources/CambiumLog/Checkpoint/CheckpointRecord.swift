@@ -7,6 +7,7 @@ package struct CheckpointRecord: Sendable {
     package static let directory = "roots"
     static let suffix = ".root"
 
+    /// The entry for one chunk, 64 KiB of the file of pages.
     package struct Chunk: Sendable, Hashable {
         /// The number of granules of 16 bytes in use. It is 0 if the checkpoint does not own the chunk, and 65,535 if the chunk contains a
         /// part of the checkpoint's table.

@@ -18,7 +18,7 @@ package final class PageFileMemory: @unchecked Sendable {
     private var file: (any VolumeFile)?
     private var window: FileMapping?
     private var isWindowRefused = false
-    /// The chunks that have had disk space since the file last grew.
+    /// The chunks that got disk space when the file last grew.
     private var ahead = 0..<0
     /// Chunks before this number get their disk space one by one. Later chunks are new, and get disk space in advance.
     private var aheadEnd: Int

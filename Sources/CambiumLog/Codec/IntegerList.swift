@@ -123,7 +123,7 @@ enum IntegerList {
 
     private static func mask(_ width: Int) -> UInt64 { width == 8 ? .max : (1 << UInt64(8 * width)) - 1 }
 
-    /// The encoding of a list and its parameters.
+    /// The encoding that a list gets, and the parameters of this encoding.
     private struct Plan {
         var encoding = Format.ListEncoding.raw
         var base: Int64 = 0

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The clone op. FORMAT.md 4, "Clone".
+/// The codec for the clone op. FORMAT.md 4, "Clone".
 extension OpCodec {
     private enum Flag {
         static let depth: UInt8 = 1

@@ -42,18 +42,19 @@ enum Format {
     }
 
     enum Joint {
-        /// The number of bytes of the region of a joint: a transaction number and a time.
+        /// The number of bytes in a joint (a frame without transactions): a transaction number and a time.
         static let regionByteCount = 16
     }
 
     enum Head {
-        /// The magic of HEAD in version 1, whose slots have no tree.
+        /// The magic number of the file HEAD in version 1. In this version, the file contains no Merkle tree.
         static let oldestMagic = Array("CAMBHEAD".utf8)
         static let oldestSlotByteCount = 64
         static let magic = Array("CAMBHED2".utf8)
         static let slotByteCount = 128
         static let sequenceOffset = 8
-        /// The maximum sequence number of a slot. It is lower than the type allows, so that the next number always exists.
+        /// The maximum sequence number of a slot. HEAD has two slots, and the slot with the higher number is newer. The maximum is lower
+        /// than the type allows, so that the next number always exists.
         static let sequenceMax: UInt64 = 1 << 63 - 1
         static let segmentOffset = 16
         static let positionOffset = 24
@@ -62,7 +63,7 @@ enum Format {
         static let storeOffset = 48
         static let storeByteCount = 12
         static let treeOffset = 60
-        /// The number of bytes of the checksum, with which a slot ends.
+        /// The number of bytes of the checksum at the end of a slot.
         static let checksumByteCount = 4
     }
 
@@ -81,7 +82,7 @@ enum Format {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
         /// The number of bytes of a checkpoint record before the first field that depends on the version. In version 1, this field is the
-        /// length of the schema. In later versions, it is the offset of a joint.
+        /// length of the schema. In later versions, it is the offset of a joint, a marked position of the log.
         static let headerByteCount = 80
         /// The maximum length of a whole checkpoint record, except in version 1.
         static let recordByteCountMax = 4096
@@ -127,7 +128,7 @@ enum Format {
         static let blockByteCount = 1 << 20
         static let checksumByteCount = 4
         static let lengthByteCountMax = 5
-        /// The maximum size of the length and the checksum of a frame.
+        /// The maximum number of bytes that the length and the checksum of a frame take together.
         static let headerByteCountMax = 9
         /// A region (the transactions of a frame) with fewer bytes is not worth compressing.
         static let compressedByteCountMin = 512
@@ -169,7 +170,7 @@ enum Format {
     enum BytesEncoding: UInt8 { case raw = 0, hex }
     enum RelinkKind: UInt8 { case toOne = 0, unordered, ordered }
 
-    /// The maximum number of serials in one block. A writer uses at most an eighth of this number.
+    /// The maximum number of serials (numbers of objects) in one block. A writer uses at most an eighth of this number.
     static let blockObjectCountMax = 1 << 16
     /// The maximum number of values in all columns of one block, and of numbers in one list. It limits the memory that a decoder allocates
     /// for a count before it has read the counted bytes.

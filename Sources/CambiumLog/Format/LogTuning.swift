@@ -29,7 +29,7 @@ package struct LogTuning: Sendable {
     package var checkpointInterval: Int64 = 300_000_000
     /// The number of bytes of log that triggers a checkpoint when the store is closed.
     package var closingCheckpointByteCount = 1 << 20
-    /// The maximum number of bytes of log that are hashed at closing to advance the tree in HEAD.
+    /// The maximum number of bytes of log that are hashed at closing to advance the Merkle tree in the file HEAD.
     package var closingTreeByteCountMax = 128 << 10
     /// If a stored graph has at most this number of bytes, all of its checksums are checked when it is opened. The chunks of a larger graph
     /// are checked when they are first read.
@@ -40,7 +40,7 @@ package struct LogTuning: Sendable {
     /// A schema and a table of chunks with at most this number of bytes are stored in the checkpoint record itself, if the record has
     /// enough space.
     package var recordedTableByteCountMax = 4096
-    /// The number of bytes that a part of a table may use in its chunk.
+    /// The number of bytes that a part of a checkpoint's table may use in its chunk.
     package var tablePartByteCountMax = 65_536
     /// The maximum number of chunks of 64 KiB that the pages of the graph may take.
     package var chunkCountMax = 1 << 20

@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// Small files that are read or replaced as a whole.
+/// Methods that read or replace small files as a whole.
 extension Volume {
     /// Returns all bytes of a small file of at most 1 MiB.
     func bytes(of path: String) throws(CambiumError) -> [UInt8] {

@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A copy of a store's files, which this type makes while another process may write to the store.
+/// A copy of a store's files. Another process may write to the store while the copy is made.
 package struct LogCopy {
     /// The last transaction in the copy.
     package private(set) var lastTransaction = TransactionNumber.none

@@ -13,8 +13,8 @@ extension LogCursor {
     mutating func judge(batches body: BatchBody) throws -> LogReader.End {
         var verdict = Result { try self.verdict() }
         for _ in 0..<Self.judgementCountMax {
-            // Only the verdict `.clean` without a flaw in HEAD is final. Any other verdict may be out of date, because a writer may have
-            // changed the log after HEAD was read.
+            // Only the verdict `.clean` without a flaw in the file HEAD is final. Any other verdict may be out of date, because a writer
+            // may have changed the log after HEAD was read.
             if case .success(.clean) = verdict, end.headFlaw == nil { break }
             guard mayBeWritten, try hasMoved() else { break }
             try advance(batches: body)
@@ -77,8 +77,8 @@ extension LogCursor {
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
     }
 
-    /// Whether a segment that has no file is a part of an earlier segment. A merge of segments does not change HEAD, so HEAD may name such
-    /// a segment.
+    /// Whether a segment that has no file is a part of an earlier segment. A merge of segments does not change the file HEAD, so HEAD may
+    /// name such a segment.
     private func isMerged(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         guard let last = listed.last, segment < last else { return false }
         // The search does not stop at the first segment: an interrupted merge may have left other segments before the missing one.
@@ -92,8 +92,8 @@ extension LogCursor {
         return false
     }
 
-    /// Compares the end of the log with HEAD. Throws if HEAD states that the log was durable beyond the end of the last segment with
-    /// frames.
+    /// Compares the end of the log with the file HEAD. Throws if HEAD states that the log was durable beyond the end of the last segment
+    /// with frames.
     ///
     /// HEAD may be older than the log, for example if only HEAD was restored from an older copy of the store. If the log then verifies to
     /// its end, no transaction is lost, and the method only sets `end.headFlaw`.

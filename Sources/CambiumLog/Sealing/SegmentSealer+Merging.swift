@@ -24,14 +24,15 @@ package struct SegmentRun: Sendable, Equatable {
 }
 
 extension SegmentSealer {
-    /// Returns the open segments before a segment, ascending, with their numbers of bytes. Complexity: opens O(segments) files.
+    /// Returns the segments before `end` that are not sealed yet, ascending, each with its number of bytes. Complexity: opens O(segments)
+    /// files.
     package func openSegments(before end: TransactionNumber) throws -> [(segment: TransactionNumber, byteCount: Int)] {
         try closed(before: end).filter { $0.kind == .open }.map { ($0.segment, $0.byteCount) }
     }
 
     /// Returns the runs of segments to merge, the newest run first. A segment that could not be sealed is not in any run.
     ///
-    /// Beginning with the newest segment, each older segment joins the run if it has at most twice the bytes of the run so far. So each
+    /// A run begins with the newest segment. Each older segment joins the run if it has at most twice the bytes of the run so far. So each
     /// byte is rewritten O(log n) times, and n small segments become O(log n) segments. Complexity: opens O(segments) files.
     package func mergeableRuns(before end: TransactionNumber) throws -> [SegmentRun] {
         if mergedByteCountMax <= 0 { return [] }

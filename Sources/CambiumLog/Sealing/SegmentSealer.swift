@@ -173,7 +173,7 @@ package struct SegmentSealer: Sendable {
 }
 
 extension LogRecord {
-    /// Returns the same record, with a commitment (a salted hash) in place of its ops.
+    /// Returns this record with a commitment (a salted hash) in place of its ops.
     func retired() throws -> LogRecord {
         if case .redacted = payload { return self }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))

@@ -22,7 +22,7 @@ struct Joint: Equatable {
         self.time = time
     }
 
-    /// Decodes the region of a joint. Throws if the region has the wrong length.
+    /// Decodes the content of a joint's frame. Throws if the content has the wrong length.
     init(region: ArraySlice<UInt8>) throws(DecodingError) {
         var reader = ByteReader(region)
         transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))

@@ -4,8 +4,8 @@ package import CambiumModel
     import Glibc
 #endif
 
-/// A file that the user names, read from its beginning to its end. Links are followed. From a FIFO or a device, bytes are read as they
-/// arrive.
+/// An input file that the user names. It is read once, from its beginning to its end. The path may be a link. Bytes from a FIFO or a device
+/// are read as they arrive.
 ///
 /// SENDABLE: the descriptor does not change, and only one thread at a time reads.
 package final class InputFile: @unchecked Sendable {

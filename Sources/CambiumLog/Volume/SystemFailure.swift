@@ -4,7 +4,7 @@ internal import CambiumModel
     import Glibc
 #endif
 
-/// Turns the error numbers of system calls into readable errors.
+/// The readable errors of failed system calls.
 enum SystemFailure {
     static func error(_ call: String, _ path: String, _ code: Int32, isCreation: Bool = false) -> CambiumError {
         let reason = String(cString: strerror(code))

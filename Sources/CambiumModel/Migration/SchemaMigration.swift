@@ -35,10 +35,10 @@ package struct SchemaMigration: Sendable {
 }
 
 extension SchemaDefinition {
-    /// The number of the next new entity.
+    /// The number that the next new entity gets.
     var entityMark: Int { max(nextNumber ?? 0, entities.reduce(0) { max($0, Int($1.number ?? 0)) } + 1) }
 
-    /// For each root entity, the number of the next new property of its hierarchy.
+    /// For each root entity, the number that the next new property of its hierarchy gets.
     var propertyMarks: [String: Int] {
         let roots = rootNames()
         var marks: [String: Int] = [:]
@@ -52,7 +52,7 @@ extension SchemaDefinition {
     }
 }
 
-/// Assigns new numbers to the new entities and properties of a schema. The other entities and properties keep their numbers.
+/// The numbering of a new schema. New entities and properties get new numbers, and the other entities and properties keep their numbers.
 struct SchemaNumbering {
     private(set) var definition: SchemaDefinition
 

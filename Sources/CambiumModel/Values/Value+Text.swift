@@ -72,7 +72,8 @@ extension Value {
         text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
     }
 
-    /// The value as text for a person: strings and URIs without quotes, and all other values as in JSON.
+    /// The value as text for a person: strings and URIs as they are, and all other values as in JSON, but without quotation marks around
+    /// them.
     public var text: String {
         if case .string(let text) = self { return text }
         if case .uri(let text) = self { return text }
