@@ -202,7 +202,7 @@ extension SegmentArchive {
     private func laterTransactions(_ segment: TransactionNumber, after last: TransactionNumber) -> CambiumError {
         CambiumError(
             .conflict,
-            "The archive has transactions after transaction \(last), but this compaction retires only the transactions up to \(last). "
+            "The archive has transactions after transaction \(last), but this compaction covers only the transactions up to \(last). "
                 + "Either a compaction to a later moment was interrupted, or the archive belongs to a copy of the store. "
                 + "Compact to a later moment, or choose another place for the archive.",
             place: .init(file: "\(volume.name)/\(LogFileName.path(segment, .segment))"))

@@ -142,18 +142,18 @@ package struct SegmentArchive: Sendable {
             }
             if let segment = whole.segments.last { place = LogFileName.path(segment, .segment) }
             guard try other.retired().isSame(as: record) else {
-                throw damage("Transaction \(record.number) of the archive differs from the transaction that the store retired.")
+                throw damage("Transaction \(record.number) of the archive differs from that transaction of the store.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
             // A segment of the archive ends here if `endChecksum` returns a checksum. The retired segment may have been merged from several
             // segments, and it lists the checksums at their ends.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
-                throw damage("The file in the archive does not end like the file that the store retired.")
+                throw damage("The file in the archive does not end like the log file whose changes the store has removed.")
             }
         }
         // The checksums in a segment depend on its header. So equal checksums also prove that the headers are equal.
         guard try whole.checksum() == kept.lastChecksum else {
-            throw damage("The file in the archive does not end like the file that the store retired.")
+            throw damage("The file in the archive does not end like the log file whose changes the store has removed.")
         }
         return whole.segments.map { LogFileName.path($0, .segment) } + paths
     }

@@ -20,7 +20,7 @@ extension Schema {
         throw CambiumError(
             .invalidInput,
             "The entity '\(entity.name)' is from an older schema, and the current schema does not have it. "
-                + "Take an entity from the schema of the newest graph.")
+                + "Use an entity from the schema of the newest graph.")
     }
 }
 
