@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// A date pattern of letters: a small part of the patterns of Unicode TR 35, in English and without a locale.
+/// A date pattern such as `dd MMM yy`. It has some of the letters of Unicode TR 35, with English names and without a locale.
 struct DatePattern {
     struct Mistake: Error {
         let message: String
@@ -23,7 +23,7 @@ struct DatePattern {
 
     enum Component { case month, day, hour, minute, second }
 
-    /// The components that were read so far.
+    /// The components of a date that were read so far.
     private struct Reading {
         var time = CivilTime(year: 0)
         var fraction: [UInt8] = []

@@ -82,7 +82,7 @@ struct DateReader {
         guard let number = DecimalNumber(text) else { return nil }
         var power = number.exponent + exponent
         var coefficient = Int128(number.coefficient)
-        // A date of type `Double` does not depend on digits after the 18th decimal place.
+        // A date is a `Double`, and digits after the 18th decimal place do not change it.
         while power < -18 {
             coefficient /= 10
             power += 1
@@ -120,7 +120,7 @@ struct DateReader {
 
     private static func count(_ seconds: Double, _ exponent: Int, _ secondsBefore2001: Int64) -> String? {
         let (whole, fraction) = DateText.split(seconds)
-        // Reading ignores the digits of a second after the 18th, so a longer fraction could not be read back.
+        // Reading ignores the digits of a fraction after the 18th, so a longer fraction could not be read back.
         guard fraction.utf8.count <= 18, let digits = Int128(fraction.isEmpty ? "0" : fraction) else { return nil }
         var scale: Int128 = 1
         for _ in fraction.utf8 { scale *= 10 }

@@ -2,11 +2,11 @@ internal import CambiumBytes
 internal import CambiumJSON
 import CambiumModel
 
-/// Finds the input of functions from their output.
+/// Reverses the functions of a mapping (`ValueFunction`): finds an input that the functions turn into a given output.
 ///
-/// If the output does not determine the input, the value stays unchanged. Examples are `trim`, `upper`, `lower`, and a value that is not in
-/// the table of a `lookup`. So the result can be wrong: the caller must apply the functions to the result, and compare the output with the
-/// value.
+/// If a function does not determine its input, such as `trim`, `upper` and `lower`, the value stays unchanged. It also stays unchanged if
+/// it is not in the table of a `lookup`. So the result can be wrong: the caller must apply the functions to the result, and compare the
+/// output with the given one.
 struct FunctionReversal {
     private enum Step {
         case same

@@ -6,7 +6,7 @@ struct KeyTable {
     enum Target: Hashable {
         case attribute(Int)
         case relationship(Int)
-        /// A key of a mapping, as an index into `ResolvedMapping.keys`.
+        /// A key at which paths of a mapping end or continue, as an index into `ResolvedMapping.keys`.
         case mapped(Int)
     }
 
@@ -19,7 +19,7 @@ struct KeyTable {
     private let sorted: [Int]
     private var expected = 0
 
-    /// The number of names that are compared before the binary search. So the binary search is not needed if a row only omits a few keys.
+    /// The number of names that are compared before a binary search begins. If a row omits a few keys, these comparisons find the next key.
     private static let comparedCount = 4
 
     /// - Parameter keys: The keys, which all differ.

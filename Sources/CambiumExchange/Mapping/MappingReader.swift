@@ -157,7 +157,7 @@ struct MappingReader {
     private func members(_ value: JSONValue, _ pointer: String, known: [String]) throws(CambiumError) -> Members {
         let members = try list(value, pointer)
         for member in members where !known.contains(member.key) {
-            throw mistake(pointer + Self.step(member.key), "the key is unknown here; the keys are: \(known.joined(separator: " "))")
+            throw mistake(pointer + Self.step(member.key), "the key is unknown here; the known keys are: \(known.joined(separator: " "))")
         }
         return Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
     }

@@ -6,15 +6,16 @@ struct MappingResolver {
     struct Outcome {
         /// The tables of the mapping; `nil` if each property is read from the key with its name.
         var mapping: ResolvedMapping?
+        /// The key that names the entity of an object; `nil` if no key names it.
         var discriminator: Discriminator?
-        /// The path to the discriminator's key.
+        /// The path to the key of `discriminator`.
         var discriminatorPath: PropertyPath?
-        /// The attributes by which objects are found; empty if objects are always inserted.
+        /// The attributes by which the import finds existing objects; empty if the import always inserts objects.
         var identity: [PropertyNumber] = []
         /// The index over the attributes in `identity`; `nil` if the schema has no such index.
         var index: UniqueSet?
 
-        /// - Parameter discriminator: the discriminator that applies if the mapping names no other.
+        /// - Parameter discriminator: the key that names the entity of an object, unless the mapping states another key.
         init(_ set: UniqueSet?, _ discriminator: Discriminator?) {
             identity = set?.attributes ?? []
             index = set
@@ -90,15 +91,15 @@ struct MappingResolver {
         return nil
     }
 
-    /// Returns the way in which objects of an entity are read if the mapping has no rules for the entity.
+    /// Returns the rules by which an import reads objects of an entity if the mapping has no rules for the entity.
     private func outcome(_ entity: Entity) -> Outcome {
         Outcome(entity.uniqueSets.first { $0.isIdentity }, discriminator(entity))
     }
 
-    /// Returns the discriminator of objects whose declared entity is `entity`. The declared entity of an object is the imported entity, or
-    /// the destination of the relationship that contains the object.
+    /// Returns the discriminator: the key that names the entity of an object. `entity` is the declared entity of the object: the imported
+    /// entity, or the destination of the relationship that contains the object.
     ///
-    /// If the mapping names no discriminator, returns the key that exports write. Returns `nil` if a property of the entity or of a
+    /// If the mapping states no discriminator, returns the key that exports write. Returns `nil` if a property of the entity or of a
     /// sub-entity has the name of that key, or is read from that key.
     func discriminator(_ entity: Entity) -> Discriminator? {
         let key = Discriminator.exportedKey
@@ -109,7 +110,7 @@ struct MappingResolver {
         return isTaken ? nil : Discriminator(key: key)
     }
 
-    /// Returns the way in which each property of an entity is read.
+    /// Returns the rule for each property of an entity, and the conversion of each attribute's values.
     func properties(_ entity: Entity) throws(CambiumError) -> (
         properties: [MappingTree.Property], conversions: [ResolvedMapping.Conversion?]
     ) {

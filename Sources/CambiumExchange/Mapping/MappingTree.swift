@@ -19,8 +19,8 @@ struct MappingTree {
     /// The properties that a row can set: the attributes, then the relationships, each in the order of the entity. A property without a
     /// rule is read from the key with its name. Such a property is omitted if a rule reads another property from that key.
     private(set) var properties: [Property] = []
-    /// The keys whose values are read directly, without a slot. Such a key belongs to exactly one property, and the property has no
-    /// functions or formats.
+    /// The keys that lead directly to a property. Exactly one property is read from such a key, and the property has no functions or
+    /// formats. For every other key, a numbered slot keeps the value until the whole object has been read.
     private var direct: [(name: String, target: KeyTable.Target)] = []
     private var isPlain = true
 
@@ -90,7 +90,7 @@ struct MappingTree {
         if !rule.dates.isEmpty {
             guard attribute.type == .date else {
                 let type = attribute.type.rawValue
-                throw mistake("/dates", "'\(attribute.name)' is of the type \(type), but 'dates' is only for attributes of the type date")
+                throw mistake("/dates", "'\(attribute.name)' has the type \(type), but 'dates' is only for attributes of the type date")
             }
             guard PropertyMapping.pivotRange.contains(rule.pivot) else { throw mistake("/pivot", PropertyMapping.pivotRule) }
             do {
@@ -100,14 +100,14 @@ struct MappingTree {
             }
         }
         if rule.numbers != nil, ![.int16, .int32, .int64, .float, .double, .decimal].contains(attribute.type) {
-            throw mistake("/numbers", "'\(attribute.name)' is of the type \(attribute.type.rawValue), but 'numbers' needs a number")
+            throw mistake("/numbers", "'\(attribute.name)' has the type \(attribute.type.rawValue), but 'numbers' is only for numbers")
         }
         if let flaw = rule.numbers?.flaw { throw mistake("/numbers/" + flaw.mark, flaw.message) }
         return .init(functions: rule.functions, dates: dates, numbers: rule.numbers)
     }
 
     private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
-        // An export writes the key of a constant, so rows may contain it. An import ignores the value at this key.
+        // An export writes a constant at the key with the property's name, so rows may contain this key. An import ignores its value.
         if property.rule.source == .name || property.rule.isConstant { return [PropertyPath(key: property.name)] }
         let texts = property.rule.source.paths
         if texts.isEmpty, property.rule.source != .nothing { throw mistake(property.place, "expected at least one path") }
@@ -148,13 +148,13 @@ struct MappingTree {
         readings.append(.init(property: property.target, source: source, functions: property.rule.functions))
     }
 
-    /// Adds a path from which no property is read, so that its keys do not count as unknown.
+    /// Adds a path from which no property is read. An import then does not report the keys of the path as unknown.
     mutating func pass(_ path: PropertyPath) {
         _ = slot(path)
         isPlain = false
     }
 
-    /// Returns the number of the slot for the value at the end of a path. If the path is new, adds the path to the tree.
+    /// Returns the number of the slot in which a reader keeps the value at the end of a path. If the path is new, adds it to the tree.
     private mutating func slot(_ path: PropertyPath) -> Int {
         if let known = slotOfPath[path] { return known }
         let slot = slots.count
@@ -187,7 +187,7 @@ struct MappingTree {
         var resolved: [ResolvedMapping.Node] = []
         for (index, node) in nodes.enumerated() {
             var targets = index == 0 ? direct : []
-            // A mapping can read a property from the key that also begins the path to the entity's name. That key then leads to the
+            // The path to the name of the entity may begin with a key from which the mapping reads a property. This key then leads to the
             // property.
             let directNames = Set(targets.map(\.name))
             for name in node.names where !directNames.contains(name) {

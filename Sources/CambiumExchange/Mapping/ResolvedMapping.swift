@@ -18,9 +18,10 @@ final class ResolvedMapping {
         var table: KeyTable
         /// The JSON pointer from the object to the node.
         let pointer: String
-        /// The keys above the node, each with the delimiter after it. The report of an unknown key at this node begins with this text.
+        /// The keys on the path to the node, each with the delimiter after it. The report of an unknown key at the node begins with this
+        /// text.
         let prefix: String
-        /// The slots at the node and below it.
+        /// The numbers of the slots for the values at the node and below it.
         let slots: [Int]
     }
 
@@ -42,8 +43,8 @@ final class ResolvedMapping {
         let functions: [ValueFunction]
     }
 
-    /// The way in which the values of an attribute are read. A reference that names an object by its value of this attribute is read in the
-    /// same way.
+    /// The functions and formats by which the values of an attribute are read. If objects are identified by this attribute, a reference to
+    /// such an object is read by them, too.
     struct Conversion {
         let functions: [ValueFunction]
         let dates: DateReader?

@@ -11,7 +11,8 @@ struct RowPath {
     }
 
     private var steps: [Step] = []
-    /// The pointers are stored separately, so that a step stays small. Without a mapping there are no pointers.
+    /// The JSON pointers to which steps refer by index. They are stored separately, so that a step stays small. Without a mapping, this
+    /// list is empty.
     private var pointers: [String] = []
     /// The number of relationships on the path from the row to the object that is being read.
     private(set) var depth = 0

@@ -164,7 +164,7 @@ struct DefinitionReader {
             return nil
         }
         for member in members where !known.contains(member.key) && !(acceptsNumbers && ["number", "nextNumber"].contains(member.key)) {
-            mistakes.add(place[member.key].pointer, "the key is unknown here; the keys are: \(known.joined(separator: " "))")
+            mistakes.add(place[member.key].pointer, "the key is unknown here; the known keys are: \(known.joined(separator: " "))")
         }
         return Dictionary(members.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
