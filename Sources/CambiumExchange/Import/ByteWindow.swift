@@ -1,7 +1,7 @@
 internal import CambiumBytes
 import CambiumModel
 
-/// A window that moves over a stream of bytes. Bytes before the window have been dropped, and bytes after it have not been read.
+/// The part of an import's input that is in memory. Bytes before this window have been dropped, and bytes after it have not been read.
 ///
 /// The window has 64 KiB of memory for a short input. For a longer input, the window has at least 8 MiB, and always enough memory for the
 /// largest document. A document has at most 64 MiB.
@@ -22,7 +22,7 @@ struct ByteWindow {
     /// The line at `position`, counted from 1.
     var line = 1
     private var isAtEnd = false
-    /// Whether the last read filled the whole window. If so, a small window grows before the next read.
+    /// Whether the last read filled all free memory of the window. If so, a small window grows before the next read.
     private var isLong = false
 
     /// - Parameter read: fills a buffer and returns the number of bytes; 0 at the end.

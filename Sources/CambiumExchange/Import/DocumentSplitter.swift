@@ -55,7 +55,7 @@ struct DocumentSplitter {
         return document
     }
 
-    // This method is mutating, because a call of a non-mutating method would copy the splitter.
+    // This method is mutating, because a caller that holds the splitter in an optional would otherwise copy it.
     mutating func withWindow<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { window.withBytes(body) }
 
     private mutating func recognise() throws {

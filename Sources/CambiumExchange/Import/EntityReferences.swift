@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// One `Known` object for each entity that an import uses, by entity number. Using such an object does not change its reference count,
-/// because counting would take longer than most uses.
+/// A table with one `Known` object for each entity that an import uses, by entity number. Access by this table does not change the
+/// reference count of an object, because counting would take longer than most accesses.
 struct EntityReferences<Known: AnyObject> {
     private let owned: [Known]
     private let references: [Unmanaged<Known>?]

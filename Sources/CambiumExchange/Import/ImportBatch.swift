@@ -9,7 +9,8 @@ package struct ImportBatch {
         package let row: ImportReport.RowError
     }
 
-    /// The rows that were applied and break rules of the schema, ascending. The batch must be repeated without these rows.
+    /// The error for rows that were applied, but break rules of the schema. The rows are ascending. The caller must repeat the batch
+    /// without these rows.
     package struct RefusedRows: Error {
         package struct Refusal {
             /// The number of the row, counted from 1 over all sources.
@@ -21,7 +22,7 @@ package struct ImportBatch {
         package var others: [Refusal] = []
     }
 
-    /// The error of an import that would delete absent objects, but could import no row. Without this error, the import would delete every
+    /// The error of an import that must delete absent objects, but could import no row. Without this error, the import would delete every
     /// object.
     package struct NoRow: Error {}
 
@@ -33,8 +34,8 @@ package struct ImportBatch {
     private(set) var errorsLeftOut = 0
     private(set) var counts: [EntityNumber: NetCounts] = [:]
     private(set) var repeated: [EntityNumber: Int] = [:]
-    /// For each entity, the number of objects that the import deletes because they are absent. The number includes the objects that a
-    /// cascade deletes.
+    /// For each entity, the number of objects that the import deletes because they are absent from the input. The number includes the
+    /// objects that a cascade deletes.
     var deleted: [EntityNumber: Int] = [:]
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
@@ -47,12 +48,13 @@ package struct ImportBatch {
     /// If `deferred` or `deferredRows` has more elements than this number, the batch drops the elements that later rows have resolved.
     /// Therefore, the memory does not grow with the input.
     private var deferredCountMax = 4096
-    /// The influences of the rows on each other; `nil` if no earlier run refused a row of the batch, or if a hook changes the graph.
+    /// The influences of the rows on each other. From them, the import finds the refused rows that it can omit together. `nil` if no
+    /// earlier run refused a row of the batch, or if a hook changes the graph.
     private(set) var influences: RowInfluences?
-    /// The table rows of the objects that rows of the input described.
+    /// For each table, the table rows (the row numbers in the table) of the objects that rows of the input described.
     private var seen: [RowSet] = []
-    /// The table rows of the objects that rows of the input described or referred to. The list is filled only if absent objects must be
-    /// deleted.
+    /// For each table, the table rows of the objects that rows of the input described or referred to. The list is filled only if the import
+    /// must delete absent objects.
     private(set) var mentioned: [RowSet] = []
     /// The unknown keys of the row that is being applied.
     private var unknownOfRow: [String] = []
@@ -65,7 +67,7 @@ package struct ImportBatch {
     ///   - refused: the rows that broke a rule in an earlier run of the batch, and that are omitted now.
     package init(_ input: ImportInput, firstRow: Int, refused: [Int: ImportReport.RowError]) {
         lastRow = firstRow
-        // A dry run keeps no batch, and a later row may need the objects of an earlier batch. So it applies all rows together.
+        // A dry run commits no batch, and a later row may need the objects of an earlier batch. So a dry run applies all rows as one batch.
         end = input.options.effect == .dryRun ? .max : input.options.batchRowCount.map { firstRow + $0 } ?? .max
         self.refused = refused
         self.input = input
@@ -75,7 +77,7 @@ package struct ImportBatch {
     /// Whether the batch has as many rows as the options allow.
     package var isFull: Bool { lastRow >= end }
 
-    /// Prepares a draft for the rows. Returns the planner, which `apply` needs.
+    /// Prepares a draft for the rows of the batch. Returns the planner, which the caller passes to `apply`.
     package mutating func begin(_ draft: inout Draft) throws -> RowPlanner {
         var planner = RowPlanner(options: input.options, entities: try ImportEntities(draft, input.resolver))
         planner.plan.notesNames = input.options.absent == .delete
@@ -86,7 +88,7 @@ package struct ImportBatch {
         return planner
     }
 
-    /// The number of rows between the row that is applied and the row whose identities are prefetched.
+    /// While a row is applied, the memory for the identities of a later row is prefetched. This is the number of rows between the two.
     private static let prefetchDistance = 8
 
     /// Applies rows of the batch to a draft.
@@ -170,8 +172,8 @@ package struct ImportBatch {
         return isApplied
     }
 
-    /// Checks a row that was applied. Throws `RefusedRows` if the row breaks a rule. Values that are not unique, and wrong numbers of
-    /// members, are only recorded, because a later row may correct the violation.
+    /// Checks a row that was applied. Throws `RefusedRows` if the row breaks a rule. Only records values that are not unique, and wrong
+    /// numbers of members, because a later row may correct them.
     @inline(__always)
     private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
         var (isDeferred, corrects) = (false, false)

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// An entity in the form that an import needs to plan and change its objects. The import resolves each entity once, before the first row.
 final class ImportEntity {
-    /// Plain values of an attribute. The planner can read these values without reference counting.
+    /// The properties of an attribute that the planner needs. They contain no references, so reading them needs no reference counting.
     struct Facts {
         let isOptional: Bool
         let hasDefault: Bool
@@ -30,11 +30,11 @@ final class ImportEntity {
     let table: ImportTable
     let attributes: [Attribute]
     let links: [Link]
-    /// Plain values of each relationship. The planner can read these values without reference counting.
+    /// The properties of each relationship that the planner needs, without references. So reading them needs no reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
-    /// The objects by identity; `nil` if an index of the schema finds them, or if the entity has no identity.
+    /// The table that finds objects by identity; `nil` if an index of the schema finds them, or if the entity has no identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
     /// The `ScannedIdentity` of each entity of the hierarchy. A changed object is recorded in all of them, because a row of another entity
     /// may refer to the same object by other identity attributes.
@@ -71,11 +71,11 @@ final class ImportEntity {
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)
     }
 
-    /// Whether any row can create an object in place of another row. If `true`, the object has the same entity in both cases, and it can
-    /// break no rule once it exists.
+    /// Whether it does not matter which of several rows creates an object of this entity. If `true`, each of them would create it with the
+    /// same entity, and the object can break no rule once it exists.
     var isReplaceable: Bool { isAlone && table.isUnlimited }
 
-    /// Records the identity of a table row that was inserted or changed, in the scans of all entities of the hierarchy.
+    /// Records the identity of the object in a table row that was inserted or changed. The tables in `scans` then find the object.
     @inline(__always)
     func note(_ row: UInt32, _ draft: borrowing Draft) {
         if scans.isEmpty { return }
@@ -111,8 +111,8 @@ final class ImportEntities {
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
             if !made.identity.isEmpty, !made.table.hasIndex {
-                // Entities of one hierarchy with the same identity attributes share one scan. The root entity is part of the key, because
-                // another hierarchy may have attributes with the same numbers.
+                // Entities of one hierarchy with the same identity attributes share one `ScannedIdentity`. The root entity is part of the
+                // key, because another hierarchy may have attributes with the same numbers.
                 let place = [entity.root.rawValue] + made.identity.map { made.attributes[$0].number.rawValue }
                 let own = scanned[place] ?? ScannedIdentity(made.table, made.identity, draft)
                 scanned[place] = own

@@ -34,7 +34,7 @@ package struct ImportInput {
         let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
         let reader = try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
         let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
-        // A read from a pipe may wait without limit. So rows of a pipe are not read before they are needed.
+        // A read from a pipe may wait for ever. So the feed does not read the rows of a pipe before the import needs them.
         return RowFeed(source, isAhead: !pace.isSingle && !sources.contains(where: \.mayWait))
     }
 }

@@ -1,8 +1,8 @@
 import CambiumGraph
 import CambiumModel
 
-/// The objects that one row creates, so that the row can refer to them by identity. A few objects are compared one by one; more objects are
-/// found by hash.
+/// The objects that one row creates. The planner searches them when the row refers to an object by identity. It compares a few objects one
+/// by one, and finds more objects by hash.
 final class NewObjects {
     private var objects: [(identity: UInt64, place: Int, hash: UInt64)] = []
     /// The indexes of objects by the hash of their identity, for the first `hashedCount` objects.
@@ -15,11 +15,11 @@ final class NewObjects {
     /// - Parameters:
     ///   - identity: the `identityKey` of the object's entity.
     ///   - place: the index of the object in the plan.
-    ///   - hash: the hash of the object's key; 0 if it is not known.
+    ///   - hash: the hash of the object's identity value; 0 if the hash is not known.
     func append(_ identity: UInt64, _ place: Int, hash: UInt64) { objects.append((identity, place, hash)) }
 
-    /// Returns whether one of the new objects may have a key with this hash. A hash of 0 means that the hash is not known. If there are
-    /// many objects, returns `true` without a search.
+    /// Returns whether one of the new objects may have an identity with this hash. A hash of 0 means that the hash is not known. If there
+    /// are many objects, returns `true` without a search.
     func mayHave(_ identity: UInt64, hash: UInt64) -> Bool {
         if hash == 0 || objects.count > Self.comparedCountMax { return true }
         for object in objects where object.identity == identity && (object.hash == hash || object.hash == 0) { return true }
@@ -33,8 +33,8 @@ final class NewObjects {
         hashedCount = 0
     }
 
-    /// Returns the index of a new object in the plan. The identity of the new object has the values `cells`. Returns `nil` if the row
-    /// creates no such object. `identity` is the `identityKey` of the object's entity.
+    /// Finds the new object with the identity values `cells`, and returns its index in the plan. Returns `nil` if the row creates no such
+    /// object. `identity` is the `identityKey` of the object's entity.
     func place(_ identity: UInt64, _ cells: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
         if objects.count <= Self.comparedCountMax {
             for object in objects where object.identity == identity && has(cells, object.place, planner, batch) { return object.place }

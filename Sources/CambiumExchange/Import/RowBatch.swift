@@ -2,7 +2,7 @@ import CambiumGraph
 package import CambiumJSON
 import CambiumModel
 
-/// Parsed rows. The values are already converted, and checked as far as this is possible without a graph.
+/// Rows that the reader has parsed. It has converted their values, and has checked them as far as this is possible without a graph.
 ///
 /// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and reused. A failure is stored
 /// with the faulty part of the row. The planner throws the failure only if it uses the faulty part.
@@ -29,11 +29,11 @@ package struct RowBatch: Sendable {
         var line = 0
         /// An index into the sources of the import.
         var source: Int32 = 0
-        /// The index of the row's own object. The other objects that the row describes follow this object.
+        /// The index of the row's own object in `objects`. The objects that are nested in the row follow it.
         var object: Int32 = 0
         /// An index into `failures` if the whole row could not be read; otherwise negative.
         var failure: Int32 = -1
-        /// The identities that occur in the row, as a range of `keys`.
+        /// The identities of the objects that the row describes or refers to, as a range of `keys`.
         var keys = Span.none
         /// The JSON text of the row in `bytes`; empty if the row is never read again.
         var document = Span.none
@@ -41,7 +41,7 @@ package struct RowBatch: Sendable {
 
     /// An object that a row describes.
     struct Object {
-        /// The index of the object's token in the document of the row.
+        /// The index of the JSON token at which the object begins in the document of the row.
         let token: Int32
         /// An index into `failures` if the object cannot be imported; otherwise negative. An object with a failure has no links.
         var failure: Int32 = -1

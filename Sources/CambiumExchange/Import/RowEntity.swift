@@ -4,10 +4,12 @@ import CambiumModel
 
 /// An entity in the form that an import needs to read its objects. The import resolves each entity once, before the first row.
 final class RowEntity {
-    /// Plain values of an attribute. Conversions can read these values without reference counting.
+    /// The properties of an attribute that a conversion of its values needs. They contain no references, so reading them needs no reference
+    /// counting.
     struct Conversion {
         let type: AttributeType
         let isOptional: Bool
+        /// Whether the attribute has no constraints.
         let isFree: Bool
     }
 
@@ -18,7 +20,7 @@ final class RowEntity {
     let attributes: [Attribute]
     let conversions: [Conversion]
     let links: [Relationship]
-    /// Plain values of each relationship. The reader can read these values without reference counting.
+    /// The properties of each relationship that the reader needs, without references. So reading them needs no reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
@@ -33,7 +35,7 @@ final class RowEntity {
     /// an object is the imported entity, or the destination of the relationship that contains the object.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
-    /// The path to the discriminator, written as one key. The reader looks up this key first. Empty if there is no discriminator.
+    /// The whole path to the discriminator as one key. The reader looks up this key first. Empty if there is no discriminator.
     private let discriminatorKey: [UInt8]
     // Only one reader at a time uses an entity, so accesses to this property never overlap.
     @exclusivity(unchecked) var keys: KeyTable

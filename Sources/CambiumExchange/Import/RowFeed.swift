@@ -48,7 +48,7 @@ package final class RowFeed: @unchecked Sendable {
         return batch
     }
 
-    /// Takes back a batch that the import no longer needs, so that a later read can reuse its memory.
+    /// Receives a batch that the import no longer needs. A later read can then reuse the memory of the batch.
     package func recycle(_ batch: inout RowBatch) {
         let byteCount = batch.byteCount
         batch.removeAll()

@@ -11,10 +11,10 @@ import CambiumGraph
 /// in the second one. So the import omits b next. By induction, the import omits all independent rows at the front, and then the first row
 /// after them. The import omits these rows together, and no other row.
 ///
-/// The outcome of a row depends only on what the row finds and what the checks see. A row finds an object or no object, and a full object
-/// or a stub. The checks see unique values, and numbers of members that have limits. No other value decides whether a row can be applied.
-/// Earlier rows cannot see the effects of a row, so omitting the row does not change their outcome. A row is independent if all of these
-/// conditions hold:
+/// The outcome of a row depends only on the objects that the row finds, and on the checks. For each identity, a row finds a full object, a
+/// stub or no object. The checks compare unique values, and numbers of members that have limits. No other value decides whether a row can
+/// be applied. Earlier rows cannot see the effects of a row, so omitting the row does not change their outcome. A row is independent if all
+/// of these conditions hold:
 ///
 /// * The row describes only new objects, and existing objects without other entities in their hierarchy and without a unique set except the
 ///   identity. So the row frees no unique value. The row does not correct a number of members that an earlier row made wrong.
@@ -28,8 +28,8 @@ import CambiumGraph
 ///   skips is no exception, because the later row would change the object if it were still a stub.
 /// * No other row is refused because of these objects. These objects keep no unique value that another row assigns.
 ///
-/// The last exception also holds if several rows are omitted. All rows that made or found the object are indifferent to it, so the first
-/// row that is not omitted creates it.
+/// The exception for objects that the later row would create itself also holds if several rows are omitted. All rows that made or found
+/// such an object have the same outcome without it, so the first row that is not omitted creates it.
 struct RowInfluences {
     /// An existing object that a row found.
     struct Finding {
@@ -39,7 +39,7 @@ struct RowInfluences {
         let isIndifferent: Bool
     }
 
-    /// The change of an object by a row that may be refused.
+    /// The effect on an object of a row that may be refused.
     private struct Effect {
         let row: Int
         /// Whether the change does not matter to rows that are indifferent to the object.
@@ -48,10 +48,10 @@ struct RowInfluences {
 
     /// The objects that rows made or changed, each with the last row that made or changed the object.
     private var effects: [ObjectPlace: Effect] = [:]
-    /// The rows that may be refused, and for which no dependent row has been found so far. Each row has the ends at which no row may change
-    /// members.
+    /// The rows that may be refused, and on which no other row has been found to depend so far. The value of a row is a set of ends (sides
+    /// of relationships): if any row changes members at such an end, the row is not independent.
     private var independent: [Int: Set<Int>] = [:]
-    /// The ends at which rows changed members.
+    /// The ends (sides of relationships) at which rows changed members.
     private var changedEnds: Set<Int> = []
 
     /// Records the objects that a row found.
@@ -70,7 +70,7 @@ struct RowInfluences {
     /// Records a row that was applied and may be refused at the end.
     mutating func add(_ row: Int, _ plan: RowPlan, _ entities: ImportEntities) {
         var ends: Set<Int> = []
-        /// The indexes of the objects whose links later rows could take away.
+        /// The indexes of the objects in the plan that have links which later rows could remove.
         var linked: Set<Int> = []
         for link in plan.links {
             let end = Self.end(link, plan, entities)

@@ -8,7 +8,7 @@ struct RowPlan {
     enum Target {
         case new
         case existing(UInt32)
-        /// The same object as at another index of `objects`.
+        /// The object at another index of `objects`. The row contains it several times.
         case alias(Int)
         /// The object exists and must stay unchanged.
         case skipped(UInt32)
@@ -66,7 +66,7 @@ struct RowPlan {
     var extras: [Extra] = []
     var links: [Link] = []
     var targets: [Member] = []
-    /// The table row of each object in `objects` that `apply` has reached so far.
+    /// The table rows of the objects in `objects`, up to the object that `apply` applied last.
     private var rows: [UInt32] = []
     private var members: [UInt32] = []
 

@@ -28,7 +28,7 @@ extension RowPlanner {
             pending.removeFew(downTo: firstPending)
         }
         let change: RowPlan.Link.Change = !isToMany ? .target : options.toMany == .append ? .append : .replace
-        // The only reference of a to-one relationship was skipped, so the relationship stays unchanged. The exception is a value of the
+        // If the only reference of a to-one relationship was skipped, the relationship stays unchanged. The exception is a value of the
         // wrong type that the options treat as null: it clears the relationship.
         if change == .target, first == plan.targets.count {
             if link.isMismatched, options.mismatch == .null { clear(owner, Int(link.index), entity) }
@@ -84,7 +84,7 @@ extension RowPlanner {
         if destination.entity.family.contains(number) { return }
         let name = entities[number].counted.entity.name
         let identity = identity(destination, place, batch)
-        throw failure(.ruleViolated, batch, "the object with the identity \(identity) is of '\(name)', not of '\(destination.entity.name)'")
+        throw failure(.ruleViolated, batch, "the object with the identity \(identity) is a '\(name)', not a '\(destination.entity.name)'")
     }
 
     private mutating func stub(_ entity: ImportEntity, _ value: Int, _ batch: borrowing RowBatch) throws(RowFailure) {

@@ -33,6 +33,7 @@ package struct RowPlanner {
     private var filledStubs: Set<StubPlace> = []
     /// The members of the relationships that are being planned.
     var pending: [RowPlan.Member] = []
+    /// The relationships on the path from the row to the object that is being planned.
     var steps: [Step] = []
     /// Whether `findings` is filled.
     var notesFindings = false
@@ -65,7 +66,7 @@ package struct RowPlanner {
         draft.id(entities[plan.objects[plan.root].entity].counted.table, plan.rootRow)
     }
 
-    /// Records the identity values of the row's own object, because a hook may have changed them.
+    /// Records the identity values of the row's own object again. A hook may have changed them.
     func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].counted.note(plan.rootRow, draft) }
 
     // MARK: Objects
@@ -181,7 +182,7 @@ package struct RowPlanner {
         for place in values.range { entity.mark(batch.values[place]) }
     }
 
-    /// Returns whether the values suffice for a new object. If they do, the row has the same outcome whether or not the object exists.
+    /// Returns whether the values in a row suffice for a new object. If so, the row has the same outcome whether or not the object exists.
     private func isWhole(_ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch) -> Bool {
         mark(values, entity, batch)
         return entity.isAlone && entity.facts.indices.allSatisfy { entity.facts[$0].isOptional || entity.isGivenAttribute($0) }

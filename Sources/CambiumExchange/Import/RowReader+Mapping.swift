@@ -9,7 +9,7 @@ extension RowReader {
         case token(Int, isLiteral: Bool)
         /// A value on the path is null.
         case null
-        /// A value on the path is neither an object nor null.
+        /// A value on the path is neither an object nor null, so the path cannot be followed. The token is this value.
         case blocked(Int)
 
         var isLiteral: Bool { if case .token(_, isLiteral: true) = self { true } else { false } }

@@ -18,12 +18,12 @@ struct RowReader {
     var path = RowPath()
     /// The members of the relationships that are being read.
     var pending: [RowBatch.Member] = []
-    /// The relationships of the objects that are being read. The relationships of a nested object follow the relationships of the object
-    /// that contains it.
+    /// The relationships that occur in the objects that are being read. The relationships of a nested object follow the relationships of
+    /// the object that contains it.
     var given: [Given] = []
     var scratch: [UInt8] = []
-    /// The values in the object that is being read, indexed by the slots of the mapping. The value of a slot is at the end of the slot's
-    /// path.
+    /// For each path of the mapping, the value at the end of the path in the object that is being read. The index is the number of the
+    /// path's slot.
     var found: [Finding] = []
     /// Whether the reader skipped a member of the current relationship because its type is wrong.
     var isMismatched = false
@@ -127,7 +127,7 @@ struct RowReader {
         } catch { failure = error }
         batch.objects[place].entity = entity.number
         batch.objects[place].values = .init(firstValue..<batch.values.count)
-        // Unknown keys that precede the failure are reported, too.
+        // The import also reports the unknown keys before the failure.
         if firstUnknown < batch.unknownKeys.count {
             batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
         }

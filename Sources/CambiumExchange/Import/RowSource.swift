@@ -6,13 +6,12 @@ import CambiumModel
 final class RowSource {
     /// A batch ends when it has this number of rows, or at least this number of failures.
     static let rowCountMax = 512
-    /// A batch ends after the row with which its bytes reach this number.
+    /// A batch ends after the row at which the batch has this number of bytes or more.
     static let byteCountMax = 256 << 10
-    /// A batch ends after the row with which its values reach this number.
+    /// A batch ends after the row at which the batch has this number of values or more.
     static let valueCountMax = 8192
 
-    // Only one thread at a time calls `read`, and no function that is called during an access uses these properties. So accesses never
-    // overlap.
+    // Only one thread at a time calls `read`, and no access to these properties calls code that uses them. So accesses never overlap.
     @exclusivity(unchecked) private var documents: DocumentStream
     @exclusivity(unchecked) private var reader: RowReader
     private let parser = JSONParser()

@@ -1,8 +1,9 @@
 import CambiumGraph
 
-/// Finds objects by attributes for which the schema has no index. Reads all objects once, and then records new objects.
+/// A table that finds objects by identity attributes for which the schema has no index. It reads all objects once, and then records the
+/// objects that the import inserts or changes.
 ///
-/// If several objects have the same values, the object with the lowest number in its id is found. Memory: O(objects of the hierarchy).
+/// If several objects have the same values, it finds the object with the lowest number in its id. Memory: O(objects of the hierarchy).
 final class ScannedIdentity {
     private let attributes: [Int]
     private let table: ImportTable

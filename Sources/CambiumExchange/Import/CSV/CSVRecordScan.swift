@@ -3,8 +3,8 @@ internal import CambiumBytes
 /// Finds the fields of a CSV record, even if the file is read in parts that end within the record. Source: RFC 4180; a line may end with LF
 /// or CRLF.
 ///
-/// If a quote is misplaced, or a CR outside of quotes has no LF after it, the record ends with its first line. So the scan can
-/// continue with the following lines.
+/// If a quotation mark is misplaced, or if no LF follows a CR outside of quotation marks, the record ends with its first line. The next
+/// scan then begins with the following line.
 struct CSVRecordScan {
     struct Field {
         /// The offset of the text, after an opening quote.
@@ -12,7 +12,7 @@ struct CSVRecordScan {
         /// The offset after the text, before a closing quote.
         var end: Int
         var isQuoted = false
-        /// Whether the text contains quotes, each of which is written twice.
+        /// Whether the text contains quotation marks. CSV writes each of them twice.
         var isDoubled = false
 
         var isEmpty: Bool { start == end }
@@ -86,7 +86,7 @@ struct CSVRecordScan {
             field.isQuoted = true
             state = .quoted
         } else {
-            // This branch read one byte too far. The next step reads the byte again, as a part of the field.
+            // The byte is part of the field, so the next step reads it again.
             state = .plain
             index -= 1
         }
@@ -108,7 +108,7 @@ struct CSVRecordScan {
         }
     }
 
-    /// Examines the byte after a quote. This byte decides whether the quote ends the field or is the first of two quotes.
+    /// Examines the byte after a quotation mark. This byte decides whether the mark ends the field or is the first of two marks.
     private mutating func closed(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\"") where state == .closed:
