@@ -25,7 +25,8 @@ struct CSVObjectWriter {
     private let objects: ObjectWriter
     private let columns: Group
 
-    /// Throws `.limitExceeded` if there are more columns than an import can read. Each included level of relationships can add columns.
+    /// Determines the columns. Throws `.limitExceeded` if there are more columns than an import can read. Each included level of
+    /// relationships can add columns.
     ///
     /// - Parameter objects: a writer of JSON with the same options. The CSV writer takes the keys and the order of members from `objects`.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) throws(CambiumError) {

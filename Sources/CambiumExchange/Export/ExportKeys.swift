@@ -81,7 +81,8 @@ final class ExportKeys {
     func content(_ name: String) -> Content? { keysByName[name]?.content }
 }
 
-/// The keys of all entities, created on demand. Only one thread at a time may use a table.
+/// A table with the JSON keys of all entities. It creates the keys of an entity at their first use. Only one thread at a time may use a
+/// table.
 final class ExportTable {
     static let idKey = "_id"
 
@@ -95,8 +96,8 @@ final class ExportTable {
     private var made: [Place: ExportKeys] = [:]
     /// The keys without a prefix, indexed by entity number.
     private var unprefixed: [ExportKeys?] = []
-    /// The keys without a prefix, indexed by table number; `nil` if a table has objects of several entities. For all other tables, the
-    /// export need not look up the entity of each object.
+    /// The keys without a prefix, indexed by table number. With these keys, the export need not look up the entity of each object. `nil` if
+    /// a table has objects of several entities.
     private var ofTables: [ExportKeys?] = []
 
     /// - Parameter identity: returns the attributes that identify the objects of an entity.

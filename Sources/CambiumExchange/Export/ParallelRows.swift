@@ -58,7 +58,7 @@ final class ParallelRows {
     }
 }
 
-/// Objects that one thread encodes, and the rows that the thread has encoded so far.
+/// A block of objects that one thread encodes, and the rows that the thread has encoded so far.
 private final class ExportBlock {
     static let placeCountMax = 256
 

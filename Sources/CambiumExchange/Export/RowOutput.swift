@@ -16,8 +16,8 @@ struct RowOutput {
         guard format == .array else { return }
         writer.beginArray()
         if isFirst { return }
-        // The beginning of the array is in another buffer. Opening and closing an array here puts the writer into the state after a row.
-        // The bytes of that array are dropped.
+        // The beginning of the array is in another buffer. Opening and closing an array here puts the writer into the same state as after a
+        // row. Then the bytes of the empty array are dropped.
         writer.endArray()
         writer.forgetBytes()
     }

@@ -2,8 +2,8 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// The reverse of a mapping for the objects of one entity. An export writes objects by these rules, so that an import with the mapping
-/// reads the same objects back.
+/// The rules by which an export writes the objects of one entity in the form of a mapping. An import with the mapping reads the same
+/// objects back.
 final class MappedKeys {
     enum Content {
         case attribute(Attribute, Field, ResolvedMapping.Conversion?)

@@ -119,7 +119,7 @@ final class MappedObjectWriter {
         if !declared.isDiscriminated, position.declared.family.count == 1 { return nil }
         guard let discriminator = declared.discriminator, let text = declared.text(for: keys.entity) else {
             if keys.entity === position.declared { return nil }
-            throw refusal(place, declared, "/entityFrom", "no key or text of the mapping names its entity, '\(keys.entity.name)'")
+            throw refusal(place, declared, "/entityFrom", "the mapping has no key or no text for its entity, '\(keys.entity.name)'")
         }
         let path = discriminator.path
         _ = row.put(.string(text), at: options.keyPaths == .flat ? [path.literal] : path.keys[...])
