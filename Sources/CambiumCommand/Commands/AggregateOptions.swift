@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// The functions that `find` computes instead of listing objects.
+/// The options of `find` for functions, such as sums and counts, that it computes instead of listing objects.
 struct AggregateOptions: ParsableArguments {
     @Flag(help: "Print only the number of objects.") var count = false
     @Option(
@@ -18,7 +18,7 @@ struct AggregateOptions: ParsableArguments {
     var countDistinct: [String] = []
 }
 
-/// The groups for which `find` computes functions.
+/// The options of `find` that divide the objects into groups. `find` computes the functions for each group.
 struct GroupOptions: ParsableArguments {
     @Option(
         help: .init("Print one row for each combination of values of these paths.", valueName: "paths"),
@@ -28,7 +28,7 @@ struct GroupOptions: ParsableArguments {
     var having: String?
 }
 
-/// A request for aggregates from the options of `find`.
+/// Converts the options of `find` for functions and groups to a `Grouping`.
 struct AggregateRequest {
     let functions: AggregateOptions
     let groups: GroupOptions
@@ -52,8 +52,8 @@ struct AggregateRequest {
         }
     }
 
-    /// Returns the request; `nil` if no option requests aggregates. If there are groups but no function, the objects of each group are
-    /// counted.
+    /// Returns the groups and functions; `nil` if no option requests any. If there are groups but no function, the function counts the
+    /// objects of each group.
     func grouping() throws -> Grouping? {
         if !isUsed { return nil }
         var aggregates: [Aggregate] = functions.count ? [.count] : []

@@ -22,7 +22,7 @@ struct CloneRuleOptions: ParsableArguments {
         }
     }
 
-    /// The options of the rules, in the form from which the digest of the request is computed.
+    /// The rules as texts. The digest of the request is computed from these texts and the other arguments.
     var requestParts: [String] {
         let lists = [("exclude", exclude), ("exclude-at-root", excludeAtRoot), ("copy", copy), ("share", share)]
         return lists.flatMap { name, texts in NameList.names(in: texts).map { "--\(name)=\($0)" } }

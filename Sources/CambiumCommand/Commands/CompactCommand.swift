@@ -126,7 +126,7 @@ struct RetentionArgument: ExpressibleByArgument {
         }
     }
 
-    /// Returns the policy. A day means its beginning, so the whole day is kept.
+    /// Returns the policy. After `since:`, a day means its beginning, so all changes of the day are kept.
     func retention(now: Timestamp = StoreEnvironment.system.now()) -> Retention {
         switch form {
         case .all: .all

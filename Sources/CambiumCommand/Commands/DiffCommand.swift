@@ -41,7 +41,8 @@ struct DiffCommand: ParsableCommand {
         if !output.json { printSummary(changes, counts) }
     }
 
-    /// Shows an object. Returns the number of bytes for the progress; the output for people is counted without line ends and escapes.
+    /// Prints an object. Returns the number of printed bytes, which the progress shows. In the output for people, line ends and escapes do
+    /// not count.
     private func show(_ object: ChangedObject) -> Int {
         if output.json {
             let row = object.row
@@ -62,8 +63,8 @@ struct DiffCommand: ParsableCommand {
         return try families.isEmpty ? after.schema.required(entity).family : families.reduce([]) { $0.union($1) }
     }
 
-    /// For each of the two moments, returns the condition if it fits the schema of the moment. The result is empty if there is no
-    /// condition. Throws if the condition fits neither schema.
+    /// Returns the condition of `--where` for each of the two moments with a schema that the condition fits. The result is empty if there
+    /// is no condition. Throws if the condition fits neither schema.
     private func filters(_ before: Graph, _ after: Graph, _ family: Set<EntityNumber>?) throws -> [ChangeFilter] {
         var (filters, failure): ([ChangeFilter], CambiumError?) = ([], nil)
         for graph in [before, after] {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Cambium
 import CambiumJSON
 
-/// The common part of the commands that change a store.
+/// Runs the transaction of a command that changes single objects, such as `insert` or `set`.
 struct Edit {
     let store: String
     let author: Author

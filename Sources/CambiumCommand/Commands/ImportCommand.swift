@@ -81,15 +81,15 @@ struct ImportCommand: ParsableCommand {
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
     }
 
-    /// Checks that the scope fits the entity, so that a mistake in the scope is reported with its position. The import itself does not have
-    /// the text of the condition, and could not state the position.
+    /// Checks that the condition of `--scope` fits the entity. An error of this check states the position of the mistake. The import itself
+    /// does not have the text of the condition, so it could not state the position.
     private func checkScope(_ entity: Entity, _ graph: Graph) throws {
         guard let scope = objects.scope else { return }
         try QueryRequest.named("--scope") { try graph.check(Query(entity.name, where: scope)) }
     }
 
-    /// Prints the report of a failed import. The error contains only the row that stopped the import, but the rows that were skipped before
-    /// that row must be reported, too.
+    /// Prints the report of a failed import. The error names only the row that stopped the import. The report also lists the rows that the
+    /// import skipped before that row.
     private func print(failed report: ImportReport) {
         Terminal.note(committed: report.transaction)
         if output.json { print(report) } else if input.onError == .skip { ReportText.printErrors(report) }

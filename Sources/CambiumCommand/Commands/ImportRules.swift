@@ -15,7 +15,7 @@ extension AbsentLimit: ExpressibleByArgument {
 }
 extension ImportSource.Format: ExpressibleByArgument {}
 
-/// The way in which an import reads its files.
+/// The options of `import` that state how it reads its files.
 struct InputOptions: ParsableArguments {
     @Option(
         help: .init(
@@ -29,7 +29,7 @@ struct InputOptions: ParsableArguments {
     var onError = ImportOptions.RowError.stop
 }
 
-/// The treatment of the values in a row.
+/// The options of `import` that state how it treats the values in a row.
 struct ImportValueOptions: ParsableArguments {
     @Option(help: .init("If a row lacks the key of a property: keep the value of the property, or clear it.", valueName: "rule"))
     var missing = ImportOptions.MissingKey.keep
@@ -48,7 +48,7 @@ struct ImportValueOptions: ParsableArguments {
     var references = ImportOptions.Reference.create
 }
 
-/// The effect of an import on the objects of the store.
+/// The options of `import` that state its effect on the objects of the store.
 struct ImportObjectOptions: ParsableArguments {
     @Option(help: .init("Update or skip an object that exists already.", valueName: "rule")) var existing = ImportOptions.Existing.update
     @Option(help: .init("Keep or delete the entity's objects that the files do not mention.", valueName: "rule"))

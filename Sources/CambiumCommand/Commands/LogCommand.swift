@@ -18,13 +18,14 @@ struct LogCommand: ParsableCommand {
     private var object: String? { selection.object }
     private var entity: String? { selection.entity }
 
-    /// The state of a walk through the log, with the schema that the next ops refer to.
+    /// The state of a walk through the log.
     private struct Reading {
+        /// The schema to which the next ops refer.
         var schema = Schema.empty
         /// The last retired transaction that was read; `nil` once a transaction with ops has been read. A retired transaction has no ops,
         /// only its envelope: author, time and message.
         var retired: TransactionNumber?
-        /// The last retired transaction, once the user has been informed that the log lacks the retired changes; `nil` before.
+        /// The last retired transaction, if the command has informed the user that the log lacks the retired changes; otherwise `nil`.
         var reportedRetired: TransactionNumber?
         /// Whether a transaction read so far refers to the object of `--object`.
         var isObjectNamed = false
@@ -32,7 +33,7 @@ struct LogCommand: ParsableCommand {
         var object: ObjectID?
         /// The root entity of `--entity`; `nil` until a schema has the name. Entity numbers never change their meaning.
         var root: EntityNumber?
-        /// The changes of the schema in a transaction, in order.
+        /// The changes of the schema in the current transaction, in order.
         var migrations: [SchemaMigration] = []
         /// The transactions of `--from` and `--to`.
         let range: LogRange

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// The transactions that `log` lists.
+/// The options of `log` that select the transactions to list.
 struct LogSelection: ParsableArguments {
     @Option(help: .init("List transactions from this moment on.", valueName: "moment")) var from: Moment?
     @Option(help: .init("List transactions up to this moment.", valueName: "moment")) var to: Moment?

@@ -1,8 +1,8 @@
 import Cambium
 
-/// Completes names of a store's schema for the shell. If the store cannot be read, there are no names to complete.
+/// Completes names of a store's schema when a user presses Tab in the shell. If the store cannot be read, there are no names to complete.
 ///
-/// The words of the command line begin with the name of the program and the name of the command. The store follows, after any options.
+/// `words` are the words of the command line: the name of the program, the name of the command, any options, and then the store.
 enum NameCompletion {
     /// Returns the names of entities.
     @Sendable static func entities(_ words: [String], _ index: Int, _ prefix: String) -> [String] {

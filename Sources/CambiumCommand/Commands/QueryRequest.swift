@@ -2,7 +2,7 @@ import ArgumentParser
 import Cambium
 import CambiumJSON
 
-/// The objects that `find` selects.
+/// The options that state which objects `find` selects.
 struct ConditionOptions: ParsableArguments {
     @Option(
         help: .init(
@@ -31,7 +31,7 @@ struct ConditionOptions: ParsableArguments {
     func validate() throws { try set.checkNames() }
 }
 
-/// The order of the objects, and the range of objects that `find` lists.
+/// The options for the order in which `find` lists objects, and for the range of objects that it lists.
 struct OrderOptions: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
@@ -58,7 +58,7 @@ struct OrderOptions: ParsableArguments {
     }
 }
 
-/// The values that `find` lists instead of objects.
+/// The options of `find` that select values to list instead of objects.
 struct SelectOptions: ParsableArguments {
     @Option(
         help: .init("List only these values of each object, such as name,owner.name,tags.@count.", valueName: "paths"),
@@ -77,7 +77,7 @@ struct SelectOptions: ParsableArguments {
     }
 }
 
-/// A query from the options of `find`.
+/// Builds a query from the options of `find`.
 struct QueryRequest {
     let condition: ConditionOptions
     let order: OrderOptions

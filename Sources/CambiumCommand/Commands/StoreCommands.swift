@@ -28,7 +28,7 @@ struct InitCommand: ParsableCommand {
         print(schema, isRepeated: false)
     }
 
-    /// Returns whether the same request has created the store.
+    /// Returns whether an earlier run with the same `--request` has created the store.
     private func wasMade(by author: Author) throws -> Bool {
         guard let request = author.requestID else { return false }
         do {

@@ -55,7 +55,7 @@ struct WalkCommand: ParsableCommand {
     }
 }
 
-/// The extent of a walk.
+/// The options that limit a walk.
 struct WalkOptions: ParsableArguments {
     @Option(help: .init("Follow at most this many links from the start.", valueName: "count")) var depth: Int?
     @Option(help: .init("Print only the objects on a shortest path to this object.", valueName: "id")) var to: String?

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// A part of a line of the prompt.
+/// A part of a line that a person enters at the prompt.
 struct PromptClause: Equatable {
     let text: String
     /// The offset of the first byte in the line.
@@ -63,7 +63,7 @@ struct PromptQuery: Equatable {
     func has(_ word: PromptWord) -> Bool { clauses[word] != nil }
 }
 
-/// A line of the prompt.
+/// The meaning of a line that a person enters at the prompt.
 enum PromptStatement: Equatable {
     case nothing
     case find(PromptQuery)

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The texts that can replace the word before the cursor.
+/// The texts that can replace the word before the cursor when a person presses Tab at the prompt.
 struct PromptCompletion: Equatable {
     /// The number of characters of the line before the word.
     let start: Int
@@ -27,7 +27,7 @@ struct PromptCompletion: Equatable {
         let found = last?.kind == .string ? [] : Self.candidates(isInWord ? Array(tokens.dropLast()) : tokens, word, schema)
         self.word = word
         start = text.count - word.count
-        // Omits names that a person could not type as they are, because they need quotation marks or contain control characters.
+        // Names that need quotation marks or contain control characters are omitted, because a person could not type them as they are.
         candidates = Set(found.filter { $0.hasPrefix(word) && $0 != word && ControlText.escaped($0) == $0 && !$0.contains(" ") }).sorted()
     }
 

@@ -51,7 +51,7 @@ final class PromptTerminal {
         }
     }
 
-    /// Inserts the text with which all candidates begin. If there is no such text, lists the candidates.
+    /// Completes the word as far as all candidates have the same letters. If no letter can be added, lists the candidates.
     private func complete(_ completion: PromptCompletion) {
         guard let first = completion.candidates.first else { return }
         let common = completion.commonPrefix

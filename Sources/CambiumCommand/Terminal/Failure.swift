@@ -5,8 +5,9 @@ import CambiumJSON
     import Glibc
 #endif
 
-/// Reports errors to the user. The exit codes are those of sysexits.h.
+/// Reports errors to the user. The exit codes from 64 on are those of sysexits.h.
 enum Failure {
+    /// The exit code of a command that found a problem, such as a corrupt store, or whose change the store refused.
     static let badNews: Int32 = 1
     static let usage: Int32 = 64
     static let ioFailure: Int32 = 74

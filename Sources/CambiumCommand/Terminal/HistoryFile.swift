@@ -14,10 +14,10 @@ struct HistoryFile: Equatable {
     private static let lineCountMax = 2 * LineHistory.countMax
     private static let byteCountMax = 16 << 20
 
-    /// Creates the history in a directory. The directory is created when the first line is added.
+    /// Uses the file `history` in a directory. The directory is created when the first line is added.
     init(directory: String) { self.directory = directory }
 
-    /// Creates the history in `$XDG_STATE_HOME/cambium`, or in `$HOME/.local/state/cambium` if `XDG_STATE_HOME` is not an absolute path.
+    /// Uses the history in `$XDG_STATE_HOME/cambium`, or in `$HOME/.local/state/cambium` if `XDG_STATE_HOME` is not an absolute path.
     /// Returns `nil` if `HOME` is not an absolute path either.
     init?(environment: (String) -> String?) {
         if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") {

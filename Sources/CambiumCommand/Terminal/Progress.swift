@@ -95,14 +95,14 @@ final class Progress: Sendable {
     }
 }
 
-/// The files of an import, with their sizes.
+/// Opens the files of an import, and determines their sizes.
 enum InputFiles {
     /// Returns the sources of an import. Reading them updates the displayed progress.
     ///
     /// - Parameters:
     ///   - format: The format of the files, or `nil` if it follows from their names.
-    ///   - onError: The way in which the import treats bad rows. An import that skips bad rows may read the rows again, so the bytes of a
-    ///     pipe are then kept.
+    ///   - onError: The way in which the import treats bad rows. An import that skips bad rows may read all rows again. So the bytes of a
+    ///     pipe are then kept in a temporary file.
     static func sources(
         _ paths: [String], _ format: ImportSource.Format?, onError: ImportOptions.RowError, _ progress: Progress
     ) -> [ImportSource] {

@@ -4,7 +4,8 @@ import CambiumJSON
     import Glibc
 #endif
 
-/// The terminal at standard input and output, key by key. All system calls for the line editor are here.
+/// The terminal at standard input and output, in a mode in which it passes each key to the program. This type makes all system calls of the
+/// line editor.
 struct RawTerminal {
     private let saved: termios
 
@@ -33,7 +34,7 @@ struct RawTerminal {
         return tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 ? terminal : nil
     }
 
-    /// Restores the settings that the terminal had before.
+    /// Restores the settings that the terminal had before `begin`.
     func end() {
         var settings = saved
         _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)

@@ -4,8 +4,8 @@ import Cambium
     import Glibc
 #endif
 
-/// The bytes of a pipe or FIFO. They are written to a temporary file as they arrive, so that they can be read again. The file has no name,
-/// so its space is released when the process ends.
+/// A pipe or FIFO whose bytes can be read more than once. The first reading copies them to a temporary file. The file has no name, so its
+/// space is released when the process ends.
 ///
 /// SENDABLE: only one thread at a time reads a source, and a source is opened again only after its earlier reading has ended.
 final class SpooledInput: @unchecked Sendable {

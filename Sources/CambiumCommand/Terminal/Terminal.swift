@@ -30,7 +30,8 @@ enum Terminal {
         }
     }
 
-    /// Records the effect of the command, in case its output fails. The effect is a sentence such as "Transaction 5 was committed."
+    /// Records the effect of the command as a sentence, such as "Transaction 5 was committed." If the command fails afterwards, the program
+    /// prints this sentence after the error.
     static func note(_ sentence: String) { outcome.withLock { $0 = sentence } }
 
     static func note(committed number: TransactionNumber?) {
