@@ -17,7 +17,7 @@ struct ModelQueries {
 
     mutating func settle(_ warnings: inout ModelWarnings) {
         if fetches.isEmpty { return }
-        // If the model does not result in a valid schema, the caller gets the mistakes when it creates the schema.
+        // If the definition is not valid, no query is converted. The caller gets the mistakes when it creates the schema.
         guard let schema = try? Schema(SchemaDefinition(entities: entities)) else { return }
         let places = Dictionary(entities.indices.map { (entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         var names = Names(schema)
@@ -99,7 +99,8 @@ struct ModelPredicate {
 
     init(_ fetch: ModelFetch, _ schema: Schema, _ target: Entity) { (self.fetch, self.schema, self.target) = (fetch, schema, target) }
 
-    /// The recursion is bounded, because the depth of a parsed condition is limited.
+    /// Returns a condition in which the spellings of Core Data are replaced. The recursion is bounded, because the depth of a parsed
+    /// condition is limited.
     func translated(_ condition: Condition) throws(ModelQueries.Refusal) -> Condition {
         switch condition {
         case .constant: return condition

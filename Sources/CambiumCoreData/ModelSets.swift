@@ -9,8 +9,7 @@ struct ModelSets {
     let parents: [Int?]
     /// The indexes of the entities, parents before their children.
     private let order: [Int]
-    /// The length of the longest path from a root to a descendant. The length is limited, because the reader follows the path from each
-    /// entity to its root.
+    /// The number of levels of the deepest hierarchy. The reader follows the path from each entity to its root, so this number is limited.
     let depth: Int
     static let depthMax = 200
     private static let identityKey = "cambium.identity"
@@ -75,8 +74,8 @@ struct ModelSets {
         entities[index].unique.removeAll { $0 == identity }
     }
 
-    /// Makes a constraint the identity if it is the only constraint of its entity. If an ancestor or a descendant of the entity states an
-    /// identity, the constraint stays a constraint, because a hierarchy has only one identity.
+    /// Makes a uniqueness constraint the identity if it is the only constraint of its entity. If an ancestor or a descendant of the entity
+    /// has an identity, the constraint stays a constraint, because a hierarchy has only one identity.
     private mutating func deriveIdentities() {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))

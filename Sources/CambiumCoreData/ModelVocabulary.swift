@@ -1,9 +1,9 @@
-/// The names of the XML attributes of a model ("words"), and what the reader does with each of them.
+/// Lists the names of the XML attributes of a model ("words"), and states what the reader does with each of them.
 enum ModelVocabulary {
     /// The kinds of elements whose words the reader examines.
     enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement, fetchRequest, fetchedProperty }
 
-    /// Whether the reader uses a word, or has its own warning for the word.
+    /// Whether the reader uses the XML attribute `key`, or has a special warning for it.
     private static func isRead(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model: ["type"].contains(key)
@@ -26,7 +26,8 @@ enum ModelVocabulary {
         }
     }
 
-    /// Whether a word affects only Xcode or the generated code, and not the data. Such a word is ignored without a warning.
+    /// Whether the XML attribute `key` affects only Xcode or the generated code, and not the data. The reader ignores such an attribute
+    /// without a warning.
     private static func isSilent(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model:
@@ -34,7 +35,7 @@ enum ModelVocabulary {
                 "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage",
                 "userDefinedModelVersionIdentifier", "name",
             ].contains(key)
-        // These words are about objects in memory and about unsaved changes. A stored query has neither.
+        // These XML attributes concern objects in memory and unsaved changes. A stored query has neither.
         case .fetchRequest:
             ["fetchBatchSize", "includePropertyValues", "includePendingChanges", "returnObjectsAsFaults"].contains(key)
         case .entity, .attribute, .relationship, .fetchedProperty:
@@ -46,10 +47,10 @@ enum ModelVocabulary {
         }
     }
 
-    /// Whether a word affects the data, but has no equivalent in a schema.
+    /// Whether the XML attribute `key` affects the data, but has no equivalent in a schema.
     static func isForeign(_ key: String, _ kind: Kind) -> Bool { !isRead(key, kind) && !isSilent(key, kind) }
 
-    /// Returns the part of a warning that states what the store does instead of what a word requests.
+    /// Returns the part of a warning that states what the store does instead of what the XML attribute or element `key` requests.
     static func consequence(of key: String) -> String {
         switch key {
         case "allowsExternalBinaryDataStorage": "the bytes are stored in the store, like any other value"
@@ -78,8 +79,8 @@ struct ModelWarnings {
         if known.insert(warning).inserted { all.append(warning) }
     }
 
-    /// Warns about each word of an element that a schema cannot express. A word with the value `NO` requests nothing, so it needs no
-    /// warning.
+    /// Warns about each XML attribute of an element that a schema cannot express. An XML attribute with the value `NO` requests nothing, so
+    /// it needs no warning.
     mutating func addUnsupported(_ element: ModelElement, _ kind: ModelVocabulary.Kind, _ place: String) {
         for (key, value) in element.attributes.sorted(by: { $0.key < $1.key }) where ModelVocabulary.isForeign(key, kind) {
             if value != "NO" { addUnsupported(key, place) }
