@@ -1,7 +1,7 @@
 #if Macros
     import SwiftSyntax
 
-    /// The limits of an attribute, if they are literals.
+    /// The limits of an attribute's values, such as `.max(9)`. Only limits that are literals are known.
     struct AttributeLimits {
         private let property: StoredProperty
 

@@ -8,7 +8,7 @@
     /// default. An initial value that the attribute's options refuse is not a default either: the program must set another value before it
     /// saves the record.
     struct DefaultValue {
-        /// The constant, written with the type of the property.
+        /// The constant, followed by `as` and the type of the property if the property states its type.
         let expression: ExprSyntax
 
         init?(_ property: StoredProperty) {

@@ -55,7 +55,7 @@
         /// Whether the struct itself declares a property `ref`, as the expansion does.
         var declaresRef: Bool { properties.contains { $0.name == "ref" } }
 
-        /// The same struct without properties. Its conformance compiles in any case.
+        /// This struct without its properties. The extension that is generated for it compiles in any case.
         var withoutProperties: EntityDeclaration {
             var entity = self
             entity.properties = []

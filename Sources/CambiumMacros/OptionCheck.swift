@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports options that do not fit the role or the type of a property.
+    /// Reports options that do not fit a property: its role (attribute or relationship) or its type.
     struct OptionCheck {
         private let property: StoredProperty
         private let marker: Marker

@@ -1,5 +1,5 @@
 #if Macros
-    /// Determines for each option which properties may have the option.
+    /// Determines, for each option such as `.minLength`, which properties may have the option.
     enum OptionRule {
         enum Role: String {
             case attribute = "Attribute"
@@ -18,8 +18,8 @@
         private static let texts: Set<String> = ["String", "URL"]
         private static let sequences: Set<String> = ["String", "URL", "Data", "[UInt8]"]
 
-        /// Returns the roles of the properties that may have an option. If this version of the macro does not know the option, returns both
-        /// roles, so that the macro reports no mistake.
+        /// Returns the roles (attribute, relationship or both) of the properties that may have an option. If this version of the macro does
+        /// not know the option, returns both roles, so that the macro reports no mistake.
         static func roles(of option: String) -> Set<Role> {
             if attributeOptions.contains(option) { return [.attribute] }
             if relationshipOptions.contains(option) { return [.relationship] }

@@ -3,7 +3,7 @@
     import SwiftSyntax
     import SwiftSyntaxMacros
 
-    /// A marker of a stored property. The marker expands to nothing, because `@Entity` reads it.
+    /// A macro that marks a stored property, such as `@Identity`. The macro expands to nothing, because `@Entity` reads the mark.
     package protocol PropertyMacro: PeerMacro {}
 
     extension PropertyMacro {
