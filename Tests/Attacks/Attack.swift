@@ -3,7 +3,7 @@ import CambiumTesting
 import Dispatch
 import Foundation
 
-/// One run of the program: its options, its work directory and its findings.
+/// One run of the program `Attacks`: its options, its work directory and its findings.
 ///
 /// SENDABLE: all mutable state is in `state`, under its lock.
 final class Attack: @unchecked Sendable {
@@ -24,14 +24,16 @@ final class Attack: @unchecked Sendable {
         try FileManager.default.createDirectory(atPath: options.work, withIntermediateDirectories: true)
     }
 
-    // MARK: Which attacks
+    // MARK: Selection
 
-    /// Whether the name of any attack of a matrix can match `options.only`.
+    /// Returns whether `options.only` selects at least one attack of a matrix (a family of attacks).
     func isWanted(matrix: String) -> Bool { options.only.hasPrefix(matrix) || matrix.hasPrefix(options.only) }
 
+    /// Returns whether `options.only` selects an attack, or at least one of the attacks whose names begin with `name`.
     func isWanted(_ name: String) -> Bool { name.hasPrefix(options.only) || options.only.hasPrefix(name + "/") }
 
-    /// Returns a generator whose numbers depend on the seed and the attack's name only, not on the attacks that ran before.
+    /// Returns a generator of random numbers for an attack. Its numbers depend only on the seed and the attack's name, and not on the
+    /// attacks that ran before.
     func random(for name: String) -> SplitMix64 {
         // Source: the hash FNV-1a.
         let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -55,7 +57,7 @@ final class Attack: @unchecked Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    // MARK: Where
+    // MARK: Directories
 
     /// Creates an empty directory. The caller removes it.
     func makeDirectory() throws -> String {
@@ -70,7 +72,7 @@ final class Attack: @unchecked Sendable {
 
     func removeWork() throws { try FileManager.default.removeItem(atPath: options.work) }
 
-    // MARK: What was found
+    // MARK: Findings
 
     /// Counts one run of the command line.
     func count(_ matrix: String) { state.withLock { $0.runCounts[matrix, default: 0] += 1 } }
@@ -81,7 +83,7 @@ final class Attack: @unchecked Sendable {
     /// Prints a finding and the command that repeats its attack.
     ///
     /// - Parameters:
-    ///   - name: the attack.
+    ///   - name: the name of the attack.
     ///   - sentence: the fault that was found.
     ///   - outcome: the command that showed the fault.
     ///   - directory: the directory that keeps the files of the finding.

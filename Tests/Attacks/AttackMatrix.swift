@@ -1,4 +1,4 @@
-/// A family of attacks.
+/// A family of attacks, such as corrupt files or killed commands.
 struct AttackMatrix: Sendable {
     /// The first part of the names of the attacks.
     let name: String

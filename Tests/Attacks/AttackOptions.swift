@@ -6,12 +6,12 @@ struct AttackOptions {
 
     /// The absolute path of the command line that is attacked.
     private(set) var cambium = ""
-    /// The prefix of the names of the attacks that run. All attacks run if it is empty.
+    /// The text with which the name of an attack must begin, so that the attack runs. If it is empty, all attacks run.
     private(set) var only = ""
     private(set) var seed = UInt64(Date().timeIntervalSince1970)
     /// Whether every command runs against every corrupt file. Otherwise the seed chooses some commands for each file.
     private(set) var isFull = false
-    /// How many times each pair of commands runs side by side, and how many times each command is killed.
+    /// The number of times that each pair of commands runs side by side, and that each command is killed.
     private(set) var roundCount = 5
     private(set) var work = FileManager.default.temporaryDirectory.appending(path: "cambium-attacks-\(getpid())").path
 

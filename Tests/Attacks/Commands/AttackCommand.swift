@@ -1,4 +1,4 @@
-/// A command that runs against an attacked store, in a `Site`.
+/// A command that runs against an attacked store, in a directory (`Site`) that contains the store.
 struct AttackCommand: Sendable {
     enum Effect: Sendable, Equatable {
         /// Prints contents of the store and changes nothing.
@@ -11,7 +11,7 @@ struct AttackCommand: Sendable {
         case isRefused
     }
 
-    /// How the output of the command is compared with its output for the sound store.
+    /// The way in which a check compares the output of the command with its output for the sound store.
     enum Comparison: Sendable {
         case whole
         /// Compares the counts of objects, links and transactions. The sizes of files may differ.
@@ -21,11 +21,11 @@ struct AttackCommand: Sendable {
     }
 
     let name: String
-    /// The arguments, in which the keys of `SampleKind.moments` are replaced by moments.
+    /// The arguments. `arguments(in:)` replaces placeholders such as `{moment}` (the keys of `SampleKind.moments`) by moments.
     private let arguments: [String]
     let effect: Effect
     var comparison = Comparison.whole
-    /// Whether exit code 1 is an answer, with the findings in the output.
+    /// Whether the command may exit with 1 and print findings, as `verify` does.
     var reportsFindings = false
 
     init(_ name: String, _ arguments: [String], _ effect: Effect, comparison: Comparison = .whole, reportsFindings: Bool = false) {
@@ -41,7 +41,8 @@ struct AttackCommand: Sendable {
         self.init(name, arguments, .copies, comparison: .none, reportsFindings: reportsFindings)
     }
 
-    /// Whether the command changes only how transactions are stored, not their contents. The changes of a failed command may stay.
+    /// Whether the command changes only the form in which transactions are stored, and not their contents. If such a command fails, a part
+    /// of its changes may stay.
     var isUpkeep: Bool { effect == .writes && ["checkpoint", "compact"].contains(arguments[0]) }
 
     private init(writes name: String, _ arguments: String...) { self.init(name, arguments, .writes, comparison: .none) }

@@ -1,17 +1,17 @@
 import CambiumTesting
 import Foundation
 
-/// A change to one file of a sample.
+/// A corruption of one file of a sample store or of its archive.
 struct Corruption: Sendable {
     let kind: CorruptionKind
     let sample: SampleKind
     /// The path relative to the site, such as `store/HEAD`.
     let file: String
 
-    /// A part of the names of attacks: `corruptions/small/store/HEAD/removed`.
+    /// The beginning of the names of the attacks with this corruption, such as `corruptions/small/store/HEAD/removed`.
     var name: String { "corruptions/\(sample.rawValue)/\(file)/\(kind.rawValue)" }
 
-    /// Makes the corruption in a site. Returns `false` if this corruption is not possible for this file.
+    /// Corrupts the file in a site (a directory with a store). Returns `false` if this corruption is not possible for this file.
     ///
     /// - Parameters:
     ///   - earlier: a copy of the store after the first half of its transactions.
@@ -32,11 +32,11 @@ struct Corruption: Sendable {
         case .headerForged: HeaderForgery.apply(to: &bytes, of: file, &random)
         case .older:
             guard file.hasPrefix("store/"), let older = try? Self.bytes(earlier + file.dropFirst(5)) else {
-                return false  // The file did not exist then.
+                return false  // The earlier store did not have this file.
             }
             bytes = older
         case .foreign:
-            guard let foreign = try? Self.bytes(other + "/" + file) else { return false }  // The name has random digits.
+            guard let foreign = try? Self.bytes(other + "/" + file) else { return false }  // The other store uses another random name.
             bytes = foreign
         case .noPermission:
             chmod(path, 0)
@@ -65,7 +65,7 @@ struct Corruption: Sendable {
         }
     }
 
-    /// Replaces the file with another node, copies it to the next name, or swaps it with another file.
+    /// Replaces the file with a directory, a FIFO or a link, copies it to the next name, or exchanges its content with another file.
     private func replace(_ path: String, in site: String, _ bytes: [UInt8], _ random: inout SplitMix64) throws -> Bool {
         let manager = FileManager.default
         let name = path.split(separator: "/").last.map(String.init) ?? ""

@@ -16,7 +16,7 @@ enum CorruptionKind: String, CaseIterable, Sendable {
     case linkToCopy
     /// A symbolic link whose target does not exist.
     case danglingLink
-    /// A second copy of the file under the next name.
+    /// A second copy of the file under the next name, such as the name of the next segment.
     case duplicated
     /// Two files with exchanged contents.
     case swapped

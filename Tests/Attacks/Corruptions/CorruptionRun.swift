@@ -1,7 +1,7 @@
 import CambiumTesting
 import Foundation
 
-/// One corruption of one file, and the commands that run against it.
+/// One corruption of one file, and the commands that run against the corrupt store.
 struct CorruptionRun {
     private let corruption: Corruption
     private let store: SoundStore
@@ -50,7 +50,10 @@ struct CorruptionRun {
         attack.report(name(command), sentence, outcome, directory: site.directory)
     }
 
-    /// Runs a command in a site, and checks the rules for all commands: the command ends properly, and changes nothing outside the store.
+    /// Runs a command in a site, and checks the rules for all commands: the command ends properly, and changes nothing outside the store. A
+    /// command that fails also leaves the store unchanged.
+    ///
+    /// - Parameter changes: whether the command may change the store if it succeeds.
     private func attempt(_ command: AttackCommand, in site: Site, changes: Bool) throws -> Outcome {
         let (storeBefore, outsideBefore) = (try site.tree("store"), try site.tree("outside"))
         let archiveBefore = try site.tree("archive")
@@ -64,8 +67,8 @@ struct CorruptionRun {
         if try site.tree("outside") != outsideBefore { report(command, "a file outside the store was changed", outcome) }
         let after = try site.tree("store")
         if after.nodes["keep.txt"] != storeBefore.nodes["keep.txt"] { report(command, "a foreign file in the store was changed", outcome) }
-        // A refused writer has taken the lock and written its process number into LOCK. Opening the store has repaired HEAD and
-        // preallocated disk space for the newest segment.
+        // A writer that fails has taken the lock and written its process number into LOCK. If HEAD was corrupt, opening the store has also
+        // repaired HEAD and preallocated disk space for the newest segment.
         var ignored: Set<String> = command.effect == .writes ? ["LOCK"] : []
         if command.effect == .writes, mayRepairHead { ignored.formUnion(["HEAD"] + after.segments(asIn: storeBefore)) }
         // Opening the store also seals and merges segments that get no more frames, so their boundaries may differ.
@@ -90,9 +93,9 @@ struct CorruptionRun {
         return [file, "store", "archive", "log", "roots", "out"].contains { outcome.errors.contains($0) }
     }
 
-    /// Whether the corruption explains an exit code.
+    /// Returns whether a command may end with an exit code because of the corruption.
     private func explains(_ code: Int32?, _ command: AttackCommand, _ permitted: [SoundStore.Answer]) -> Bool {
-        guard let code else { return true }  // A missing code was reported before.
+        guard let code else { return true }  // `attempt` has reported that a signal ended the command.
         let isOfArchive = command.usesArchive || corruption.file.hasPrefix("archive/")
         if permitted.contains(where: { $0.outcome.code == code }) { return true }
         return [66, 73, 74].contains(code) || code == 1 && (command.reportsFindings || isOfArchive) || code == 75 && isOfArchive
@@ -122,8 +125,8 @@ struct CorruptionRun {
         if !explains(outcome.code, command, permitted) { report(command, "the exit code is wrong for a corrupt store", outcome) }
     }
 
-    /// Whether the log of a compacted store shows retired transactions unretired, because an old segment replaced a newer one. All other
-    /// lines must be as in the sound store.
+    /// Returns whether the log of a compacted store shows changes that the compaction has retired. This is right if a segment from before
+    /// the compaction replaced a newer one. All other lines must be as in the sound store.
     private func isUnretired(_ outcome: Outcome, _ command: AttackCommand) -> Bool {
         guard corruption.kind == .older, corruption.file.hasPrefix("store/log/"), outcome.isDone,
             let whole = store.unretired[command.name]?.outcome, let sound = store.answers[command.name]?.outcome
@@ -162,7 +165,7 @@ struct CorruptionRun {
         if !exported.isDone || !rights.contains(exported.output) { report(command, "the copy differs from the store", exported) }
     }
 
-    /// Returns the exports that are right for the copy that a command makes.
+    /// Returns the permitted exports of the copy that a command makes.
     private func exports(_ command: AttackCommand) -> [[UInt8]] {
         let source = command.name == "restore-then" ? AttackCommand.exportThen : .export
         return store.permitted(source, after: corruption.file).map(\.outcome.output)
@@ -171,7 +174,7 @@ struct CorruptionRun {
     private func expectNoStore(after command: AttackCommand, _ outcome: Outcome) throws {
         guard FileManager.default.fileExists(atPath: site.path("out")) else { return }
         let exported = try site.run(["export", "out"])
-        // The transactions applied so far are there, one by one, and the next run continues after them.
+        // If `apply` fails, the target keeps the transactions that were applied before, and the next run continues after them.
         if exported.isDone, command.name != "apply-from" || !store.moments.contains(exported.output) {
             report(command, "the command fails and leaves a store", outcome)
         }

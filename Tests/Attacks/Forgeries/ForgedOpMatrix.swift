@@ -1,7 +1,7 @@
 import CambiumTesting
 import FuzzTargets
 
-/// Logs with a transaction that no store writes, with matching checksums.
+/// Attacks with logs that end with a transaction that no store writes. The checksums of the logs match.
 struct ForgedOpMatrix {
     private let attack: Attack
     /// The number of byte forgeries that run unless the options ask for all of them.

@@ -1,7 +1,7 @@
 import CambiumTesting
 import FuzzTargets
 
-/// Checkpoints in which a number of a page was replaced, with matching checksums.
+/// Attacks with checkpoints in which one number of a page was replaced. The checksums of the checkpoints match.
 struct ForgedPageMatrix {
     private let attack: Attack
     private static let count = 400

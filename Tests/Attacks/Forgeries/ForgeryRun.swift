@@ -1,14 +1,14 @@
 import CambiumJSON
 import Foundation
 
-/// A store with forged bytes, and the commands that read and write it.
+/// One attack with a store whose bytes were forged: runs commands that read and write it, and checks their results.
 struct ForgeryRun {
     static let export = ["export", "store"]
 
     private let name: String
     private let forgery: String
     private let files: [String: [UInt8]]
-    /// The export of the store before the forgery, if the log is unchanged. `nil` if the forgery is in the log itself.
+    /// The export of the store before the forgery; `nil` if the forgery is in the log itself. An unchanged log still has the same contents.
     private let sound: [UInt8]?
     private let attack: Attack
     private let directory: String
@@ -50,7 +50,7 @@ struct ForgeryRun {
         return outcome
     }
 
-    /// Checks that a store that verifies can be exported. If the log was not forged, the export must be that of the original store.
+    /// Checks that a store that verifies can be exported. If the log was not forged, the export must equal that of the original store.
     private func checkAnswers(_ verification: Outcome, _ exported: Outcome) throws {
         try checkJSON(exported)
         guard verification.isDone else { return }
@@ -58,7 +58,7 @@ struct ForgeryRun {
         if let sound, exported.output != sound { report("verification calls another store sound", exported) }
     }
 
-    /// Checks that each line of the output is JSON, also if the command failed after it had printed some lines.
+    /// Checks that each line of the output is JSON. If the command failed, its last line may be incomplete.
     private func checkJSON(_ outcome: Outcome) throws {
         for line in outcome.output.split(separator: UInt8(ascii: "\n")).dropLast(outcome.isDone ? 0 : 1) {
             do { _ = try JSONValue(parsing: Array(line)) } catch { return report("a line is not JSON: \(error)", outcome) }

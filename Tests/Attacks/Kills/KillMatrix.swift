@@ -1,4 +1,4 @@
-/// Kills each command that writes at random moments.
+/// Runs each command that writes several times, and kills it at random moments.
 struct KillMatrix {
     private let attack: Attack
 

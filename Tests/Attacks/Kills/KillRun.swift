@@ -1,7 +1,7 @@
 import CambiumTesting
 import Foundation
 
-/// One command that is killed at a moment that the seed chooses, and the checks that follow.
+/// One run of a command that is killed at a random moment, and the checks that follow. The seed determines the moment.
 struct KillRun {
     private let command: KilledCommand
     private let sound: SoundCommand
@@ -46,11 +46,11 @@ struct KillRun {
         }
     }
 
-    /// Checks that the output of a killed command is either the whole store or a store that does not open.
+    /// Checks that `out`, the store that a killed command makes, is either complete or cannot be opened.
     private func checkOut() throws {
         let exported = try site.run(["export", "out"])
         if let misconduct = exported.misconduct() { return report(misconduct, exported) }
-        // `apply` makes the schema first, then applies the transactions one by one, so a part may open.
+        // `apply` first creates the store with its schema, and then applies the transactions one by one. So an incomplete copy may open.
         if exported.isDone, exported.output != sound.after, command.name != "apply" { report("a part of a store opens", exported) }
     }
 
@@ -59,10 +59,10 @@ struct KillRun {
         if !verification.isDone { report("'\(store)' is not sound", verification) }
     }
 
-    /// Checks that the same command succeeds now, unless it was complete before and cannot run twice.
+    /// Checks that the same command now succeeds. Skips the check if the killed command was complete and cannot run twice.
     private func runAgain(isAcknowledged: Bool) throws {
         let isDone = try !command.isRepeatable && site.run(["export", "store"]).output == sound.after
-        // A complete `out` makes the next run fail.
+        // If `out` is complete, the next run fails, because a command does not replace a store.
         let isMade = try command.makesOut && command.name != "apply" && site.run(["export", "out"]).isDone
         if isDone || isMade { return }
         let outcome = try site.run(command.arguments)

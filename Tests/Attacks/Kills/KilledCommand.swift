@@ -2,9 +2,9 @@
 struct KilledCommand: Sendable {
     let name: String
     let arguments: [String]
-    /// Whether the command makes `out` and leaves the store unchanged.
+    /// Whether the command creates a new store `out`, and does not change the store `store`.
     var makesOut = false
-    /// Whether a second run leaves the export unchanged.
+    /// Whether the command can run a second time without a different result.
     var isRepeatable = true
     /// Whether a killed command may leave a part of its changes, because it writes several transactions: an import with `--batch`. Other
     /// commands make all of their changes or none.

@@ -1,4 +1,4 @@
-/// Commands that run at the same time: each reader with each writer, and writers with writers.
+/// Runs two processes with commands at the same time: each reader with each writer, and writers with writers.
 struct PairMatrix {
     struct Pair: Sendable {
         let first: PairSide

@@ -59,7 +59,7 @@ final class PairRun: @unchecked Sendable {
     }
 
     private func turnOfWriter(_ side: PairSide, _ turn: Int) throws {
-        // A writer that finds the store locked runs again, as a user would run it. The other side ends at some time.
+        // A writer that finds the store locked runs again, as a user would run it. The other process releases the lock sooner or later.
         for _ in 0..<1500 {
             let outcome = try site.run(side.arguments(turn, "out"))
             attack.count("pairs")
@@ -105,7 +105,7 @@ final class PairRun: @unchecked Sendable {
         return Facts(outcome.text)["findings"]?.contains("retired") == true
     }
 
-    /// Returns the fault in a reader's answer. Returns `nil` if the answer is right for some moment while the command ran.
+    /// Returns the fault in a reader's answer. Returns `nil` if the answer is right for at least one moment while the command ran.
     private func wrong(_ side: PairSide, _ outcome: Outcome, _ out: String, _ acknowledged: Set<Int>) throws -> String? {
         switch side.name {
         case "export": return missing(acknowledged, in: outcome.text)

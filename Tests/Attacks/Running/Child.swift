@@ -31,7 +31,7 @@ struct Child {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-        // `env` changes the directory and becomes the program. A backtrace would take several seconds.
+        // `env` changes the directory and then executes the program in the same process. Backtraces are off, because one takes seconds.
         let words = ["env", "-i", "-C", directory, "SWIFT_BACKTRACE=enable=no", "PATH=/usr/bin:/bin", "TZ=UTC", program] + arguments
         var pointers = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }

@@ -1,4 +1,4 @@
-/// The end of a command: its exit and its output.
+/// The result of a command: the way in which it ended, and its output.
 struct Outcome: Sendable {
     enum Ending: Sendable, Equatable {
         case exited(Int32)
@@ -23,8 +23,8 @@ struct Outcome: Sendable {
 
     var text: String { String(decoding: output, as: UTF8.self) }
 
-    /// Returns the fault in the way the command ended, or `nil` if it ended properly. The faults are a signal, a hang, an undocumented exit
-    /// code and an error without a sentence. They are faults for every command.
+    /// Returns the fault in the way in which the command ended, or `nil` if it ended properly. The faults are a signal, a hang, an
+    /// undocumented exit code, and an error without a sentence. No command may have one of these faults.
     ///
     /// - Parameter hasFindings: whether the command may exit with 1 and print its findings on its output.
     func misconduct(hasFindings: Bool = false) -> String? {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The files below a directory and their contents at one moment. Links are not followed, and only regular files are opened.
+/// The nodes below a directory (files, directories, links and others) at one moment. Links are not followed, and only regular files are
+/// opened.
 struct Tree: Sendable, Equatable {
     enum Node: Sendable, Equatable {
         case directory
@@ -24,7 +25,8 @@ struct Tree: Sendable, Equatable {
 
     init(_ directory: String) throws { try add(directory, "") }
 
-    /// Returns the segments with the same contents and mode as in another tree. Zeros at the end and times of changes are ignored.
+    /// Returns the paths of the segments (files of the log) that have the same contents and mode as in another tree. Zeros at the end and
+    /// times of changes are ignored.
     func segments(asIn other: Tree) -> [String] {
         nodes.keys.filter { path in
             guard path.hasPrefix("log/"), path.hasSuffix(".log"), case .file(let bytes, _, let mode)? = nodes[path],
@@ -36,8 +38,8 @@ struct Tree: Sendable, Equatable {
         }
     }
 
-    /// Returns the segments that differ from those of another tree or exist in only one of the two. Ignores the last
-    /// segment of the other tree.
+    /// Returns the paths of the segments that differ from those of another tree, or that exist in only one of the two trees. Ignores the
+    /// last segment of the other tree.
     func closedSegments(with other: Tree) -> [String] {
         let paths = Set(nodes.keys).union(other.nodes.keys).filter { $0.hasPrefix("log/") && $0.hasSuffix(".log") }
         let last = other.nodes.keys.filter(paths.contains).max()

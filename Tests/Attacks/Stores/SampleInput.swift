@@ -19,7 +19,7 @@ enum SampleInput {
                      "relationships": { "notes": {"to": "Note", "many": true, "inverse": "tags"} } } } }
         """
 
-    /// Returns the rows of a transaction that is large enough for a file of its own.
+    /// Returns the rows of an import that is so large that the store writes the ops of its transaction to a separate file.
     static func manyRows(_ word: String) -> String {
         (100..<140).map { number in
             """

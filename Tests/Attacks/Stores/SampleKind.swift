@@ -6,9 +6,9 @@ enum SampleKind: String, CaseIterable, Sendable {
     case small
     /// Three checkpoints, and more log after the last one.
     case checkpointed
-    /// Sealed segments and a transaction with a file of its own, without a checkpoint.
+    /// Sealed segments, and a transaction that has its ops in a separate file. There is no checkpoint.
     case sealed
-    /// Sealed segments, of which compaction retired the first ones.
+    /// Sealed segments and checkpoints. Compaction has retired the changes in the first segments.
     case compacted
     /// A compacted store with an archive.
     case archived
@@ -28,7 +28,7 @@ enum SampleKind: String, CaseIterable, Sendable {
         return tuning
     }
 
-    /// The moments that commands name. A compacted sample shows only the moments of transaction 11 or later.
+    /// The moments that replace placeholders in the arguments of commands. A compacted sample shows only moments from transaction 11 on.
     var moments: [String: String] {
         isCompacted
             ? ["{moment}": "12", "{next}": "13", "since:{kept}": "since:12"]

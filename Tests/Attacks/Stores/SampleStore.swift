@@ -10,7 +10,8 @@ struct SampleStore {
     let seed: UInt64
     /// A word in the title of each note, so that the contents of stores with different seeds differ, too.
     let word: String
-    /// Whether a sample of a compacted kind is really compacted.
+    /// Whether `build` compacts the store if its kind requires it. `SoundStore` sets this to `false` to get the same store before
+    /// compaction.
     var isCompacted = true
 
     /// Makes the store and the other parts of a `Site` in `directory`, and copies the store to `earlier` after half of its transactions.

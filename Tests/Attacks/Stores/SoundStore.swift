@@ -14,10 +14,11 @@ struct SoundStore: Sendable {
     let earlier: String
     let otherSite: String
     let answers: [String: Answer]
-    /// The answers that are permitted, too, if the end of the log is corrupt. Each element is for a store that ends at one of the moments
-    /// before the newest whose durability nothing proves. Empty for a store that was closed.
+    /// Further permitted answers if the end of the log is corrupt. Nothing proves that the last transactions of a store that was not closed
+    /// were durable, so it may end earlier. Each element has the answers of a store that ends at one of the earlier moments. Empty for a
+    /// store that was closed.
     let shorter: [[String: Answer]]
-    /// The answers about the log of a compacted store if no compaction had run. Empty for other stores.
+    /// The answers of the `log` commands for the same store before its compaction. Empty if the store is not compacted.
     let unretired: [String: Answer]
     /// The path of the last segment, the only file whose end may be lost.
     private let lastSegment: String
@@ -44,7 +45,7 @@ struct SoundStore: Sendable {
         }
     }
 
-    /// Returns the right answers of a command after a corruption of `file`.
+    /// Returns the permitted answers of a command after a corruption of `file`.
     func permitted(_ command: AttackCommand, after file: String) -> [Answer] {
         ([answers] + (file == "store/" + lastSegment ? shorter : [])).compactMap { $0[command.name] }
     }
@@ -74,7 +75,8 @@ struct SoundStore: Sendable {
         return answers
     }
 
-    /// Returns the exports of all moments. They come from another sample with the same transactions, as a compacted store shows only some.
+    /// Returns the exports of all moments. Another sample with the same transactions supplies them, because a compacted store shows only
+    /// some moments.
     private static func moments(_ root: String, _ kind: SampleKind, _ attack: Attack) throws -> [(number: Int, export: [UInt8])] {
         let whole = root + "/whole"
         try SampleStore(kind: .small, seed: 1, word: "title").build(in: whole, earlier: root + "/whole-earlier")
