@@ -3,16 +3,18 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// A checkpoint record with a recomputed checksum, and its table if a chunk holds the table. A record that is read can be written and read
-/// back with the same bytes. The store shows the same graph as its log, or is refused. The description of the pages' content is excepted: a
-/// reader trusts it if the checksum fits.
+/// The fuzz target for checkpoint records. An input is a record, followed by its table of chunks if the record stores the table in a chunk
+/// of pages. The target recomputes the checksums.
+///
+/// A record that can be read can be written and read back with the same bytes. If a record describes the same chunks and schema as the
+/// original one, the store shows the same graph as its log, or is refused. A reader trusts a different description if its checksum fits.
 enum CheckpointTarget {
     private struct Sample {
         let contents: [String: [UInt8]]
         let transaction: TransactionNumber
         let record: CheckpointRecord
         let digest: GraphDigest
-        /// The chunk that holds the table.
+        /// The index of the chunk that contains the table of chunks; `nil` if the record itself contains the table.
         let tableChunk: Int?
 
         var path: String { CheckpointRecord.path(transaction) }
@@ -64,7 +66,7 @@ enum CheckpointTarget {
         }
     }
 
-    /// The position of the head of the table (as chunk, length and checksum) in a record whose table is in chunks.
+    /// If the table is in a chunk, the position in the record at which the chunk, the length and the checksum of the table are stored.
     private static let headPlace = 92
     /// The bit that marks a table in chunks, and the position of the byte that holds the bit.
     private static let (tableBit, kindPlace): (UInt8, Int) = (2, 11)
@@ -83,7 +85,7 @@ enum CheckpointTarget {
         let volume = MemoryVolume(contents: sample.files(input))
         guard let record = try read(volume, sample.transaction) else { return }  // Refused.
         try writeAgain(record)
-        // A record of format 1 has pages without a register.
+        // A record of format 1 itself contains the requests and labels. The pages of this store contain them, so the record does not fit.
         let isOfItsPages = record.chunks == sample.record.chunks && record.schema == sample.record.schema && record.firstFormat == nil
         if isOfItsPages { try open(volume, sample) }
     }

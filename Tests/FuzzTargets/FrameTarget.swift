@@ -3,19 +3,20 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 
-/// A store with one segment. Reading, verifying, opening, continuing and repairing the store must agree with each other.
+/// The fuzz target for the frames of a segment (a file of the log). Reading, verifying, opening, continuing and repairing a store with the
+/// segment must agree with each other.
 ///
-/// The first byte of an input chooses how the rest becomes a segment.
+/// The first byte of an input chooses the way in which the rest becomes a segment.
 enum FrameTarget {
     private enum Shape: UInt8 {
-        /// The bytes, unchanged. This shape usually tests the checksums.
+        /// The unchanged bytes. The checksums usually do not match, so this shape tests the checksums.
         case plain
         /// The bytes, with the right checksums in the header and the frames.
         case mended
         /// Bodies of frames that follow the frame with the schema. Two bytes before each body state its size. The last body may be shorter.
         case bodies
-        /// The bytes, with the right checksums, in place of one file of a store with sealed segments and files of ops. The second byte
-        /// chooses the file.
+        /// The bytes, with the right checksums, as one file of a store with sealed segments and separate files of ops. The second byte of
+        /// the input chooses the file.
         case file
     }
 
@@ -83,7 +84,7 @@ enum FrameTarget {
         return bodies
     }
 
-    // MARK: What a store is used for
+    // MARK: Uses of the store
 
     /// Returns the digest of the graph, or `nil` if the store is refused.
     private static func reading(_ volume: MemoryVolume) throws -> GraphDigest? {

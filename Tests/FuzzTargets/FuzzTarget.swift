@@ -15,7 +15,7 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
     /// The first inputs of the fuzzer, made by the encoders themselves.
     package let seeds: @Sendable () throws -> [[UInt8]]
 
-    /// One target for each kind of bytes that comes from outside.
+    /// One target for each kind of bytes that a program reads from files or from a user.
     package static let all = [
         FuzzTarget(name: "frames", run: FrameTarget.run, seeds: FrameTarget.seeds),
         FuzzTarget(name: "ops", run: OpTarget.run, seeds: OpTarget.seeds),
@@ -44,8 +44,8 @@ package struct Finding: Error, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
-    /// Throws if the graph violates an invariant, except for the findings that `isExpected` accepts. Writes each object as
-    /// JSON, which must not trap.
+    /// Throws if the graph violates an invariant, unless `isExpected` accepts the finding. Also writes each object as JSON, which must not
+    /// trap.
     static func check(_ graph: Graph, except isExpected: (String) -> Bool = { _ in false }) throws(Finding) {
         try check(graph.invariantFindings(), "the graph", except: isExpected)
         let objects = ObjectWriter(graph)

@@ -1,7 +1,7 @@
 import CambiumJSON
 import Foundation
 
-/// The JSON parser on arbitrary bytes. An accepted text can be written and read back as the same tree, and Foundation accepts it, too.
+/// The fuzz target for the JSON parser. A text that the parser accepts is UTF-8, and can be written and read back as the same tree.
 enum JSONTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         [

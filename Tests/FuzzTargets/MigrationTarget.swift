@@ -2,10 +2,11 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 
-/// A migration of a store with something of everything. A refused migration changes nothing. A migration that succeeds gives the same
-/// result each time, and leaves a sound graph that can be asked to return to its old schema.
+/// The fuzz target for migrations: an input is the new schema of the sample store. A refused migration changes nothing. A migration that
+/// succeeds gives the same result each time, and leaves a sound graph. Then the target requests a migration back to the old schema.
 ///
-/// The first byte of an input chooses the kind of schema: 0 for one with numbers, as in a log, and 1 for one that a user writes.
+/// The first byte of an input chooses the kind of schema. An even number means a schema with numbers of elements, as in a log, and an odd
+/// number means a schema that a user writes.
 enum MigrationTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         try ([""] + changes.map(\.old)).enumerated().flatMap { number, old in

@@ -1,8 +1,8 @@
 import CambiumCoreData
 import CambiumModel
 
-/// The XML of a Core Data model. A model that is read can be written as JSON and read back unchanged. Making a schema of
-/// it succeeds or is refused.
+/// The fuzz target for the XML of a Core Data model. If a model can be read and results in a valid schema, its definition can be written as
+/// JSON and read back unchanged.
 enum ModelTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         let texts = [

@@ -3,7 +3,8 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 
-/// A payload of ops. Decoded ops can be encoded and decoded again without a change. Applying them leaves a sound graph or throws an error.
+/// The fuzz target for the ops of a transaction. Decoded ops can be encoded and decoded again without a change. Applying them leaves a
+/// sound graph or throws an error.
 enum OpTarget {
     @Sendable static func seeds() throws -> [[UInt8]] { try SampleStore().payloads + SampleClones.payloads() }
 

@@ -1,8 +1,8 @@
 import CambiumModel
 
-/// The text of a condition, of sort keys and of an operand. An accepted text can be printed and read back as the same tree.
+/// The fuzz target for the texts of conditions, sort keys and operands. An accepted text can be printed and read back as the same tree.
 ///
-/// The first byte of an input chooses the kind of the text: 0 for a condition, 1 for sort keys, and 2 for an operand.
+/// The first byte of an input, modulo 3, chooses the kind of the text: 0 for a condition, 1 for sort keys, and 2 for an operand.
 enum QueryTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         conditions.map { [0] + Array($0.utf8) } + [[1] + Array("-name[cd],tags.@count nulls last".utf8), [2] + Array("a.@max.b.#any".utf8)]
@@ -36,7 +36,7 @@ enum QueryTarget {
         }
     }
 
-    /// Returns `nil` if the text is refused with a place inside it.
+    /// Parses a text. Returns `nil` if the parser refuses it. Throws a `Finding` if the position in the parser's error is outside the text.
     private static func parsed<Tree>(_ text: String, _ parse: (String) throws(CambiumError) -> Tree) throws -> Tree? {
         do throws(CambiumError) {
             return try parse(text)

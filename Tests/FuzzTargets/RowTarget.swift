@@ -3,9 +3,10 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 
-/// An import of arbitrary bytes. It ends with a report or a `CambiumError`, and a replay of its log leads to the same sound graph.
+/// The fuzz target for imports. An import of arbitrary bytes ends with a report or a `CambiumError`, and a replay of its log leads to the
+/// same sound graph.
 ///
-/// The first three bytes of an input hold the options and the entity. The rows follow.
+/// The first three bytes of an input determine the options, the entity and the format. The rows follow.
 enum RowTarget {
     /// The files of a store with some objects that rows can match.
     private static let sample = Result { try SampleStore().files }

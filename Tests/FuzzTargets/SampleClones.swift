@@ -1,7 +1,7 @@
 import CambiumLog
 import CambiumModel
 
-/// Clones of objects of the sample store, for the graph after its first transactions.
+/// Clone ops for objects of the sample store. The graph after the store's first transactions can apply them.
 enum SampleClones {
     static func payloads() throws -> [[UInt8]] { try ops().map { OpCodec.encode([.clone($0)]) } }
 

@@ -4,12 +4,12 @@ import CambiumModel
 
 /// A small store with an attribute of each type, links of each kind and an op of each kind.
 struct SampleStore {
-    /// The payload of each transaction of the store. The first one is the schema.
+    /// The payload (the encoded ops) of each transaction of the store. The first transaction sets the schema.
     let payloads: [[UInt8]]
     /// The contents of its files by path.
     let files: [String: [UInt8]]
 
-    /// The files of a store with the same transactions in sealed segments. Some transactions have files of their own.
+    /// The files of a store with the same transactions in sealed segments. The ops of some transactions are in separate files.
     let cutFiles: [String: [UInt8]]
 
     /// The only segment.

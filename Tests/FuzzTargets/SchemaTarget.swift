@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// The JSON of a schema. An accepted schema can be written and read back unchanged, and a graph can use it.
+/// The fuzz target for the JSON of a schema. An accepted schema can be written and read back unchanged, and a graph can use it.
 enum SchemaTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         [Array(SampleStore.schemaText.utf8), try SampleStore.schema().catalog.json, Array("{\"entities\":{\"A\":{}}}".utf8)]
@@ -14,7 +14,7 @@ enum SchemaTarget {
             }
             if let schema = try refusable({ () throws(CambiumError) in try Schema(definition) }) { try use(schema) }
         }
-        // The schema with the numbers that a store assigns, as in a log.
+        // The input may also be a schema in the form of the log, which contains the numbers that a store assigns to elements.
         if let schema = try refusable({ () throws(CambiumError) in try Schema(catalog: SchemaCatalog(json: input)) }) { try use(schema) }
     }
 
@@ -45,7 +45,7 @@ enum SchemaTarget {
         // Objects without values may be duplicates of each other.
         try Finding.check(timeline.head.invariantFindings(), "the graph", except: { $0.hasSuffix("is a duplicate.") })
         try Finding.check(PageChecker.findings(in: timeline), "the pages")
-        // A log could ask for a migration to another schema and back, which is refused or succeeds.
+        // A log could contain a migration to another schema and back. Each of them must succeed or be refused.
         for other in [try SampleStore.schema().catalog, catalog] { try migrate(timeline, to: other) }
     }
 

@@ -1,7 +1,7 @@
 import CambiumBytes
 
-/// The bytes of a segment with recomputed checksums. The code follows FORMAT.md 2 and 3 and not the encoders. Bytes that no encoder writes
-/// thus pass the checksum test and reach the decoders.
+/// The bytes of a segment (a file of the log) with recomputed checksums. This type does not use the encoders, but follows sections 2 and 3
+/// of FORMAT.md. So bytes that no encoder writes pass the test of the checksums, and reach the decoders.
 struct SegmentBytes {
     static let headerByteCount = 96
 
@@ -47,7 +47,7 @@ struct SegmentBytes {
         store(CRC32C.checksum(writer.bytes), at: bytes.count - 4)
     }
 
-    /// The bodies of the frames, with matching checksums or not.
+    /// The bodies of the frames, whether or not their checksums match.
     var bodies: [[UInt8]] { frames().map { Array(bytes[$0.body]) } }
 
     private func frames() -> [(start: Int, body: Range<Int>)] {

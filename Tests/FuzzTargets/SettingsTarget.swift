@@ -3,10 +3,10 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// `store.json`, or the two slots of HEAD. Settings that are read are written with the same bytes. Whatever HEAD states, the log is read to
-/// its end or refused.
+/// The fuzz target for the settings file `store.json` and for the file HEAD, which has two slots. Settings that can be read are written
+/// back with the same bytes. With any HEAD, a store reads the log to its end, or is refused.
 ///
-/// The first byte of an input chooses the file: 0 for settings, 1 for HEAD, and 2 for HEAD with recomputed checksums.
+/// The first byte of an input, modulo 3, chooses the file: 0 for settings, 1 for HEAD, and 2 for HEAD with recomputed checksums.
 enum SettingsTarget {
     private static let sample = Result { try SampleStore().segment }
 
@@ -36,7 +36,7 @@ enum SettingsTarget {
         } catch is CambiumError {
             return  // Refused.
         }
-        // The other slot stays unchanged until the store is closed again.
+        // The store has written only one of the two slots of HEAD, so the other one may still be invalid.
         try Finding.check(Verification(volume).findings, "a store that was opened and closed", except: { $0.contains("HEAD") })
     }
 

@@ -6,9 +6,13 @@ import CambiumModel
 ///
 ///     let files = try ForgedLog.append([OpCodec.encode([.set(id, [Assignment(wide, .double(.nan))])])], to: sample.files)
 package enum ForgedLog {
+    /// Returns the files of the store with the appended transactions.
+    ///
     /// - Parameters:
     ///   - payloads: the bytes of the ops of each transaction.
-    ///   - metadata: the metadata of each transaction. Its time is raised to the time of the log's last transaction if it is earlier.
+    ///   - metadata: the metadata of each transaction. If its time is earlier than the last transaction of the log, the time of that
+    ///     transaction replaces it.
+    ///   - files: the files of the store, by path.
     package static func append(
         _ payloads: [[UInt8]], _ metadata: TransactionMetadata? = nil, to files: [String: [UInt8]]
     ) throws -> [String: [UInt8]] {

@@ -41,7 +41,8 @@ package struct ForgedOps: Sendable, CustomStringConvertible {
 
     package static func all() throws -> [ForgedOps] { try values() + limits() + bytes() + labels() }
 
-    /// Returns the payloads of the sample, each with one of its first 400 bytes replaced by a byte or a varint at a limit.
+    /// Returns copies of the payloads (the encoded ops) of the sample's transactions. In each copy, a byte or a varint at a limit replaces
+    /// one of the first 400 bytes.
     package static func bytes() throws -> [ForgedOps] {
         try SampleStore.seedPayloads().enumerated().flatMap { number, payload in
             (0..<min(payload.count, 400)).flatMap { place in
@@ -61,11 +62,11 @@ package struct ForgedOps: Sendable, CustomStringConvertible {
 }
 
 extension SampleStore {
-    /// Returns the payloads of the sample except its schema, and the payloads of clones of its objects.
+    /// Returns the payloads (the encoded ops) of the sample's transactions except its schema, and the payloads of clones of its objects.
     static func seedPayloads() throws -> [[UInt8]] { try SampleStore().payloads.dropFirst() + SampleClones.payloads() }
 }
 
-/// The parts of the forged ops.
+/// Builds the ops of `ForgedOps`.
 private struct Forgery {
     let thing: Entity
     /// A valid clone of the first object.
@@ -88,7 +89,8 @@ private struct Forgery {
 
     // MARK: Values
 
-    /// The names of attributes, with values that they cannot have. Invalid values that a `Value` cannot represent are in `badBytes`.
+    /// The names of attributes, each with a value that the attribute cannot have. `badBytes` has the invalid values that a `Value` cannot
+    /// represent.
     private var badValues: [(String, Value)] {
         var values: [(String, Value)] = [
             ("flag", .int(1)), ("small", .int(40_000)), ("middle", .int(1 << 40)), ("single", .float(.nan)), ("single", .float(.infinity)),
@@ -103,7 +105,7 @@ private struct Forgery {
         return values
     }
 
-    /// The names of attributes, with stored bytes that do not encode any of their values.
+    /// The names of attributes, each with stored bytes that do not encode any value of the attribute.
     private var badBytes: [(String, [UInt8])] {
         let dates = [UInt64.max, 0x7FF0 << 48, 0xFFF0 << 48, 0x7FF8 << 48, (1e300).bitPattern, (9.3e18).bitPattern]
         var bytes: [(String, [UInt8])] = dates.map { ("when", Self.bytes($0)) }

@@ -2,8 +2,8 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// The pages of a store's newest checkpoint, which a test may change at will. The checksums of the chunks and of the
-/// checkpoint record are recomputed.
+/// The pages of a store's newest checkpoint, which a test may change at will. `files()` recomputes the checksums of the chunks and of the
+/// checkpoint record.
 ///
 ///     var pages = try ForgedPages(files)
 ///     for mutation in PageMutation.all(of: pages) {
@@ -18,7 +18,7 @@ package struct ForgedPages: Sendable {
     /// A page, as its header describes it.
     package struct Page: Sendable {
         package let kind: UInt8
-        /// The position in the file of pages, in bytes. A reference to the page is a sixteenth of it.
+        /// The position in the file of pages, in bytes. A reference to the page is this position divided by 16.
         package let offset: Int
         package let byteCount: Int
 

@@ -22,8 +22,8 @@ package struct PageMutation: Sendable, CustomStringConvertible {
 
     private static func content(of page: ForgedPages.Page, in pages: ForgedPages) -> [(Int, Int)] {
         let words = stride(from: 16, to: page.byteCount, by: 4).map { ($0, 4) }
-        /// Returns the first used words from a position on, the last used word, the word at the position and the last word of the page. A
-        /// used word is neither 0 nor all ones.
+        /// Returns the positions and widths of some words (4 bytes) of the page. These are the first used words from a position on, the
+        /// last used word, the word at the position, and the last word. A used word is neither 0 nor all ones.
         func used(from start: Int, _ count: Int) -> [(Int, Int)] {
             let found = words.filter { place, _ in
                 let value = pages.value(at: page.offset + place, width: 4)
@@ -76,8 +76,8 @@ package struct PageMutation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns one of these mutations, or replaces a number at any position in a page with a random number. Returns `nil` if there is
-    /// nothing to change.
+    /// Returns a random mutation of `all(of:)`, or one that replaces a number at any position in a page with a random number. Returns `nil`
+    /// if there is no page.
     package static func random(of pages: ForgedPages, using random: inout some RandomNumberGenerator) -> PageMutation? {
         guard let page = pages.pages.randomElement(using: &random) else { return nil }
         if Int.random(in: 0..<4, using: &random) == 0 {

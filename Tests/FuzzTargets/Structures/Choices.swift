@@ -1,5 +1,5 @@
-/// The bytes of an input as a sequence of choices. After the end of the input, every choice is 0, which is a valid
-/// choice wherever one exists.
+/// The bytes of an input as a sequence of choices. After the end of the input, every choice is 0, which is valid if there is anything to
+/// choose from.
 struct Choices {
     private var bytes: ArraySlice<UInt8>
 
@@ -17,7 +17,7 @@ struct Choices {
 
     mutating func isTrue() -> Bool { byte() & 1 == 1 }
 
-    /// Returns `true` for one byte of 32, and never after the end of the input.
+    /// Returns `true` for one in 32 values of the next byte, and never after the end of the input.
     mutating func isRare() -> Bool { byte() & 31 == 31 }
 
     mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.isEmpty ? nil : elements[index(below: elements.count)] }

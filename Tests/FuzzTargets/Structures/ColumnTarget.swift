@@ -2,8 +2,8 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// Blocks of an import with columns in any encoding of the format, and with matching checksums. Replaying, reading, exporting, verifying,
-/// writing and repairing the store must agree with each other, or the store is refused.
+/// The fuzz target for the blocks of an import. The columns of the blocks have any encoding of the format, and the checksums match.
+/// Replaying, reading, exporting, verifying, writing and repairing the store must agree with each other, or the store is refused.
 enum ColumnTarget {
     private struct Start {
         let files: [String: [UInt8]]

@@ -2,7 +2,7 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// Writes upserts and relinks in the layout of FORMAT.md 4, with encodings and numbers from `choices`.
+/// Writes `upsert` and `relink` ops in the layout of section 4 of FORMAT.md. `choices` determines the encodings and numbers.
 struct ColumnWriter {
     var choices: Choices
     private let schema: Schema
@@ -42,7 +42,7 @@ struct ColumnWriter {
         }
     }
 
-    /// Returns the number of serials.
+    /// Writes the serials of a block, and returns their number.
     private mutating func writeSerials(isNew: Bool) -> Int {
         let count = 1 + choices.index(below: 5)
         if choices.isRare() {
@@ -73,7 +73,7 @@ struct ColumnWriter {
         }
     }
 
-    /// Returns the sum of the counts.
+    /// Writes a list of counts, and returns their sum.
     private mutating func writeCounts(_ count: Int) -> Int {
         let counts = (0..<count).map { _ in UInt64(choices.index(below: 4)) }
         writeList(counts, width: 4)

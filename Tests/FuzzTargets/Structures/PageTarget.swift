@@ -4,14 +4,14 @@ import CambiumJSON
 import CambiumLog
 import CambiumModel
 
-/// Pages of a checkpoint with changed numbers and matching checksums. The store is opened, read, verified and written to, or refused.
-/// Nothing traps, and a store that verifies has the graph of its log.
+/// The fuzz target for the pages of a checkpoint. It changes numbers in the pages and recomputes the checksums. The store is then opened,
+/// read, verified and written to, or refused. Nothing traps, and a store that verifies has the graph of its log.
 ///
 /// An input consists of choices, up to four times: a page, a number in it, and its replacement.
 enum PageTarget {
     private struct Sample {
         let pages: ForgedPages
-        /// The pages that the checkpoint needs, and the fields of each.
+        /// The pages in the checkpoint that are not free, each with the positions and widths of its numbers.
         let fields: [(page: ForgedPages.Page, fields: [(place: Int, width: Int)])]
         let digest: GraphDigest
 
@@ -65,7 +65,7 @@ enum PageTarget {
         return PageMutation(page, at: field.place, width: field.width, value: value)
     }
 
-    // MARK: What a store is used for
+    // MARK: Uses of the store
 
     /// Reads the graph and writes each object. The graph may be unsound, because only `verify` compares it with the log.
     private static func read(_ contents: [String: [UInt8]]) {

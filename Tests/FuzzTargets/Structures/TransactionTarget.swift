@@ -1,8 +1,8 @@
 import CambiumLog
 import CambiumModel
 
-/// A transaction of a valid store with changed fields in its ops and with matching checksums. Replaying, reading, exporting, verifying,
-/// writing and repairing the store must agree with each other, or the store is refused.
+/// The fuzz target for transactions. It changes fields in the ops of a transaction of a valid store, and the checksums match. Replaying,
+/// reading, exporting, verifying, writing and repairing the store must agree with each other, or the store is refused.
 ///
 /// An input consists of choices: first a transaction, then the changes.
 enum TransactionTarget {
