@@ -17,7 +17,7 @@ struct ModelFetch {
 }
 
 extension ModelReader {
-    /// Reads a fetch request template, which belongs to no entity in Core Data.
+    /// Reads a fetch request template. In Core Data, a template is a part of the model, and not of an entity.
     mutating func fetchRequest(_ element: ModelElement) throws(CambiumError) {
         let name = try name(of: element)
         let place = "The fetch request '\(name)'"

@@ -1,9 +1,9 @@
 /// Lists the names of the XML attributes of a model ("words"), and states what the reader does with each of them.
 enum ModelVocabulary {
-    /// The kinds of elements whose words the reader examines.
+    /// The kinds of XML elements. The reader checks the XML attributes of these elements.
     enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement, fetchRequest, fetchedProperty }
 
-    /// Whether the reader uses the XML attribute `key`, or has a special warning for it.
+    /// Returns whether the reader uses the XML attribute `key`, or has a special warning for it.
     private static func isRead(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model: ["type"].contains(key)
@@ -26,8 +26,8 @@ enum ModelVocabulary {
         }
     }
 
-    /// Whether the XML attribute `key` affects only Xcode or the generated code, and not the data. The reader ignores such an attribute
-    /// without a warning.
+    /// Returns whether the XML attribute `key` affects only Xcode or the generated code, and not the data. The reader ignores such an
+    /// attribute without a warning.
     private static func isSilent(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model:
@@ -47,7 +47,7 @@ enum ModelVocabulary {
         }
     }
 
-    /// Whether the XML attribute `key` affects the data, but has no equivalent in a schema.
+    /// Returns whether the XML attribute `key` affects the data, but has no equivalent in a schema.
     static func isForeign(_ key: String, _ kind: Kind) -> Bool { !isRead(key, kind) && !isSilent(key, kind) }
 
     /// Returns the part of a warning that states what the store does instead of what the XML attribute or element `key` requests.

@@ -10,7 +10,7 @@
     }
 
     extension String {
-        /// The number of letters to insert, remove or replace, so that the text becomes another name. Letters that differ only in case
+        /// Returns the number of letters to insert, remove or replace until the text equals another name. Letters that differ only in case
         /// count as equal. Complexity: O(m × n) for names of m and n letters.
         fileprivate func distance(toName other: String) -> Int {
             let (left, right) = (Array(lowercased()), Array(other.lowercased()))

@@ -21,7 +21,7 @@
             expression = type.map { "\(literal) as \($0)" } ?? literal
         }
 
-        /// Whether the limits of an attribute refuse its initial value, or may refuse it.
+        /// Returns whether the limits of an attribute refuse its initial value, or may refuse it.
         private static func isRefused(_ value: ExprSyntax, by property: StoredProperty) -> Bool {
             let limits = AttributeLimits(property)
             if let text = value.literalText { return limits.mayHavePattern || !limits.allow(length: text.unicodeScalars.count) }

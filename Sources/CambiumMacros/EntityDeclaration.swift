@@ -88,7 +88,7 @@
     }
 
     extension FunctionSignatureSyntax {
-        /// Whether there is exactly one parameter, with this label and with a type whose name ends in `type`.
+        /// Returns whether the function has exactly one parameter, with this label and with a type name that ends in `type`.
         fileprivate func isFunction(of type: String, label: String) -> Bool {
             guard let parameter = parameterClause.parameters.first, parameterClause.parameters.count == 1 else { return false }
             return parameter.firstName.text == label && parameter.type.trimmedDescription.hasSuffix(type)

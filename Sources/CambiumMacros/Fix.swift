@@ -63,7 +63,7 @@
     }
 
     extension SyntaxProtocol {
-        /// The change that replaces this node with a text.
+        /// Returns the change that replaces this node with a text.
         func change(to text: String) -> FixIt.Change {
             .replaceText(range: positionAfterSkippingLeadingTrivia..<endPositionBeforeTrailingTrivia, with: text, in: Syntax(self))
         }

@@ -22,8 +22,8 @@
             }
         }
 
-        /// The place in the source that determines the stored name: the argument of `.named`, or the name in Swift if the option is
-        /// missing.
+        /// Returns the place in the source that determines the stored name: the argument of `.named`, or the name in Swift if the option
+        /// is missing.
         private func place(of property: StoredProperty) -> Syntax {
             property.options.first { $0.name == "named" }?.firstArgument.map { Syntax($0) } ?? Syntax(property.identifier)
         }

@@ -73,7 +73,7 @@
     }
 
     extension Marker {
-        /// The change that replaces the name of the marker.
+        /// Returns the change that replaces the name of the marker, for example `@Identity` with `@Attribute`.
         fileprivate func fix(as kind: Kind) -> FixIt { .replacing(attribute.attributeName, with: kind.rawValue) }
     }
 

@@ -26,7 +26,7 @@ final class Attack: @unchecked Sendable {
 
     // MARK: Selection
 
-    /// Returns whether `options.only` selects at least one attack of a matrix (a family of attacks).
+    /// Returns whether `options.only` may select an attack of a matrix (a family of attacks).
     func isWanted(matrix: String) -> Bool { options.only.hasPrefix(matrix) || matrix.hasPrefix(options.only) }
 
     /// Returns whether `options.only` selects an attack, or at least one of the attacks whose names begin with `name`.

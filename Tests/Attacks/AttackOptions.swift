@@ -6,7 +6,7 @@ struct AttackOptions {
 
     /// The absolute path of the command line that is attacked.
     private(set) var cambium = ""
-    /// The text with which the name of an attack must begin, so that the attack runs. If it is empty, all attacks run.
+    /// Only attacks with names that begin with this text run. If it is empty, all attacks run.
     private(set) var only = ""
     private(set) var seed = UInt64(Date().timeIntervalSince1970)
     /// Whether every command runs against every corrupt file. Otherwise the seed chooses some commands for each file.

@@ -78,7 +78,8 @@ struct CloneCommand: ParsableCommand {
 
     // MARK: The request
 
-    /// The name and the arguments of the command. The digest of the request is computed from these texts.
+    /// The name and the arguments of the command. By a digest of these texts, the store recognizes a command that is repeated with the same
+    /// `--request`.
     private var requestParts: [String] {
         var parts = ["clone"] + ids + rules.requestParts
         if let depth = rules.depth { parts.append("--depth=\(depth)") }

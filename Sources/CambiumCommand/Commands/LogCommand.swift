@@ -42,8 +42,8 @@ struct LogCommand: ParsableCommand {
     func run() throws {
         let log = try TransactionLog(of: store)
         var reading = Reading(range: try selection.range(in: store))
-        // A name means the entity or object of the newest schema. If the newest schema does not have the name, the first schema with the
-        // name decides. Errors are ignored here, because the walk through the log reports corruption.
+        // The name in `--entity` or `--object` means the entity in the newest schema. If the newest schema does not have the name, the
+        // first schema with the name decides. Errors are ignored here, because the walk through the log reports corruption.
         if object != nil || entity != nil, let newest = try? ReadOnlyStore(at: store) { resolveNames(&reading, newest.graph.schema) }
         if follow {
             try log.follow { entry in

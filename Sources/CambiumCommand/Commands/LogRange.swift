@@ -43,7 +43,7 @@ struct LogRange {
         return isAfterStart && !isAfterEnd(entry)
     }
 
-    /// Whether a later transaction may be in the range.
+    /// Returns whether a transaction after `entry` may be in the range.
     func mayContinue(after entry: TransactionLog.Entry) -> Bool {
         if case .transaction(let number) = to { return entry.number < number }
         return !isAfterEnd(entry)

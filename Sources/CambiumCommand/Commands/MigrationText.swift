@@ -98,8 +98,8 @@ struct MigrationText {
         }
     }
 
-    /// Whether a removed property was a relationship. If so, `before` is the name of its destination. Otherwise, `before` is the name of a
-    /// type, and entities rarely have the name of a type.
+    /// Returns whether a removed property was a relationship. For a relationship, `before` is the name of its destination. For an
+    /// attribute, `before` is the name of a type. Entities rarely have the name of a type.
     private func isRelationship(_ change: SchemaChange) -> Bool {
         change.before.map { AttributeType(rawValue: $0) == nil } ?? false
     }

@@ -50,7 +50,7 @@ struct PackageLists {
         }
     }
 
-    /// Returns 20,000 packages, each of which depends on up to five earlier packages.
+    /// Returns 20,000 packages. Each package depends on up to five earlier packages.
     private static func madeUp() -> [ControlFile.Paragraph] {
         (0..<20_000).map { number in
             let dependencies = (1...5).map { (number * 7919 + $0 * 104_729) % max(number, 1) }.map { "package-\($0)" }

@@ -39,8 +39,8 @@ enum PackageRows {
         }
     }
 
-    /// Returns JSON Lines, one package in each line, in the order of the lists. A package in several lists has a version from each list,
-    /// and its other fields come from the last list.
+    /// Returns JSON Lines, one package in each line, in the order of the lists. If several lists contain a package, its row has a version
+    /// for each list, and the last list supplies the other fields.
     static func jsonLines(_ paragraphs: [ControlFile.Paragraph]) -> [UInt8] {
         var order: [String] = []
         var byName: [String: [ControlFile.Paragraph]] = [:]

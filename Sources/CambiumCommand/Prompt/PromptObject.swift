@@ -9,6 +9,8 @@ struct PromptObject {
 
     init(_ graph: Graph, memberCountMax: Int?) { (self.graph, self.memberCountMax) = (graph, memberCountMax) }
 
+    /// Prints an object.
+    ///
     /// - Parameters:
     ///   - parts: An id, or an entity and the values of its identity.
     ///   - include: The relationships whose targets are nested.

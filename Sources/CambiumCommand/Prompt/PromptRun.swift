@@ -112,8 +112,8 @@ struct PromptRun {
         }
     }
 
-    /// The paths that are shown for whole objects: the attributes, then the to-one relationships. If the target of a relationship is
-    /// identified by one attribute, that attribute is shown.
+    /// Returns the paths that the prompt shows for whole objects: the attributes, then the to-one relationships. If one attribute
+    /// identifies the target of a relationship, the prompt shows this attribute.
     private static func shown(_ entity: Entity, _ schema: Schema) -> [String] {
         let links = entity.relationships.filter { !$0.isToMany }.map { relationship in
             let identity = schema.entity(relationship.destination)?.identity ?? []

@@ -3,7 +3,7 @@ import CambiumJSON
 
 /// Checks of the arguments before they are parsed.
 enum Arguments {
-    /// Checks that each argument is UTF-8, that no condition is given twice, and that the command exists whose help is requested.
+    /// Checks that each argument is UTF-8, and that no condition is given twice. If help is requested, also checks that the command exists.
     ///
     /// - Parameter commands: The names of all commands.
     static func check(_ commands: [String]) throws {

@@ -46,7 +46,7 @@ extension Graph {
         try ParallelRows(self, options, declared: entity).export(to: put)
     }
 
-    /// Writes rows for a mapping or a hook. Each row is first built as a tree.
+    /// Writes the rows of an export that has a mapping or a hook. Each row is first built as a JSON tree, so that the hook can change it.
     private func exportRows(
         _ entity: Entity?, _ options: ExportOptions, _ hooks: ExportHooks, _ put: ([UInt8]) throws -> Void
     ) throws {

@@ -44,7 +44,7 @@ package final class ObjectWriter {
         object(place, Position(tree: tree), &writer)
     }
 
-    /// Returns an object as a tree, with the objects that the options include.
+    /// Returns an object as a JSON tree, with the objects that the options include.
     func row(_ place: ObjectPlace, declared: Entity?) throws(JSONError) -> JSONValue {
         var writer = JSONWriter()
         object(place, Position(tree: options.include, declared: declared), &writer)
@@ -103,7 +103,7 @@ package final class ObjectWriter {
         }
     }
 
-    /// Writes a value. Texts and whole numbers are written directly from the cell, because copies of them would slow the export.
+    /// Writes a value. Texts and whole numbers are written directly from the stored form (the cell), because copies would slow the export.
     private func value(_ cell: Cell, _ field: Field, _ place: ObjectPlace, _ name: String, _ writer: inout JSONWriter) {
         switch field.type {
         case .string, .uri:

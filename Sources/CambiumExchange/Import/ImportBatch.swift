@@ -110,7 +110,7 @@ package struct ImportBatch {
     package mutating func applySingle(
         _ rows: borrowing RowBatch, _ planner: inout RowPlanner, to draft: inout Draft
     ) throws -> ObjectID? {
-        // A hook may read and change any object.
+        // A hook may read and change any object, so the influences of rows on each other are unknown.
         influences = nil
         planner.notesFindings = false
         guard try row(rows.rows[0], rows, &planner, &draft), !planner.isRootSkipped else { return nil }

@@ -42,7 +42,8 @@ struct RowInfluences {
     /// The effect on an object of a row that may be refused.
     private struct Effect {
         let row: Int
-        /// Whether the change does not matter to rows that are indifferent to the object.
+        /// Whether a later row has the same outcome without the change, if the finding of the later row is indifferent
+        /// (`Finding.isIndifferent`).
         let isReplaceable: Bool
     }
 

@@ -82,7 +82,7 @@ struct RowPlan {
     /// The table row of the row's own object. The plan must have been applied.
     var rootRow: UInt32 { rows[root] }
 
-    /// The table row of the object at an index of `objects`. The plan must have been applied.
+    /// Returns the table row of the object at an index of `objects`. The plan must have been applied.
     func tableRow(ofObject place: Int) -> UInt32 { rows[place] }
 
     /// Applies the plan. Calls `note` with the table row of each object that the row describes. If `notesNames` is `true`, also calls

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Finds the objects that rows describe or refer to.
 extension RowPlanner {
-    /// Returns the object whose identity attributes have the values in the row; `.new` if there is no such object.
+    /// Finds the object with the identity values in the row. Returns `.new` if there is no such object.
     func target(
         _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) -> RowPlan.Target {
@@ -26,7 +26,7 @@ extension RowPlanner {
         throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is missing, but it is part of the identity")
     }
 
-    /// Looks up an object whose identity is one value: first in the draft, then among the objects that this row creates.
+    /// Looks up an object by an identity of one value: first in the draft, and then among the objects that this row creates.
     func find(
         _ part: RowBatch.Value, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) -> RowPlan.Target {

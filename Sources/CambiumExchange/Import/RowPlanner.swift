@@ -45,7 +45,7 @@ package struct RowPlanner {
         self.entities = entities
     }
 
-    /// Plans the row whose own object has the index `object` in the batch. `misread` is valid even if this method throws.
+    /// Plans a row. `object` is the index of the row's own object in the batch. `misread` is valid even if this method throws.
     mutating func plan(_ object: Int32, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) {
         plan.removeAll()
         if hasNewObjects { newObjects.removeAll() }
@@ -141,15 +141,15 @@ package struct RowPlanner {
         return place
     }
 
-    /// Checks an object that the row describes again after an earlier part of the row created it. Throws unless the object belongs to
-    /// `entity` or to one of its sub-entities.
+    /// Checks an object that the row describes again after an earlier part of the row created it. Throws if the entity of the object is
+    /// neither `entity` nor one of its sub-entities.
     private func check(isOneOf entity: ImportEntity, objectAt place: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
         let made = entities[plan.objects[place].entity].counted.entity
         if entity.entity.family.contains(made.number) { return }
         throw failure(.duplicate, batch, "an object of '\(made.name)' already has this identity")
     }
 
-    /// Whether an object must stay unchanged, unless it is a stub.
+    /// Returns whether the options require that an existing object stays unchanged. A stub may change in any case.
     private func mustSkip(_ row: UInt32, _ entity: ImportEntity, _ draft: borrowing Draft) -> Bool {
         options.existing == .skip && draft.isOriginal(entity.table, row)
     }

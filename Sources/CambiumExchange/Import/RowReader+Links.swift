@@ -66,7 +66,7 @@ extension RowReader {
         }
     }
 
-    /// Applies the options to a relationship whose value refers to no object: the value was read as null, or the value has the wrong type.
+    /// Applies the options to a relationship if its value refers to no object, because the value was read as null or has the wrong type.
     /// The value is not an array.
     mutating func missing(_ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         if !isMismatched { return try null(&link, entity, tokens) }

@@ -95,7 +95,8 @@ extension RowReader {
         }
     }
 
-    /// Returns the value of a property's source and the JSON pointer to that value; `nil` if the row has no value for the source.
+    /// Returns the value that the rule for a property finds in the row, and the JSON pointer to that value. Returns `nil` if the row has no
+    /// value at the paths of the rule.
     private func item(
         of source: ResolvedMapping.Source, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) -> (item: Result<Item, ConversionError>, pointer: String)? {

@@ -207,8 +207,8 @@ struct RowReader {
 
     // MARK: Identities
 
-    /// Stores the identity of an object in `batch.keys`, so that the import can look up the object. The values of the object begin at the
-    /// index `firstValue`.
+    /// Stores the identity of an object in `batch.keys`. By this identity, the import looks up the object. The values of the object begin
+    /// at the index `firstValue`.
     @inline(__always)
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
         guard entity.isHashed else { return }

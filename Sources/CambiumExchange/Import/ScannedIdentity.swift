@@ -28,14 +28,14 @@ final class ScannedIdentity {
         return row
     }
 
-    /// Records the key of the object in a table row, unless another object has the same key.
+    /// Records the key (the identity values) of the object in a table row, unless another object has the same key.
     func note(_ row: UInt32, _ draft: borrowing Draft) {
         guard let key = key(of: row, draft) else { return }
         if let known = rows[key], self.key(of: known, draft) == key { return }
         rows[key] = row
     }
 
-    /// Returns the key of the object in a table row; `nil` if one of the values in the key is null.
+    /// Returns the key (the identity values as bytes) of the object in a table row; `nil` if one of the values is null.
     private func key(of row: UInt32, _ draft: borrowing Draft) -> [UInt8]? {
         var key: [UInt8] = []
         for attribute in attributes {

@@ -69,7 +69,7 @@ struct FunctionReversal {
         return .string(text)
     }
 
-    /// Returns a form that is the same for equal numbers with different spellings.
+    /// Returns a value in which each number has its standard spelling. So numbers that are equal, such as 1.0 and 1, compare as equal.
     static func canonical(_ value: JSONValue) -> JSONValue {
         switch value {
         case .number(let text): .number(DecimalNumber(text)?.description ?? text)

@@ -7,7 +7,7 @@ struct PropertyPath: Hashable {
     static let keyCountMax = 512
 
     let keys: [String]
-    /// The whole path as one key. If an object has this key, the path is not followed.
+    /// The whole path as one key. If an object has this key, its value is read there, and the path is not followed.
     let literal: String
     private let literalBytes: [UInt8]
 

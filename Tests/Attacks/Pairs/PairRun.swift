@@ -93,13 +93,13 @@ final class PairRun: @unchecked Sendable {
         try site.remove(out)
     }
 
-    /// Whether a command was refused because a concurrent compaction retired the history that the command needs.
+    /// Returns whether a command was refused because a concurrent compaction retired the history that the command needs.
     private func mayHaveBeenRetired(_ side: PairSide, _ outcome: Outcome) -> Bool {
         guard side.role == .needsHistory, pair.second.name == "compactions" else { return false }
         return ["compacted", "retired", "redacted"].contains { outcome.errors.contains($0) }
     }
 
-    /// Whether a repair copied all objects and reported only the history that a concurrent compaction retired.
+    /// Returns whether a repair copied all objects and reported only the history that a concurrent compaction retired.
     private func isWholeWithoutHistory(_ side: PairSide, _ outcome: Outcome) -> Bool {
         guard side.name == "repair", pair.second.name == "compactions", outcome.code == 1 else { return false }
         return Facts(outcome.text)["findings"]?.contains("retired") == true

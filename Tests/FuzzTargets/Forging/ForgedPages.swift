@@ -53,7 +53,7 @@ package struct ForgedPages: Sendable {
     private static func pages(_ bytes: [UInt8], _ root: CheckpointRecord) -> [Page] {
         var pages: [Page] = []
         for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
-            // The first granule of the file does not hold a page.
+            // The first granule (16 bytes) of the file is not a page.
             var offset = chunk * chunkByteCount + (chunk == 0 ? granule : 0)
             while offset + 2 * granule <= (chunk + 1) * chunkByteCount {
                 let byteCount = (Int(bytes[offset + 8]) | Int(bytes[offset + 9]) << 8) * granule

@@ -40,8 +40,8 @@ final class MappedObjectWriter {
         order = ExportOrder(ExportTable(graph, identity: { identities[$0.number] ?? [] }), .identity)
     }
 
-    /// Returns the row of an object. The object must belong to `declared` or to one of its sub-entities. The caller must request rows in
-    /// the order of `order`, so that objects with the same identity follow each other.
+    /// Returns the row of an object of the entity `declared` or of one of its sub-entities. The caller must request rows in the order of
+    /// `order`, because this method compares an object only with the preceding objects of the same identity.
     func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         if let identity = identity(place, keys) {

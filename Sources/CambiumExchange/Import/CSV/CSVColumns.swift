@@ -13,7 +13,7 @@ struct CSVColumns {
         case toOne(AttributeType)
         /// Identities of objects, separated by semicolons.
         case toMany(AttributeType)
-        /// JSON: the relationship leads to objects whose identity is not a single value.
+        /// JSON. The relationship leads to objects that have no identity, or an identity of several attributes.
         case json
         /// A text that CSV does not convert. Either a mapping converts it when the row is read, or the column maps to no attribute or
         /// relationship.
@@ -95,8 +95,8 @@ struct CSVColumns {
         return nil
     }
 
-    /// If a text begins with the name of a to-one relationship and a dot, returns the relationship and the text after the dot. If several
-    /// names match, chooses the longest name.
+    /// Finds the to-one relationship at the beginning of a text such as `country.name`. Returns the relationship and the text after the
+    /// dot. If several names match, chooses the longest name. Returns `nil` if no name matches.
     private func toOne(_ text: Substring, _ entity: Entity) -> (Relationship, Substring)? {
         let found = family(entity).flatMap(\.relationships).filter { !$0.isToMany && text.hasPrefix($0.name + ".") }
         return found.max { $0.name.utf8.count < $1.name.utf8.count }.map { ($0, text.dropFirst($0.name.count + 1)) }
@@ -145,7 +145,7 @@ struct CSVColumns {
             object.members.append(member(step, .nested(Object(entity: next)), object.entity, schema))
         }
         guard let place, case .nested(var nested) = object.members[place].content else { return false }
-        // The nested object is taken out, so that its members are changed in place. Otherwise, each column would copy the members.
+        // `object` must not refer to the nested object while its members change. Otherwise, each column would copy all of these members.
         object.members[place].content = .field(column, .text)
         defer { object.members[place].content = .nested(nested) }
         return add(path.dropFirst(), column, to: &nested, discriminator, schema)
