@@ -7,7 +7,7 @@
         let nameArgument: ExprSyntax?
         /// The value of `nameArgument`, or `nil` if the argument is missing or is not a literal.
         let name: String?
-        /// The arguments with labels. These arguments become arguments of the initializer of `RecordSchema`.
+        /// The arguments with labels. The generated code passes them to the initializer of `RecordSchema`.
         let options: [LabeledExprSyntax]
 
         init(_ node: AttributeSyntax) {

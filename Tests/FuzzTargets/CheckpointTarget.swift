@@ -43,7 +43,7 @@ enum CheckpointTarget {
             }
             record = root.record
             tableChunk = record.chunks.firstIndex(of: .table)
-            if hasTableInChunk != (tableChunk != nil) { throw Finding("the table of the sample is in another place") }
+            if hasTableInChunk != (tableChunk != nil) { throw Finding("the sample has its table of chunks in the wrong place") }
         }
 
         /// Returns the files of the store with an input in place of the record and the table.

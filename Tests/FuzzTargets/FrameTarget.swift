@@ -105,7 +105,7 @@ enum FrameTarget {
         } catch let error as CambiumError where error.code == .notFound && digest == nil {
             return  // A creation was interrupted before the first transaction.
         }
-        if let digest, let other = verification.digest, other != digest { throw Finding("verification finds another graph") }
+        if let digest, let other = verification.digest, other != digest { throw Finding("verification finds another graph than a reader") }
         try Finding.check(verification.findings, "verification", except: { !$0.contains("pages: ") })
     }
 

@@ -38,7 +38,7 @@ public struct ImportOptions: Sendable, Hashable {
     public var rowObjects = RowObjects.forget
     /// The number of rows in one transaction; `nil` for all rows in one transaction.
     public var batchRowCount: Int?
-    /// The paths of the properties in a row; `nil` if keys are the names of properties.
+    /// The mapping that states where each property is in a row; `nil` if the keys of a row are the names of properties.
     public var mapping: ImportMapping? {
         get { if case .mapping(let mapping) = reading { mapping } else { nil } }
         set { reading = newValue.map { .mapping($0) } ?? .names }

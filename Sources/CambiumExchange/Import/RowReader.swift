@@ -35,7 +35,7 @@ struct RowReader {
     /// The token of a key in the object that is being read. The key names the entity of the object. Negative if there is no such key. The
     /// key maps to no property, but does not count as unknown.
     private(set) var unknownKey = -1
-    /// Whether a text may be read as a value of another type. `true` if a mapping reads a record of CSV.
+    /// Whether a text may be read as a value of another type. `true` if a mapping reads a record of CSV, because CSV contains only texts.
     private(set) var readsTexts = false
     /// Whether the row is a record of CSV.
     private(set) var isRecord = false

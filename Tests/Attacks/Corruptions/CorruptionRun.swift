@@ -108,10 +108,10 @@ struct CorruptionRun {
         let permitted = store.permitted(.verify, after: corruption.file)
         let outcome = try attempt(.verify, in: site, changes: false)
         guard outcome.isDone else { return false }
-        if Facts(outcome.text)["ok"] != "true" { report(.verify, "exit code 0, and the answer is not ok", outcome) }
+        if Facts(outcome.text)["ok"] != "true" { report(.verify, "the exit code is 0, but the answer is not ok", outcome) }
         let keys = ["digest", "transactions", "root"]
         let isRight = permitted.contains { answer in keys.allSatisfy { Facts(answer.outcome.text)[$0] == Facts(outcome.text)[$0] } }
-        if !isRight { report(.verify, "verification calls another store sound", outcome) }
+        if !isRight { report(.verify, "verification states wrong facts about the store", outcome) }
         return true
     }
 
@@ -121,7 +121,7 @@ struct CorruptionRun {
         if permitted.contains(where: { Self.isSame(outcome, $0.outcome, command.comparison) }) { return }
         if isUnretired(outcome, command) { return }
         if outcome.isDone { return report(command, "the answer is wrong", outcome) }
-        if isSound { return report(command, "verification calls the store sound, and the command fails", outcome) }
+        if isSound { return report(command, "verification calls the store sound, but the command fails", outcome) }
         if !explains(outcome.code, command, permitted) { report(command, "the exit code is wrong for a corrupt store", outcome) }
     }
 
@@ -190,9 +190,9 @@ struct CorruptionRun {
         if outcome.isDone {
             let exported = try own.run(AttackCommand.export.arguments(in: store.kind))
             if !exported.isDone {
-                report(command, "the command succeeds, and the store cannot be read after it", exported)
+                report(command, "the command succeeds, but the store cannot be read after it", exported)
             } else if !permitted.contains(where: { $0.exportAfter == exported.output }) {
-                report(command, "the command succeeds, and the result differs from that in a sound store", exported)
+                report(command, "the command succeeds, but its result differs from the result in a sound store", exported)
             }
         } else {
             if !explains(outcome.code, command, permitted) { report(command, "the exit code is wrong for a corrupt store", outcome) }

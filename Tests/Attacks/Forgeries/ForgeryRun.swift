@@ -54,8 +54,8 @@ struct ForgeryRun {
     private func checkAnswers(_ verification: Outcome, _ exported: Outcome) throws {
         try checkJSON(exported)
         guard verification.isDone else { return }
-        if !exported.isDone { report("verification calls the store sound, and it cannot be exported", exported) }
-        if let sound, exported.output != sound { report("verification calls another store sound", exported) }
+        if !exported.isDone { report("verification calls the store sound, but it cannot be exported", exported) }
+        if let sound, exported.output != sound { report("verification calls the store sound, but its export has changed", exported) }
     }
 
     /// Checks that each line of the output is JSON. If the command failed, its last line may be incomplete.
@@ -69,7 +69,7 @@ struct ForgeryRun {
     private func write(isSound: Bool) throws {
         let inserted = try attempt(["insert", "store", "Tag", "name=attack"])
         // A forged schema may lack this entity or have another rule for it.
-        if isSound, inserted.code == 74 { report("verification calls the store sound, and it refuses a write", inserted) }
+        if isSound, inserted.code == 74 { report("verification calls the store sound, but it refuses a write", inserted) }
         _ = try attempt(["checkpoint", "store"])
         try checkJSON(try attempt(Self.export))
         guard isSound else { return }

@@ -42,7 +42,7 @@ struct KillRun {
         let exported = try site.run(["export", "store"])
         let rights = isAcknowledged ? [sound.after] : [sound.before, sound.after]
         if !exported.isDone || !command.hasParts && !rights.contains(exported.output) || isAcknowledged && exported.output != sound.after {
-            report(isAcknowledged ? "acknowledged changes are missing" : "the store has a part of the changes", exported)
+            report(isAcknowledged ? "acknowledged changes are missing" : "the store has only a part of the changes", exported)
         }
     }
 
@@ -51,7 +51,7 @@ struct KillRun {
         let exported = try site.run(["export", "out"])
         if let misconduct = exported.misconduct() { return report(misconduct, exported) }
         // `apply` first creates the store with its schema, and then applies the transactions one by one. So an incomplete copy may open.
-        if exported.isDone, exported.output != sound.after, command.name != "apply" { report("a part of a store opens", exported) }
+        if exported.isDone, exported.output != sound.after, command.name != "apply" { report("an incomplete copy opens", exported) }
     }
 
     private func expectSound(_ store: String) throws {
@@ -69,7 +69,7 @@ struct KillRun {
         if !outcome.isDone { return report("the command fails when it is run again", outcome) }
         let target = command.makesOut ? "out" : "store"
         let exported = try site.run(["export", target])
-        if exported.output != sound.after { report("the command leads to another store when it is run again", exported) }
+        if exported.output != sound.after { report("the command has another result when it is run again", exported) }
         try expectSound(target)
     }
 }

@@ -65,7 +65,7 @@ final class PairRun: @unchecked Sendable {
             attack.count("pairs")
             if let misconduct = outcome.misconduct() { return report(misconduct, outcome) }
             if outcome.code == 75 { continue }
-            if !outcome.isDone { return report("a command fails while another one runs, and not because of the lock", outcome) }
+            if !outcome.isDone { return report("a command fails while another one runs, but not because of the lock", outcome) }
             return state.withLock { $0.acknowledged.formUnion(Self.notes(side.name, turn)) }
         }
         report("the store stays locked", try site.run(side.arguments(turn, "out")))
@@ -86,7 +86,7 @@ final class PairRun: @unchecked Sendable {
         if !outcome.isDone {
             if mayHaveBeenRetired(side, outcome) { return }
             guard isWholeWithoutHistory(side, outcome) else {
-                return report("a reader reports the work of a writer as corruption", outcome)
+                return report("a reader fails while a writer works, as if the store were corrupt", outcome)
             }
         }
         if let wrong = try wrong(side, outcome, out, acknowledged) { report(wrong, outcome) }
@@ -112,7 +112,7 @@ final class PairRun: @unchecked Sendable {
         case "find": return missing(acknowledged, in: outcome.text)
         case "count":
             let count = Int(outcome.text.filter(\.isNumber)) ?? 0
-            return count < before.count + acknowledged.count ? "the answer counts \(count) notes, and more were acknowledged" : nil
+            return count < before.count + acknowledged.count ? "the answer counts \(count) notes, but more were acknowledged" : nil
         case "verify": return Facts(outcome.text)["findings"] == "[]" ? nil : "a sound store has findings"
         case "log", "log-ops":
             let numbers = outcome.text.split(separator: "\n").map { Facts(String($0))["transaction"].flatMap { Int($0) } ?? 0 }
@@ -148,7 +148,7 @@ final class PairRun: @unchecked Sendable {
         if let missing = missing(state.withLock { $0.acknowledged }, in: exported.text) { report(missing, exported) }
         let expected = before.union(state.withLock { $0.acknowledged })
         if Self.ids(exported.text) != expected {
-            report("the notes are not the \(expected.count) that were acknowledged", exported)
+            report("the store does not contain exactly the \(expected.count) acknowledged notes", exported)
         }
     }
 }
