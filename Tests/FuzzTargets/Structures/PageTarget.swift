@@ -83,7 +83,7 @@ enum PageTarget {
 
     private static func verify(_ contents: [String: [UInt8]], _ digest: GraphDigest) throws {
         let verification = try Verification(MemoryVolume(contents: contents))
-        if verification.isSound, verification.digest != digest { throw Finding("verification calls the store sound, but its graph differs") }
+        if verification.isSound, verification.digest != digest { throw Finding("verification accepts a graph that differs") }
     }
 
     private static func write(_ contents: [String: [UInt8]]) {
