@@ -74,7 +74,7 @@ final class Attack: @unchecked Sendable {
 
     // MARK: Findings
 
-    /// Counts one run of the command line.
+    /// Counts one command that ran for an attack of a matrix.
     func count(_ matrix: String) { state.withLock { $0.runCounts[matrix, default: 0] += 1 } }
 
     /// Prints a line at once, without buffering.

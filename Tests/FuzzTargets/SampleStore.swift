@@ -6,7 +6,7 @@ import CambiumModel
 struct SampleStore {
     /// The payload (the encoded ops) of each transaction of the store. The first transaction sets the schema.
     let payloads: [[UInt8]]
-    /// The contents of its files by path.
+    /// The contents of the store's files, by path.
     let files: [String: [UInt8]]
 
     /// The files of a store with the same transactions in sealed segments. The ops of some transactions are in separate files.

@@ -54,7 +54,7 @@ struct ExportCommand: ParsableCommand {
     }
 }
 
-/// The form in which an export writes objects.
+/// The options of `export` that state the form in which it writes objects.
 struct ExportFormOptions: ParsableArguments {
     @Option(
         help: .init(

@@ -43,7 +43,7 @@ struct TextTable {
             rows.reduce(titles[index].count) { max($0, $1[index].count) }
         }
         guard let limit else { return widths }
-        // No column stays wider than the terminal. Then the widest columns are cut first, so that short texts stay complete.
+        // First, each column is limited to the width of the terminal. Then the widest columns are cut, so that short texts stay complete.
         widths = widths.map { min($0, max(limit, Self.widthMin)) }
         var excess = widths.reduce(0, +) + Self.gap.count * (widths.count - 1) - limit
         while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.widthMin {

@@ -15,7 +15,7 @@ final class ExportKeys {
         /// key begins with the prefix `country.`.
         let quoted: [UInt8]
         let content: Content
-        /// The destination of the relationship in the schema; a member may also belong to a sub-entity. `nil` if the key is an attribute.
+        /// The entity to which the relationship leads; a member may also be an object of a sub-entity. `nil` if the key is an attribute.
         let declared: Entity?
         /// The text with which the ids of all members of the relationship begin. `nil` if the members may have different entities, or if
         /// the key is an attribute.

@@ -46,7 +46,7 @@ package struct RowBatch: Sendable {
         /// An index into `failures` if the object cannot be imported; otherwise negative. An object with a failure has no links.
         var failure: Int32 = -1
         var values = Span.none
-        /// The relationships of the object, in the order of the row.
+        /// The relationships that the row contains for the object, as a range of the batch's `links`.
         var links = Span.none
         var unknownKeys = Span.none
         /// The entity that the reader assumed for the object.

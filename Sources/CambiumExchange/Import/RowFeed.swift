@@ -17,10 +17,10 @@ package final class RowFeed: @unchecked Sendable {
     private let source: RowSource
     private let isAhead: Bool
     private let queue = BoundedQueue<RowBatch>(countMax: batchCountMax, weightMax: byteCountMax)
-    /// Batches that were applied and can be reused.
+    /// Emptied batches. A later read reuses their memory.
     private let spare = Guarded<[RowBatch]>([])
     private var isBegun = false
-    /// Whether the first rows have been read but not taken.
+    /// Whether `begin` has read the first rows, and `next` has not returned them yet.
     private var hasFirst = false
     private var thread: DedicatedThread?
 

@@ -48,7 +48,9 @@ struct DatePattern {
     let offset: Int
     private let pivot: Int
 
-    /// - Parameter offset: the offset for texts that state no zone, in seconds east of UTC.
+    /// - Parameters:
+    ///   - offset: the offset for texts that state no zone, in seconds east of UTC.
+    ///   - pivot: the first of the hundred years that a year of two digits can mean.
     init(_ pattern: String, offset: Int, pivot: Int) throws(Mistake) {
         self.offset = offset
         self.pivot = pivot

@@ -29,7 +29,7 @@ struct MappingTree {
         self.objects = objects
     }
 
-    /// A property and the paths of its value.
+    /// An attribute or relationship, and the paths at which an import reads its value.
     struct Property {
         let name: String
         let target: KeyTable.Target

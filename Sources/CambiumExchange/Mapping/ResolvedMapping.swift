@@ -6,13 +6,14 @@ import CambiumModel
 /// The paths form a tree of keys. While a row is read, the value at the end of each path goes to a numbered slot. A reading computes the
 /// value of one property from slots.
 final class ResolvedMapping {
-    /// A key of the tree. The key leads to slots if paths end at the key, and to a node if longer paths continue after the key.
+    /// A key in the tree of the mapping's paths. If paths end at the key, it leads to their slots. If longer paths continue after the key,
+    /// it leads to a node.
     struct Key {
         var slots: [(slot: Int, isLiteral: Bool)] = []
         var node: Int?
     }
 
-    /// The keys at one node of the tree.
+    /// The keys at one node in the tree of the mapping's paths.
     struct Node {
         // Only one import at a time uses a mapping, on one thread, so the table needs no lock.
         var table: KeyTable
