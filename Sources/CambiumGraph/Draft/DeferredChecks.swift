@@ -1,7 +1,7 @@
 import CambiumModel
 
 /// The duplicate unique values and the wrong numbers of members that rows of an import caused. Later rows resolve most of these faults, so
-/// they are checked after all rows.
+/// the import checks them after all rows.
 package struct DeferredChecks {
     /// The indexes by which an import finds objects in a draft.
     package struct Indexes {
@@ -27,7 +27,7 @@ package struct DeferredChecks {
 
     /// A check whose result can change until the end of the import, because a later row can repair the fault.
     package enum Check {
-        /// A value that a row assigned although another object had it.
+        /// A row of the import assigned a value that another object already had.
         case value(Entry)
         /// An object that a row changed, and whether one of its numbers of members is wrong after the row.
         case members(ObjectPlace, isWrong: Bool)
@@ -100,7 +100,7 @@ extension DeferredChecks {
 }
 
 extension Draft {
-    /// Returns the first rule that the last written row breaks, and clears all checks that this row scheduled.
+    /// Returns the first rule that the last written row of an import breaks, and clears all checks that this row scheduled.
     ///
     /// A unique value may belong to another object until a later row changes that object, and a later row may add or remove members. So
     /// unique values and numbers of members are checked at the end of the import. Only the indexes in `finding` are checked immediately,

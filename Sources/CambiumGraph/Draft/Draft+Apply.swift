@@ -14,8 +14,8 @@ extension Draft {
     /// ops.
     ///
     /// - Throws: `.notFound` for a missing object, and `.invalidInput` for values that do not fit the schema. Throws `.limitExceeded` if a
-    ///   table or the graph is full. Throws `.damaged` for a block of rows or links that does not fit, and for a digest that differs from
-    ///   the graph's digest.
+    ///   table or the graph is full. Throws `.damaged` for a block of objects or links that does not fit the graph, and for a digest that
+    ///   differs from the graph's digest.
     package mutating func apply(_ op: Op) throws(CambiumError) {
         if !op.mayUseReserve { try checkCapacity() }
         try atomically { draft throws(CambiumError) in try draft.perform(op) }

@@ -27,8 +27,8 @@ extension Draft {
         return page
     }
 
-    /// Copies the first page of a blob and some of its extents, and discards the old pages. Keeps the count of the cells that refer to the
-    /// blob. The caller must change the reference in each of these cells.
+    /// Copies the first page of a blob (a value of more than 255 bytes) and some of its extents, and discards the old pages. Keeps the
+    /// count of the cells that refer to the blob. The caller must change the reference in each of these cells.
     ///
     /// - Parameter isMoved: Returns whether an extent is copied. All other extents stay in place.
     mutating func moveBlob(_ page: PageRef, _ isMoved: (PageRef) -> Bool) -> PageRef {

@@ -2,9 +2,9 @@ internal import CMachine
 import CambiumModel
 
 extension Draft {
-    /// Adds the rows of a block to an index, bucket by bucket. Records a row for a later check if the index already has the row's key.
+    /// Adds new rows to an index, bucket by bucket. Records a row for a later check if the index already has the row's key.
     ///
-    /// - Parameter rows: New rows of one entity that are in no index yet.
+    /// - Parameter rows: Rows of one entity that are in no index yet.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: [UInt32]) {
         let reader = reader
         let tableRows = reader.rows(table.index)
@@ -27,7 +27,8 @@ extension Draft {
         addEntries(table, table.indexes[0], &entries, &other, isUnique: true)
     }
 
-    /// Sorts entries and adds them to an index, bucket by bucket.
+    /// Sorts entries and adds them to an index, bucket by bucket. An entry consists of the upper half of a key's hash, and the row of the
+    /// key.
     ///
     /// - Parameter other: Memory for sorting. The caller can pass the same array again to reuse its memory.
     mutating func addEntries(

@@ -75,8 +75,8 @@ extension Draft {
 
     private var allGroupCount: Int { layout.tables.reduce(0) { $0 + reader.groupCount($1.index) } }
 
-    /// Returns the number of granules of all groups that a deletion changes. These groups contain a deleted object, one of its edges, or an
-    /// object that is linked to a deleted object.
+    /// Returns the number of granules (16 bytes each) of all groups of rows that a deletion changes. These groups contain a deleted object,
+    /// one of its edges, or an object that is linked to a deleted object.
     private func changedGranules(_ dying: [ObjectPlace]) -> Int {
         var groups = [Set<UInt32>](repeating: [], count: layout.tables.count)
         for place in dying {
@@ -88,7 +88,8 @@ extension Draft {
         }
     }
 
-    /// Returns the number of granules of a group's page and leaves. Constant pages do not count, because they are not copied.
+    /// Returns the number of granules (16 bytes each) in the page and the leaves of a group of rows. Constant pages do not count, because
+    /// they are not copied.
     private func granules(ofGroup index: UInt32, _ table: TableLayout) -> Int {
         let page = reader.vector(table.index, TablePage.rowsOffset).get(Int(index), chunks)
         if page == 0 { return 0 }

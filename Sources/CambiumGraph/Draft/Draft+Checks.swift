@@ -6,8 +6,8 @@ extension Draft {
     ///
     /// Computes the derived attributes first, because a derived attribute may be part of a unique set.
     ///
-    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`, which lists all violations. After a migration, it
-    ///   lists a limited number of violations.
+    /// - Throws: The errors of `updateDerived`, and `.ruleViolated` with a `RuleViolations`, which lists all violations. After a migration,
+    ///   it lists a limited number of violations.
     package mutating func check() throws(CambiumError) {
         try updateDerived()
         if pending.isEmpty { return }
@@ -35,8 +35,8 @@ extension Draft {
 
     func isLive(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isLive(place.row) }
 
-    /// Returns the rules that an object breaks by its attributes and its numbers of members. A stub is allowed to lack attributes and
-    /// members.
+    /// Returns the rules that an object breaks by its attributes and its numbers of members. A stub (an object of which only the identity
+    /// is known) may lack attributes and members.
     func violations(at place: ObjectPlace) -> [Violation] {
         guard let entity = entity(at: place) else { return [] }
         let table = layout.tables[Int(place.table)]

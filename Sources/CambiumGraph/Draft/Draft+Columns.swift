@@ -63,7 +63,7 @@ extension Draft {
         index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table))
     }
 
-    /// Turns an object into a stub, or a stub into a full object.
+    /// Turns an object into a stub (an object of which only the identity is known), or a stub into a full object.
     mutating func setStub(_ table: TableLayout, _ row: UInt32, _ isStub: Bool) {
         guard reader.rows(table.index).isStub(row) != isStub else { return }
         Rows.setBit(ownedGroup(table.index, row), GroupLayout.stubBitsOffset, row, isStub)

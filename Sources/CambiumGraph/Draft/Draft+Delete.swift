@@ -59,7 +59,7 @@ extension Draft {
         }
     }
 
-    /// Removes an object from the links at `ends`, including links whose end at this object has no relationship in the schema.
+    /// Removes an object from the links at `ends`, including links for which the schema has no relationship at this object's end.
     ///
     /// - Parameter ends: Ends at the table of the object.
     mutating func unlinkAll(_ place: ObjectPlace, _ ends: [EndLayout]) {

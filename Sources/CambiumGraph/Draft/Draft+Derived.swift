@@ -11,8 +11,8 @@ extension Draft {
         for column in layout.derived.ofTable[table] { derived.noteObject(column, row, of: layout.derived.columns.count) }
     }
 
-    /// Records that the members of an object changed. The derived attributes that depend on these members must be computed again. The
-    /// object is at one end of a link.
+    /// Records that the members of an object at one end of a link changed. The derived attributes that depend on these members must be
+    /// computed again.
     @inline(never)
     mutating func noteDerived(_ link: Int, _ end: Int, _ row: UInt32) {
         for column in layout.derived.ofEnd[2 * link + end] { derived.noteObject(column, row, of: layout.derived.columns.count) }

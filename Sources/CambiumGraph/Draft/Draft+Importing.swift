@@ -22,7 +22,7 @@ extension Draft {
     /// Lets another thread supply memory for several MiB of pages, unless this memory is already available.
     package borrowing func prepareMemory() { space.memory.prepareAhead() }
 
-    /// Prefetches the memory in which a key is looked up.
+    /// Prefetches the block of an index in which the lookup of a hash begins.
     package borrowing func prefetch(_ place: KeyPlace, hash: UInt64) { reader.prefetchBlock(place.table, place.index, hash) }
 
     /// Calls `body` with the rows of a table, by ascending serial.
@@ -84,7 +84,8 @@ extension Draft {
         cell.withCell { store(table.number, row, slot, table.table.columns[slot], $0) }
     }
 
-    /// Completes an insertion that `beginInsert` began: adds the new object to the indexes, and marks a stub.
+    /// Completes an insertion that `beginInsert` began: adds the new object to the indexes. If `isStub` is `true`, marks the object as a
+    /// stub, of which only the identity is known.
     ///
     /// - Parameter hash: The hash of the object's identity, if the caller has just looked for this identity and found no object. Otherwise
     ///   0.
@@ -114,7 +115,7 @@ extension Draft {
         table.defaults[attribute]?.withCell { _ = change(table, row, attribute: attribute, $0) }
     }
 
-    /// Turns a stub into a full object.
+    /// Turns a stub, an object of which only the identity was known, into a full object.
     package mutating func fill(_ table: ImportTable, _ row: UInt32) {
         setStub(table.table, row, false)
         setProvenance(table.number, row, TableLayout.changedSlot)

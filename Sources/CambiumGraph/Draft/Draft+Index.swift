@@ -1,6 +1,6 @@
 extension Draft {
-    /// Adds a row under the hash of its key. During a transaction, an index may have several rows with one key. The commit finds these
-    /// duplicates.
+    /// Adds a row to an index, under the hash of the row's key. During a transaction, an index may have several rows with one key. The
+    /// commit finds these duplicates.
     mutating func addEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: 1)
         let fragment = Bucket.fragment(hash)
@@ -67,8 +67,8 @@ extension Draft {
         return slot
     }
 
-    /// Copies a bucket unless the draft owns it. Several slots of the directory may refer to the bucket, and then all of them get the
-    /// reference to the copy.
+    /// Copies a bucket unless the draft owns it. Several slots of the index's directory may refer to the bucket, and then all of them get
+    /// the reference to the copy.
     private mutating func ownShared(
         _ slot: UnsafeMutablePointer<PageRef>, _ vector: UnsafeMutablePointer<RadixVector>, _ bits: UInt32, _ hash: UInt64
     ) {
@@ -128,13 +128,14 @@ extension Draft {
         bucket.forEach { fragment, row in (isUpper(fragment, row, depth, table, index) ? upper : lower).add(fragment, row) }
     }
 
-    /// Returns whether the bit of an entry's hash at a depth is 1.
+    /// Returns whether a bit of an entry's hash is 1. Bits are counted from the highest bit, which has the number 0.
     func isUpper(_ fragment: UInt16, _ row: UInt32, _ depth: Int, _ table: Int, _ index: IndexLayout) -> Bool {
         if depth >= 8, depth < 24 { return fragment & 1 << UInt16(23 - depth) != 0 }
         return (reader.keyHash(index, reader.rows(table), row) ?? 0) >> UInt64(63 - depth) & 1 == 1
     }
 
-    /// Adds one bit to the directory of an index: each slot becomes two slots that refer to the same bucket.
+    /// Doubles the directory of an index, so that one more bit of a hash selects a slot. Each slot becomes two slots that refer to the same
+    /// bucket.
     private mutating func doubleDirectory(_ place: UnsafeMutableRawPointer) {
         let old = place.load(as: RadixVector.self)
         let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Makes the changes of members that a block states for its objects.
+    /// Changes the members of objects as a block of links states.
     mutating func apply(_ block: LinkBlock) throws(CambiumError) {
         guard let table = layout.table(of: block.root),
             let relationship = schema.entities.lazy.filter({ $0.root == block.root })
@@ -108,7 +108,7 @@ extension Draft {
     }
 }
 
-/// An entity and its descendants. The result of the last lookup is kept, because consecutive rows usually have the same entity.
+/// An entity and its sub-entities. The result of the last lookup is kept, because consecutive rows usually have the same entity.
 private struct Family {
     private let numbers: Set<EntityNumber>
     private var last: EntityNumber?

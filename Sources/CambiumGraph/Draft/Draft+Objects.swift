@@ -45,8 +45,8 @@ extension Draft {
         }
     }
 
-    /// Does the same as `apply` with `.set`. The caller has already found the object, and all attributes must belong to its entity. Omits
-    /// values that the object already has.
+    /// Sets attributes of an object, as `apply` does for a `.set` op. The caller has already found the object, and all attributes must
+    /// belong to its entity. Omits values that the object already has.
     ///
     /// Throws the errors of `apply`. Complexity: O(values), and O(bytes) for text and data.
     ///

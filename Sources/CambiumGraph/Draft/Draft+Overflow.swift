@@ -48,11 +48,11 @@ extension Draft {
         discard(emptied)
     }
 
-    /// Moves an overflow page directly after the first overflow page. The first overflow page stays in front, because no other overflow
-    /// page may have free places.
+    /// Moves an overflow page of a bucket directly after the first overflow page. The first overflow page stays in front, because no other
+    /// overflow page may have free places.
     ///
-    /// Rows usually leave a crowd in the order in which they came. Then the next removal finds its row in the moved page, so only one
-    /// removal for each page walks through the whole chain.
+    /// Rows with the same key are usually removed in the order in which they were added. Then the next removal finds its row in the moved
+    /// page, so only one removal for each page walks through the whole chain.
     ///
     /// - Parameters:
     ///   - first: The first page of the bucket, which the draft owns.
@@ -82,7 +82,8 @@ extension Draft {
             if page.overflow == 0 { break }
             page = Bucket(chunks[page.overflow])
         }
-        // Entries of the crowd come first. So if one of the new buckets gets full, it determines the same crowd as the old bucket.
+        // Entries with the most frequent fragment (a part of the hash) come first. So if one of the new buckets gets full, it has the same
+        // most frequent fragment as the old bucket.
         for (fragment, row) in crowd + others {
             let half = Bucket(chunks[isUpper(fragment, row, depth, table, index) ? upper : lower])
             if half.count < Bucket.capacity { half.add(fragment, row) } else { addToOverflow(half, fragment, row) }

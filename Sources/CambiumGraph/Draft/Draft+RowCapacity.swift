@@ -22,7 +22,8 @@ extension Draft {
         return Int(freeCount) + TableLayout.groupCountMax - reader.groupCount(table.index)
     }
 
-    /// Counts the virtual pages that need a new group. Throws `.limitExceeded` if the table has fewer spare groups than these pages need.
+    /// Counts the virtual pages (ranges of consecutive serials) that need a new group of rows. Throws `.limitExceeded` if the table has
+    /// fewer spare groups than these pages need.
     private func checkGroups(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
         let map = reader.vector(table.index, TablePage.virtualPagesOffset)
         let rows = reader.rows(table.index)

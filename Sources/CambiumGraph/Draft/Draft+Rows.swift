@@ -103,7 +103,7 @@ extension Draft {
 
     // MARK: Groups
 
-    /// Returns the index of a new group without values. Reuses the index of a released group if there is one.
+    /// Returns the index of a new group of rows, without values. Reuses the index of a released group if there is one.
     mutating func newGroup(_ table: TableLayout, virtualPage: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)

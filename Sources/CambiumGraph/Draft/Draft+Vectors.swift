@@ -9,7 +9,7 @@ extension Draft {
         }
     }
 
-    /// Returns the address of an element. If the draft does not own a node on the path to the element, copies the node.
+    /// Returns the address of an element. If the draft does not own a node on the path to the element, the method copies the node.
     @inline(__always)
     mutating func slot(_ vector: inout RadixVector, _ index: Int) -> UnsafeMutablePointer<UInt32> {
         if vector.height == 0 || index &>> (Int(vector.height) &* PageLayout.fanOutShift) != 0 { grow(&vector, toHold: index) }

@@ -12,8 +12,8 @@ package struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
     let epoch: UInt64
-    /// The birth of the pages that the draft may write without another check. In a graph that has not been proven valid, no page has this
-    /// birth. In such a graph, each page is checked, because a forged reference could lead to a page of another kind.
+    /// The epoch of the pages that the draft may write without another check. In a graph that has not been proven valid, no page has this
+    /// epoch. In such a graph, each page is checked, because a forged reference could lead to a page of another kind.
     let trustedEpoch: UInt64
     let base: Version
     var layout: GraphLayout

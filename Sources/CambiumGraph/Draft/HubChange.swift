@@ -23,13 +23,13 @@ struct HubChange {
 
     var removed: Set<UInt32> { targetsBefore.subtracting(targetsAfter) }
     var added: Set<UInt32> { targetsAfter.subtracting(targetsBefore) }
-    /// The touched members that the object had before and still has, possibly at other places.
+    /// The touched members that the object had before and still has, possibly at other positions.
     var staying: Set<UInt32> { targetsBefore.intersection(targetsAfter) }
     var changesMembers: Bool { targetsBefore != targetsAfter }
 }
 
 extension HubChange {
-    /// Returns the places of the touched members before and after the change, both ascending.
+    /// Returns the touched members, with their positions before and after the change. Both lists ascend by position.
     func places(
         _ list: ListLayout, _ reader: Reader, before: Reader
     ) -> (before: [Place], after: [Place]) {

@@ -1,7 +1,8 @@
 import CambiumModel
 
 extension OpDerivation {
-    /// Returns the hubs among some objects at one end of a link, with their touched members.
+    /// Returns the hubs among some objects at one end of a link, with their touched members. A hub is an object with many members, of which
+    /// the draft touched only a few.
     ///
     /// Complexity: O(owners), and O(touched members of the link) if one of the owners may be a hub.
     ///
@@ -40,8 +41,8 @@ extension OpDerivation {
         memberCount >= limits.memberCountMin && touchedCount * limits.memberRatio <= memberCount
     }
 
-    /// Returns whether an object may be a hub. The number of the object's touched members is not known yet. This number is at least the
-    /// difference between the old and the new number of members.
+    /// Returns whether an object may be a hub, which has few touched members and many others. The number of touched members is not known
+    /// yet. It is at least the difference between the old and the new number of members.
     private func mayBeHub(_ end: EndLayout, _ owner: UInt32) -> Bool {
         let old = before.reader.memberCount(end, owner: owner)
         let new = reader.memberCount(end, owner: owner)
@@ -73,7 +74,8 @@ extension OpDerivation {
         return places.before != places.after
     }
 
-    /// Emits the changed order of a hub: as one block if few members follow the first difference, otherwise as ops for each touched member.
+    /// Emits the changed order of a hub, an object with many members. Emits one block if few members follow the first difference, otherwise
+    /// ops for each touched member.
     func emitOrdered(
         _ hub: HubChange, _ owner: UInt32, _ end: EndLayout, _ relationship: Relationship, _ builder: inout LinkBlockBuilder,
         _ emit: (Op) throws(CambiumError) -> Void

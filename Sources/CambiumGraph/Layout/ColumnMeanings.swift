@@ -1,11 +1,11 @@
 import CambiumModel
 
-/// The columns of each table that contain data of objects, and what their values mean. Columns for bookkeeping (provenance, chains, counts)
-/// are omitted.
+/// The columns of each table that contain data of objects, and what their values mean. Columns for bookkeeping are omitted: for example,
+/// the transactions that changed a row, and the counts of members.
 ///
 /// A comparison of two graphs looks only at these columns. Layouts with equal meanings may differ in names, rules and indexes.
 final class ColumnMeanings: Sendable, Equatable {
-    /// One end of a link. Ends are numbered as in `GraphLayout.ends`, so that the two ends of a link are neighbours.
+    /// One end of a link. Ends are numbered as in `GraphLayout.ends`, so the two ends of a link have consecutive numbers.
     struct End: Sendable, Equatable {
         /// The table of the objects that have the end.
         let table: Int
@@ -15,8 +15,8 @@ final class ColumnMeanings: Sendable, Equatable {
         /// The number of the relationship; `nil` if the schema has no relationship for this end.
         let property: PropertyNumber?
         let isOrdered: Bool
-        /// The number of the list that has the order of this end. If a relationship is its own inverse, both ends have one list, with the
-        /// number of the first end.
+        /// The number of the list that stores the order of this end's members. If a relationship is its own inverse, both ends have one
+        /// list, with the number of the first end.
         let list: Int
     }
 
@@ -49,7 +49,7 @@ final class ColumnMeanings: Sendable, Equatable {
     /// The layout of each link, which determines how members are found.
     let links: [LinkLayout]
     let ends: [End]
-    /// For each table, the columns with a meaning, by ascending slot.
+    /// For each table, the columns that contain data of objects, by ascending slot.
     let columns: [[Column]]
     /// For each table of edges, its ends and columns; `nil` for a table of objects.
     let edges: [Edges?]
@@ -78,7 +78,7 @@ final class ColumnMeanings: Sendable, Equatable {
     }
 }
 
-/// Collects the columns with a meaning.
+/// Collects the columns that contain data of objects.
 private struct ColumnCollection {
     private let tables: [TableLayout]
     var columns: [[ColumnMeanings.Column]]

@@ -12,11 +12,11 @@ final class DerivedColumn: Sendable {
     /// The entities whose objects have the attribute.
     let family: Set<EntityNumber>
     let coversTable: Bool
-    /// The end of the link from an object to its members; `nil` for `folded`.
+    /// The end of the link from an object to its members; `nil` if the attribute is a folded text.
     let members: EndLayout?
-    /// The end of the link from a member to the objects that have this member; `nil` for `folded`.
+    /// The end of the link from a member to the objects that have this member; `nil` if the attribute is a folded text.
     let owners: EndLayout?
-    /// The attribute that the expression reads, and its column; `nil` for `count`.
+    /// The attribute that the expression reads, and its column; `nil` if the attribute counts members.
     let source: Source?
 
     struct Source: Sendable {

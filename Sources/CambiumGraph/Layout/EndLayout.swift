@@ -19,7 +19,7 @@ final class EndLayout: Sendable {
     }
 }
 
-/// The properties that `noteChange` needs of one end of a link. They are plain values, so a copy changes no reference count, unlike a copy
+/// The properties of one end of a link that `noteChange` needs. They are plain values, so a copy changes no reference count, unlike a copy
 /// of an `EndLayout`.
 struct EndMark: Sendable {
     /// The table of the owners.

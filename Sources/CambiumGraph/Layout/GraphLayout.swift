@@ -38,7 +38,7 @@ package final class GraphLayout: Sendable {
 
     let derived: DerivedLayout
 
-    /// The meanings of the columns; `nil` until a comparison of two graphs first needs them.
+    /// The meanings of the columns' values; `nil` until a comparison of two graphs first needs them.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
     /// The objects that `derivedObject` has created, by the type for which they were requested.
@@ -124,7 +124,7 @@ package final class GraphLayout: Sendable {
         return number < identityByEntity.count ? identityByEntity[number] : nil
     }
 
-    /// The meanings of the columns, for a comparison of two graphs. Complexity: O(columns) for the first call, then O(1).
+    /// The meanings of the columns' values, for a comparison of two graphs. Complexity: O(columns) for the first call, then O(1).
     var meanings: ColumnMeanings {
         knownMeanings.withLock { known in
             if let known { return known }

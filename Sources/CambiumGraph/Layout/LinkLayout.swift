@@ -53,13 +53,13 @@ extension Pair: Equatable where Element: Equatable {}
 
 /// The form in which a link is stored. A link is a relationship and its inverse.
 enum LinkLayout: Sendable, Equatable {
-    /// Each side has a column that contains the row of the other side. If the relationship is its own inverse, both sides use the same
-    /// column.
+    /// The objects at each end have a column that contains the row of the object at the other end. If the relationship is its own inverse,
+    /// both ends use the same column.
     case pair(tables: Pair<Int>, slots: Pair<Int>)
-    /// The members are the rows of the table at the to-one end, which is `childEnd`.
+    /// Columns of both tables connect an owner and its members. The members are the rows of the table at the to-one end, `childEnd`.
     case list(ListLayout, childEnd: Int)
-    /// Each member is an edge: a row of a separate table. The row refers to the objects at both ends. `lists[e]` contains the edges of an
-    /// object at end `e`. The column `lists[1 - e].ownerSlot` of an edge contains the object at the other end.
+    /// Each link between two objects is an edge: a row of a separate table. The row refers to the objects at both ends. `lists[e]` contains
+    /// the edges of an object at end `e`. The column `lists[1 - e].ownerSlot` of an edge contains the object at the other end.
     case edges(table: Int, lists: Pair<ListLayout>, isSymmetric: Bool)
 
     init(_ link: Link, tables: inout [TableDraft], tableOf: (EntityNumber) -> Int) {

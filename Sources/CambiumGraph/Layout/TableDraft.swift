@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A table while its columns are being laid out.
+/// A table of a graph while its columns are being laid out.
 struct TableDraft {
     let index: Int
     let root: Entity?
@@ -14,7 +14,8 @@ struct TableDraft {
     /// The name of each attribute, indexed by its number. Numbers that no attribute has contain an arbitrary name.
     private(set) var nameOfProperty: [SchemaName] = []
 
-    /// Lays out the columns of a hierarchy: provenance, the entity if there are several, then each attribute of each entity.
+    /// Lays out the columns of a root entity and its sub-entities: provenance, the entity if there are several, then each attribute of each
+    /// entity.
     ///
     /// - Parameter members: The entities of the hierarchy, in declaration order.
     init(index: Int, root: Entity, members: [Entity]) {

@@ -11,7 +11,7 @@ enum Blob {
     static let extentCountOffset = 24
     static let extentsOffset = 32
     static let extentByteCountMax = PageLayout.chunkByteCount - PageLayout.header
-    /// The maximum length of a value. The references in one head page can reach this many bytes.
+    /// The maximum length of a value, in bytes. The references in one head page lead to enough extents for such a value.
     static let byteCountMax = StoredValueCheck.byteCountMax
 
     /// Returns the index of a blob in the vector of shared blobs (`DirectoryPage.sharedBlobsOffset`). `page` is the head page of the blob.

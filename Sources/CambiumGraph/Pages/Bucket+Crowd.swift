@@ -1,11 +1,12 @@
-/// Numbers about all entries of a bucket. The first page of the bucket stores these numbers as soon as the bucket has overflow pages.
+/// Statistics of a bucket, which consists of a page of a hash index and its overflow pages. The first page stores the statistics as soon as
+/// the bucket has overflow pages.
 ///
 /// The *crowd* of a bucket consists of the entries with the most frequent fragment. A fragment is the part of a hash that an entry stores.
 extension Bucket {
     private static let overflowPageCountOffset = 24
     private static let crowdFragmentOffset = 28
     private static let otherCountOffset = 30
-    /// The number of entries outside the crowd at which a bucket is split.
+    /// A bucket is split when this many of its entries do not have the most frequent fragment.
     static let otherCountMax = capacity / 2
 
     /// The number of overflow pages of the bucket.
@@ -14,14 +15,14 @@ extension Bucket {
         nonmutating set { page.storeBytes(of: UInt32(newValue), toByteOffset: Self.overflowPageCountOffset, as: UInt32.self) }
     }
 
-    /// The fragment of the entries that form the crowd.
+    /// The most frequent fragment in the bucket. A fragment is the part of a hash that an entry stores.
     private(set) var crowdFragment: UInt16 {
         get { page.load(fromByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
         nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
     }
 
-    /// The number of entries outside the crowd. A bucket of the greatest depth is never split, so it may have more than the 65,535 entries
-    /// that the field can count. The number is then not exact, and no code relies on it.
+    /// The number of entries that do not have the most frequent fragment. A bucket of the greatest depth is never split, so it may have
+    /// more than the 65,535 entries that the field can count. The number is then not exact, and no code relies on it.
     var otherCount: Int {
         get { Int(page.load(fromByteOffset: Self.otherCountOffset, as: UInt16.self)) }
         nonmutating set {
@@ -29,11 +30,11 @@ extension Bucket {
         }
     }
 
-    /// Determines the crowd when the bucket gets its first overflow page.
+    /// Determines the most frequent fragment when the bucket gets its first overflow page.
     func noteCrowd() { (crowdFragment, otherCount) = crowd() }
 
     /// Returns the fragment that more than half of this page's entries have, and the number of all other entries. If no fragment is that
-    /// frequent, returns any fragment of the page.
+    /// frequent, the method chooses an arbitrary fragment of the page.
     ///
     /// Source: R. S. Boyer and J S. Moore, MJRTY: different fragments cancel each other out, and a majority remains.
     func crowd() -> (fragment: UInt16, otherCount: Int) {

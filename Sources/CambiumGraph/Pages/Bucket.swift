@@ -6,8 +6,8 @@ internal import CMachine
 
 /// A page of a hash index: eight blocks of 15 entries. An entry is a row and 16 bits of the hash of its key, the *fragment*.
 ///
-/// The low bits of a fragment select the home block of its entry. If the home block is full, the entry lies in the next block with free
-/// space. This is rare, so finding a row usually touches only the 96 bytes of one block.
+/// The low bits of a fragment select one of the blocks, the home block of the entry. If the home block is full, the entry lies in the next
+/// block with free space. This is rare, so finding a row usually touches only the 96 bytes of one block.
 ///
 /// A block consists of 16 numbers of 16 bits, then 15 rows. The numbers are 15 fragments and a control word. The low byte of the control
 /// word counts the entries of the block. Its high byte counts the entries that lie in a later block because this block was full.
@@ -44,7 +44,7 @@ struct Bucket {
         blocksOffset &+ blockStride &* Int(fragment(hash) & UInt16(blockCount &- 1))
     }
 
-    /// Prefetches the block in which the search of a hash begins, and the beginning of the page.
+    /// Prefetches the block in which the search for a hash begins, and the beginning of the page.
     @inline(__always) func prefetchHome(of hash: UInt64) {
         let block = page + Self.homeOffset(of: hash)
         cmachine_prefetch(page)
@@ -122,7 +122,7 @@ struct Bucket {
         return false
     }
 
-    /// Returns the first row under a fragment for which `isEqual` holds.
+    /// Returns the first row, among the entries with this fragment, for which `isEqual` returns `true`.
     @inline(__always) func firstRow(_ fragment: UInt16, where isEqual: (UInt32) -> Bool) -> UInt32? {
         var block = Block(self, home: fragment)
         for _ in 0..<Self.blockCount {
@@ -145,8 +145,8 @@ struct Bucket {
         }
     }
 
-    /// Whether each block is the home of at most half of the entries that a page can hold. A block holds only 15 entries. If it is the home
-    /// of more entries, the other entries lie in later blocks.
+    /// Whether the entries are spread over the blocks. They are not if a full block and the entries that it passed on to later blocks
+    /// together exceed half of the page's capacity. A block holds only 15 entries.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity

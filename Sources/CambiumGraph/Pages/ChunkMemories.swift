@@ -6,7 +6,8 @@ struct ChunkMemories: RandomAccessCollection {
 
     static let none = ChunkMemories(memories: [], mappedCount: 0)
 
-    /// Returns the kinds of memory for a space that was opened from a checkpoint. The space's source supplies every chunk.
+    /// Returns the kinds of memory for a page space that was opened from a checkpoint. The source, which reads the stored pages, supplies
+    /// every chunk.
     static func source(count: Int) -> ChunkMemories {
         ChunkMemories(memories: [ChunkMemory](repeating: .source, count: count), mappedCount: count)
     }

@@ -1,4 +1,5 @@
-/// Owners of chunks besides the versions of this process: checkpoint records that are kept, and graphs that exist longer than their store.
+/// The owners that need chunks of pages, besides the versions of this process: kept checkpoint records, and graphs that exist longer than
+/// their store.
 ///
 /// A `PageSpace` asks the owners before it uses a chunk again. See Docs/CHECKPOINTS.md, "Which chunks are used again".
 package struct ChunkOwners: Sendable {
@@ -30,10 +31,10 @@ package struct ChunkRelease {
     var next = 0
     /// The chunks that were taken, in the order of the list.
     var taken: [UInt32] = []
-    /// The taken chunks that have something to release, ascending.
+    /// The taken chunks that have memory or disk space to release, in ascending order.
     var released: [Int] = []
-    /// The address of each released chunk that keeps its address. `isFile` states whether a file is mapped at the address instead of heap
-    /// memory.
+    /// The address of each chunk in `released` that keeps its address after its memory is released. `isFile` states whether a file is
+    /// mapped at the address instead of heap memory.
     var memory: [(base: UnsafeMutableRawPointer, isFile: Bool)] = []
     var disk = DiskRelease()
     package internal(set) var isDone: Bool

@@ -4,9 +4,9 @@
 /// that a file replaces can add two mappings. A *cut* is a border between heap memory and a mapping of a file. The budget keeps an upper
 /// bound of the number of cuts, and counts the cuts again when the bound reaches the limit.
 struct MappingBudget {
-    /// The maximum number of cuts in one space.
+    /// The maximum number of cuts, the borders between heap memory and mappings of a file, in one space.
     private let cutCountMax: Int
-    /// An upper bound of the number of cuts.
+    /// An upper bound of the number of borders between heap memory and mappings of a file.
     private var cutCount = 0
     /// The number of consecutive refusals.
     private var refusedCount = 0
@@ -16,13 +16,13 @@ struct MappingBudget {
     /// Returns whether the caller may map other memory inside the heap. If the result is `false`, the caller must leave the memory
     /// unchanged.
     ///
-    /// - Parameter counted: Counts the existing cuts. The method calls `counted` at most once for every 1024 refusals or `cutCountMax / 4`
-    ///   permissions.
+    /// - Parameter counted: Counts the borders between heap memory and mappings of a file. The method calls `counted` at most once for
+    ///   every 1024 refusals or `cutCountMax / 4` permissions.
     mutating func mayCut(counted: () -> Int) -> Bool {
         if cutCount + 2 > cutCountMax {
             refusedCount += 1
             if refusedCount % 1024 == 1 { cutCount = counted() }
-            // If the count is above half of the limit, the limit would soon be reached again. So the budget refuses further cuts for a
+            // If the count is above half of the limit, the limit would soon be reached again. So the budget refuses further mappings for a
             // while.
             if cutCount > cutCountMax / 2 {
                 cutCount = cutCountMax

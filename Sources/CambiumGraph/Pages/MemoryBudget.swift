@@ -29,8 +29,8 @@ public final class MemoryBudget: Sendable {
     /// Creates a budget of this number of bytes. A negative number counts as 0.
     public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
 
-    /// The number of bytes that pages have taken from the budget. This number exceeds `byteCount` if pages cannot be in files: there is no
-    /// disk, or the disk is full.
+    /// The number of bytes that pages have taken from the budget. This number exceeds `byteCount` if pages cannot be in files, because the
+    /// store has no disk or the disk is full.
     package var usedByteCount: Int { used.load(ordering: .relaxed) }
 
     /// The number of bytes that are left; 0 if the budget is exhausted.

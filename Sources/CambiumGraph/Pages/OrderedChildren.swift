@@ -2,7 +2,8 @@
     import Glibc
 #endif
 
-/// The children of a node while the node is rewritten. Each child has the number of entries below it and its whole lower bound.
+/// The children of an inner node of an ordered index while the node is rewritten. Each child has the number of entries below it and its
+/// whole lower bound.
 struct OrderedChildren {
     struct Child {
         var reference: PageRef

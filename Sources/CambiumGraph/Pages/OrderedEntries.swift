@@ -1,6 +1,6 @@
 internal import CMachine
 
-/// Entries in ascending order that will be written to leaves.
+/// Entries of an ordered index, in ascending order, that will be written to leaves.
 protocol OrderedEntries {
     var count: Int { get }
     func entry(_ index: Int) -> OrderedBytes
@@ -14,7 +14,7 @@ extension OrderedEntries {
     /// The number of entries whose size is computed together.
     private var stepCount: Int { 16 }
 
-    /// Returns as many entries from `start` on as fit into one leaf, at least one.
+    /// Returns the indexes of as many entries from `start` on as fit into one leaf, at least one.
     ///
     /// - Parameter limit: The maximum number of bytes of the leaf.
     func part(from start: Int, limit: Int) -> Range<Int> {
@@ -56,7 +56,7 @@ extension OrderedEntries {
     private func fits(_ range: Range<Int>) -> Bool { OrderedLeafSize(self, range).total <= OrderedNode.byteCount }
 }
 
-/// Adds up the number of bytes that entries take in a leaf.
+/// Adds up the number of bytes that entries take in a leaf of an ordered index.
 struct OrderedLeafSize {
     private let first: OrderedBytes
     private(set) var count: Int

@@ -49,12 +49,12 @@ struct OrderedLeaf {
 
     /// The number of bytes that the header, the entries and their ends take.
     var usedByteCount: Int { end + (stride > 0 ? 0 : 2 * count) }
-    /// Whether the leaf should be joined with a neighbour.
+    /// Whether the leaf should be joined with an adjacent leaf.
     var isSparse: Bool { usedByteCount < OrderedNode.byteCount / 4 }
 
     // MARK: Searching
 
-    /// Returns the first entry that does not precede the given bytes, or `count` if there is no such entry.
+    /// Returns the index of the first entry that does not precede the given bytes, or `count` if there is no such entry.
     @inline(__always) func lowerBound(_ target: OrderedBytes) -> Int {
         let prefixCount = prefixByteCount
         if prefixCount > 0 {
@@ -171,7 +171,7 @@ struct OrderedLeaf {
         target.storeBytes(of: last, toByteOffset: byteCount &- 8, as: UInt64.self)
     }
 
-    /// Moves the entries from an index on to an empty page. All entries must have the same length.
+    /// Moves the entry at an index and all entries after it to an empty page. All entries must have the same length.
     func move(from index: Int, to other: OrderedLeaf) {
         let (count, stride, first) = (count, stride, entriesOffset)
         memcpy(other.page + OrderedNode.countOffset, page + OrderedNode.countOffset, first - OrderedNode.countOffset)

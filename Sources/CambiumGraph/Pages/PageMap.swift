@@ -1,5 +1,5 @@
-/// The positions at which the pages of a chunk begin. The positions are computed from the headers of the pages, because pages fill a chunk
-/// without gaps.
+/// The positions at which the pages of a chunk begin. A chunk is 64 KiB of pages without gaps, so the positions are computed from the
+/// headers of the pages.
 enum PageMap {
     static let wordCount = PageLayout.chunkGranules / 64
 

@@ -4,8 +4,8 @@ import CambiumBytes
     import Glibc
 #endif
 
-/// Supplies memory for chunks. It maps regions, whose size grows with the memory in use. The kernel can prepare memory of a region in
-/// advance.
+/// Supplies memory for chunks (64 KiB of pages each). It maps regions, which are larger if more memory is in use. The kernel can prepare
+/// memory of a region in advance.
 ///
 /// SAFETY: a region stays mapped as long as this object exists; one thread at a time uses the object.
 final class PageMemory {
@@ -13,12 +13,13 @@ final class PageMemory {
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     @exclusivity(unchecked) private var regionCursor: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var regionChunksLeft = 0
-    /// The kernel was asked to supply the part of the current region before this address in advance.
+    /// The end of the part of the current region that the kernel was asked to supply in advance.
     @exclusivity(unchecked) private var suppliedEnd: UnsafeMutableRawPointer?
     /// Regions that were mapped before they are needed. The kernel has supplied the first `suppliedByteCount` bytes of each region.
     @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)] = []
     @exclusivity(unchecked) private var preparation: MemoryPreparation?
-    /// The number of unused bytes that are kept supplied in advance, as `expect` requires; 0 before the first call of `expect`.
+    /// The number of unused bytes for which the kernel supplies memory in advance. The method `expect` sets this number; it is 0 before the
+    /// first call.
     @exclusivity(unchecked) private var keptByteCount = 0
     /// The number of bytes of memory for chunks whose bytes are not in a file.
     @exclusivity(unchecked) private(set) var heapByteCount = 0
@@ -138,8 +139,8 @@ final class PageMemory {
         preparedRegions.reduce(regionChunksLeft * PageLayout.chunkByteCount) { $0 + $1.byteCount }
     }
 
-    /// Lets another thread supply memory for this many bytes of pages. Otherwise, a clone would wait for about half of its time, while the
-    /// kernel fills fresh memory with zeros. Does nothing if the other thread is still busy, or for less than 4 MiB.
+    /// Lets another thread supply memory for this many bytes of pages. Otherwise, a clone would spend about half of its time waiting for
+    /// the kernel to fill fresh memory with zeros. Does nothing if the other thread is still busy, or for less than 4 MiB.
     ///
     /// - Parameter freeByteCount: The number of free bytes in open chunks. Free bytes reduce the memory that is needed.
     func prepare(byteCount: Int, freeByteCount: Int) {
@@ -195,13 +196,13 @@ final class PageMemory {
     /// The size of two huge pages, or of one huge page if little memory is in use.
     private var nextByteCount: Int { (heapByteCount < 32 << 20 ? 1 : 2) * Self.hugePageByteCount }
 
-    /// From now on, keeps enough memory supplied to repeat an operation that took this many bytes, up to a limit.
+    /// Keeps enough memory supplied, from now on, to repeat an operation that took this many bytes, up to a limit.
     func expect(byteCount: Int) {
         // A quarter is added, because the sizes of the free pages may not fit the pages that the operation needs.
         if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
     }
 
-    /// Supplies the amount of memory that `expect` announced, if some of it was used or was never supplied.
+    /// Supplies memory again until `expect`'s number of bytes is available, if some of the memory was used or was never supplied.
     func refill(freeByteCount: () -> Int) {
         if keptByteCount > 0 { prepare(byteCount: keptByteCount, freeByteCount: freeByteCount()) }
     }

@@ -1,8 +1,8 @@
 /// The offsets in the page of a group of 128 rows.
 enum GroupLayout {
     static let virtualPageOffset = 16
-    /// A virtual page is a range of consecutive serials. This number replaces the virtual page in a group whose rows belong to several
-    /// virtual pages. In such a group, a column contains the virtual page of each row.
+    /// Marks a group whose rows belong to several virtual pages. A virtual page is a range of consecutive serials. This number replaces the
+    /// virtual page of the group, and a column contains the virtual page of each row.
     static let isShared = UInt32.max
     static let liveCountOffset = 20
     static let provenanceOffset = 24

@@ -106,7 +106,7 @@ extension PageSpace {
     }
 
     /// Ends the process because a page has impossible content. In a graph that has not been proven valid, the stored pages may be the
-    /// cause. Otherwise, a draft has a defect, or a caller uses a place of another graph.
+    /// cause. Otherwise, a draft has a defect, or a caller uses the position of a row (a place) of another graph.
     func refuse(_ reason: String) -> Never {
         guard let source, !isProven else { preconditionFailure("The graph is invalid, or the place belongs to another graph: \(reason).") }
         source.refuse(reason)
@@ -190,6 +190,6 @@ extension PageSpace {
         }
     }
 
-    /// The number of bytes in open chunks that are free for pages. O(1): in a store in memory, all chunks are open.
+    /// The number of bytes in open chunks that are free for pages. Complexity: O(1), although all chunks of a store in memory are open.
     var freeByteCount: Int { openChunks.count * PageLayout.chunkByteCount - (liveGranules - frozenGranules) * PageLayout.granule }
 }

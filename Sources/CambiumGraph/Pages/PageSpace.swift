@@ -18,16 +18,17 @@ final class PageSpace: @unchecked Sendable {
     // One thread at a time allocates and releases. So no two accesses to the following properties overlap, and the runtime need not check
     // them.
     @exclusivity(unchecked) private(set) var liveGranules = 0
-    /// The number of granules that pages in frozen chunks use. All other pages are in open chunks.
+    /// The number of granules (16 bytes each) that pages in frozen chunks use. Nothing is written to a frozen chunk. All other pages are in
+    /// open chunks.
     @exclusivity(unchecked) var frozenGranules = 0
     @exclusivity(unchecked) var chunkCount = 0
-    /// For each chunk, the number of granules in use by its pages.
+    /// For each chunk, the number of granules (16 bytes each) in use by its pages.
     let live: UnsafeMutablePointer<UInt16>
     /// The epoch of the last freeze. Pages whose birth is this epoch or earlier lie in frozen chunks, to which nothing is written.
     @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
     /// The chunks in which pages are allocated and reused.
     @exclusivity(unchecked) var openChunks: [UInt32] = []
-    /// The empty frozen chunks that `mayUse` permits to use again. The last chunk in the list is opened first.
+    /// The empty chunks that `mayUse` permits writers to use again. The last chunk in the list is opened first.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
     /// The chunks that a checkpoint in progress has taken for its table. They stay in this set until it is known whether a checkpoint
     /// record contains them.
@@ -209,7 +210,8 @@ final class PageSpace: @unchecked Sendable {
         return chunk
     }
 
-    /// Skips new chunks that graphs from an earlier opening of the store still map. Later, these chunks become empty chunks of this space.
+    /// Skips new chunks that are still in use by graphs from an earlier opening of the store. Later, these chunks become empty chunks of
+    /// this space.
     private func skipOwnedChunks() {
         while chunkCount < PageLayout.chunkCountMax, !mayUse(chunkCount) {
             if chunkCount == memories.count { memories.append(.none) }

@@ -2,7 +2,8 @@ internal import CMachine
 import CambiumBytes
 
 extension Reader {
-    /// Returns the hash of a row's key in an index. Returns `nil` if a value of the key is null, because such rows are not in the index.
+    /// Returns the hash of a row's key in an index. Returns `nil` if a value of the key is null, because a row with such a key is not in
+    /// the index.
     func keyHash(_ index: IndexLayout, _ rows: Rows, _ row: UInt32) -> UInt64? {
         if index.slots.isEmpty { return edgeHash(rows.link(row, 0), rows.link(row, 1)) }
         var hash = KeyHash(hashKey)
@@ -53,7 +54,8 @@ extension Reader {
         Int(indexPlace(table, index).load(fromByteOffset: TablePage.indexEntryCountOffset, as: UInt64.self))
     }
 
-    /// Returns the first row under a hash for which `isEqual` returns `true`, or `noRow` if there is no such row.
+    /// Returns the first row that an index lists under a hash and for which `isEqual` returns `true`. Returns `noRow` if there is no such
+    /// row.
     @inline(__always)
     func firstRow(_ table: Int, _ index: Int, _ hash: UInt64, where isEqual: (UInt32) -> Bool) -> UInt32 {
         firstRow(bucket(table, index, hash), Bucket.fragment(hash), where: isEqual)
@@ -111,7 +113,8 @@ extension Reader {
         duplicate(of: row, fragment: Bucket.fragment(hash), in: bucket(table, index.number, hash), table, index)
     }
 
-    /// Returns the same as `duplicate(of:_:_:)`, but searches a bucket that the caller has already found.
+    /// Returns another row with the same key as `row`, or `noRow`, as `duplicate(of:_:_:)` does. Searches a bucket that the caller has
+    /// already found.
     @inline(__always)
     func duplicate(of row: UInt32, fragment: UInt16, in bucket: PageRef, _ table: Int, _ index: IndexLayout) -> UInt32 {
         firstRow(bucket, fragment) { other in other != row && hasSameKey(row, other, table, index) }

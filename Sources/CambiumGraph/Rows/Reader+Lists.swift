@@ -62,8 +62,8 @@ struct ChainRows: Sequence, IteratorProtocol {
     }
 }
 
-/// The members of a list, as rows of the members' table. An ordered list has its own order. Otherwise, the members come in the order of the
-/// chain.
+/// The members of a list, as rows of the members' table. An ordered list returns its members in their order, and an unordered list in the
+/// order of the chain that links them.
 struct ListRows: Sequence, IteratorProtocol {
     private let rows: Rows
     private var chain: ChainRows

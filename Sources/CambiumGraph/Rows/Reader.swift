@@ -167,6 +167,6 @@ struct Rows {
 }
 
 extension Reader {
-    /// A vector with the number of cells that refer to each blob in addition to the first cell.
+    /// A vector with the number of cells that refer to each blob in addition to the first cell. A blob is a value of more than 255 bytes.
     var sharedBlobs: RadixVector { chunks[directory].load(fromByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self) }
 }
