@@ -1,7 +1,7 @@
 package import CambiumModel
 
 extension Attribute {
-    /// Returns the value that a graph returns after `value` was stored in this attribute. The form of the result may differ from the form
+    /// Returns the value that a graph contains after `value` was stored in this attribute. The form of the result may differ from the form
     /// of `value`.
     ///
     /// Throws `.invalidInput` if the value does not fit the type, and `.limitExceeded` if it is too long. Complexity: O(bytes of the

@@ -1,6 +1,7 @@
 public import CambiumModel
 
-/// The addresses of the leaves of one column, one for each group of rows, so that reading a cell takes two loads.
+/// The addresses of the leaves of one column. A leaf is the page with the values of 128 rows, a group. With these addresses, reading a cell
+/// takes two loads.
 ///
 /// Reading is inlinable, so that programs compile it into their loops. Then a read needs no call, and the processor can overlap several
 /// reads.
@@ -22,7 +23,8 @@ public import CambiumModel
     /// An upper bound of the number of rows.
     @inlinable var rowCountEnd: Int { leaves.count << PageLayout.fanOutShift }
 
-    /// Returns the leaf of a row. Ends the process if the row belongs to another graph and lies beyond the groups of this graph.
+    /// Returns the leaf (the page with the column's values) of a row. Ends the process if the row belongs to another graph and lies beyond
+    /// the groups of this graph.
     @inlinable @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer {
         let group = Int(row &>> PageLayout.rowShift)
         if group >= leaves.count { refuse() }

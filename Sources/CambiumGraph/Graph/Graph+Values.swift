@@ -49,7 +49,7 @@ extension Graph {
 
     // MARK: Identity
 
-    /// Returns the place of the object with these identity values, in the order of `entity.identity`.
+    /// Returns the place (the position in this graph) of the object with these identity values, in the order of `entity.identity`.
     ///
     /// Returns `nil` if there is no such object, or if a value does not have the type of its attribute. Complexity: O(1) expected.
     public func place(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {

@@ -58,8 +58,8 @@ public struct Graph: Sendable {
 
     // MARK: Objects
 
-    /// Returns the place of an object in this graph, or `nil` if the graph does not have the object. Complexity: O(log serials), which is a
-    /// few loads.
+    /// Returns the place (the table and the row) of an object in this graph, or `nil` if the graph does not have the object. Complexity:
+    /// O(log serials), which is a few loads.
     public func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
 
     /// Returns the id of the object at a place of this graph. Complexity: O(1).

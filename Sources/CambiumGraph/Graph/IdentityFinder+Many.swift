@@ -22,7 +22,7 @@ extension IdentityFinder {
     /// The number of lookups that wait for memory at the same time.
     private static let stepCount = 32
 
-    /// A lookup in progress: the hash of its identity, and the row that the index has for this hash.
+    /// A lookup in progress: the hash of the wanted identity, and the first row that the index has for this hash.
     private struct Step {
         let hash: UInt64
         var row = noRow

@@ -15,7 +15,8 @@ public struct Relation {
 
     @usableFromInline let owners: LeafDirectory
     @usableFromInline let members: LeafDirectory
-    /// The column of each edge that contains the row of the target. The same as `owners` if the relationship has no edges.
+    /// The column of each edge that contains the row of the target. If the relationship has no edges, the property has the value of
+    /// `owners`.
     @usableFromInline let targets: LeafDirectory
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
@@ -112,8 +113,8 @@ public struct Relation {
 
     @usableFromInline @inline(never) func refuseCycle() -> Never { version.space.refuse("a list has a cycle") }
 
-    /// Does the work of `forEach` for all shapes that `forEach` does not handle itself. A separate function takes no registers from the
-    /// loops in `forEach`.
+    /// Calls `body` with each related object, for the shapes of relationships that `forEach` does not handle itself. This function is
+    /// separate, so that it takes no registers from the loops in `forEach`.
     @usableFromInline @inline(never)
     func forEachOther(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         guard let end, ownerTable == place.table else { return }

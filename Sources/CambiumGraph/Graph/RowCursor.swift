@@ -1,7 +1,8 @@
 internal import CMachine
 import CambiumModel
 
-/// An attribute of one layout, resolved for a `RowCursor` of a graph with this layout.
+/// An attribute, resolved for reading with a `RowCursor`: its column, its width and its type. The cursor's graph must have the layout for
+/// which the attribute was resolved.
 package struct CursorField: Sendable {
     let slot: Int32
     let width: UInt8
@@ -24,7 +25,7 @@ extension Graph {
     package var storeKey: UInt64 { reader.hashKey.bytes.x }
 }
 
-/// Reads single values of the objects of one table. The cursor looks up the group of a row once, for all values of the row.
+/// Reads single values of the objects of one table. The cursor looks up the page of a group of rows once, for all values of a row.
 ///
 /// Each field must belong to the table of the current object. Each place must belong to the graph of the cursor.
 package struct RowCursor {
@@ -46,8 +47,8 @@ package struct RowCursor {
 
     /// Moves to another object of the graph.
     ///
-    /// - Parameter fields: The fields that the caller will read. If the object lies in another group than the previous object, the cursor
-    ///   prefetches all these fields together.
+    /// - Parameter fields: The fields that the caller will read. If the object lies in another group of rows than the previous object, the
+    ///   cursor prefetches all these fields together.
     package mutating func move(to place: ObjectPlace, reading fields: [CursorField]) {
         if place.table != self.place.table { rows = version.reader.rows(Int(place.table)) }
         self.place = place

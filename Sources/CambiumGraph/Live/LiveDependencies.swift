@@ -2,7 +2,7 @@ import CambiumModel
 
 /// The properties on which the result of a query depends, each with the path on which the query reads it.
 ///
-/// The answer for an object is whether it is in the result, and at which place. The answer is computed from properties along paths that
+/// The answer for an object is whether it is in the result, and at which position. The answer is computed from properties along paths that
 /// begin at the object. If the answer differs between two graphs, some property on such a path differs. The path up to the first such
 /// property is the same in both graphs. So inverse relationships of the later graph lead from the changed objects to all objects whose
 /// answer may differ.
@@ -72,7 +72,7 @@ struct LiveDependencies {
         }
     }
 
-    /// Adds the properties of a path, and returns the level of its end.
+    /// Adds the properties of a path, and returns the level that contains the objects at the end of the path.
     private mutating func add(_ path: QueryPath, at level: Int) -> Int {
         var level = level
         for name in path.names {
@@ -96,8 +96,8 @@ struct LiveDependencies {
 
     // MARK: Objects whose answer may differ
 
-    /// Returns the serials of the objects whose answer may differ in a later graph. Returns `nil` if the search would visit more than
-    /// `countMax` objects.
+    /// Returns the serials of the objects that may have entered the result, left it or moved in it. Returns `nil` if the search would visit
+    /// more than `countMax` objects.
     func candidates(_ touched: [TouchedObjects], _ reader: Reader, countMax: Int) -> Set<UInt64>? {
         var found: Set<UInt64> = []
         var linked: [Int: [UInt64]] = [:]
@@ -116,8 +116,8 @@ struct LiveDependencies {
         return found
     }
 
-    /// Follows the paths back from some objects of a level, and returns the serials of the objects at which the paths begin. Returns `nil`
-    /// if the budget is exhausted.
+    /// Follows the relationships of a path backwards, from some objects at its end to the objects at which it begins. Returns the serials
+    /// of these objects, or `nil` if the budget is exhausted.
     private func starts(_ level: Int, _ serials: [UInt64], _ reader: Reader, _ budget: inout Int) -> Set<UInt64>? {
         guard var origin = levels[level].origin else { return Set(serials) }
         budget -= serials.count

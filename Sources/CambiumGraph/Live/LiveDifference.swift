@@ -47,7 +47,7 @@ struct LiveDifference {
     }
 
     /// Returns the objects that are in only one of the lists, and the objects that have moved. An object whose sort key changed has not
-    /// moved if it has the same neighbours and the same section as before.
+    /// moved if it is between the same entries and in the same section as before.
     func resolved() -> (deleted: [Item], inserted: [Item], moved: [Move]) {
         let places = Dictionary(removed.enumerated().map { ($1.entry.serial, $0) }) { first, _ in first }
         var inserted: [Item] = []

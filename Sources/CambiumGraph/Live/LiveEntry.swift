@@ -1,4 +1,4 @@
-/// An object of a live query: its place in the order, and its section.
+/// An object of a live query: its position in the order, and its section.
 struct LiveEntry: Comparable {
     let sort: SortEntry
     /// The bytes of the first sort key, whose value determines the section of the object. Empty if there are no sections.

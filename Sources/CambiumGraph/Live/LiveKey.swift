@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A property of the objects of a root entity, on which the answer of a live query may depend.
+/// A property of the objects of a root entity, on which the result of a live query may depend.
 package struct LiveKey: Hashable, Sendable {
     private let bits: UInt32
 

@@ -10,8 +10,8 @@ package struct LiveResult {
     private var dependencies: LiveDependencies
     private var root: EntityNumber
     private var entries: LiveEntries
-    /// The entry up to which `entries` is complete: objects of the answer that come after this entry may be missing. `nil` if `entries`
-    /// contains the whole answer.
+    /// The last entry up to which `entries` is complete. Objects of the query that come after this entry may be missing. `nil` if `entries`
+    /// contains all objects of the query.
     private var boundary: LiveEntry?
     private var sections = LiveSections()
     /// The number of times that the whole query ran.
@@ -49,7 +49,7 @@ package struct LiveResult {
 
     private var isWindow: Bool { query.limit != nil || query.offset > 0 }
 
-    /// The number of entries up to the end of the window of limit and offset; `nil` if there is no limit.
+    /// The number of entries up to the end of the window, the part that limit and offset select; `nil` if there is no limit.
     private var endCount: Int? { query.limit.map { Self.sum($0, query.offset) } }
 
     /// The number of entries that a run of the query keeps: the window and a reserve. `nil` if there is no limit.
@@ -100,9 +100,9 @@ package struct LiveResult {
 
     /// Updates the result to a later graph. Returns `nil` if the result is the same and none of its objects has changed.
     ///
-    /// Complexity: O(candidates x (cost of the condition + log objects + chunks of the result) + window), where the candidates are the
-    /// objects whose answer may differ. If there are too many candidates, the whole query runs again instead. The complexity is then the
-    /// complexity of the query.
+    /// Complexity: O(candidates x (cost of the condition + log objects + chunks of the result) + window). The candidates are the objects
+    /// that may have entered the result, left it or moved in it. If there are too many candidates, the whole query runs again instead. The
+    /// complexity is then the complexity of the query.
     ///
     /// - Parameter touched: All objects that differ between the graph of the last result and `graph`, and possibly others.
     /// - Throws: `CancellationError` if the task was cancelled. The result is then incomplete and must not be used again.
@@ -124,13 +124,15 @@ package struct LiveResult {
         return update.isEmpty ? nil : update
     }
 
-    /// The candidates are the objects whose answer may differ after a change. The query runs again if there are more candidates than this
-    /// number, and also more than one for each `candidateShare` objects. Otherwise, the candidates are evaluated one by one.
+    /// The candidates are the objects that may have entered the result, left it or moved in it. The query runs again if there are more
+    /// candidates than this number, and also more than one for each `candidateShare` objects. Otherwise, the candidates are evaluated one
+    /// by one.
     private static let candidateCountMin = 256
     /// The number of objects for each candidate, see `candidateCountMin`.
     private static let candidateShare = 8
 
-    /// Evaluates the candidates (the objects whose answer may differ), and replaces their entries in the result.
+    /// Evaluates the condition for the candidates (the objects that may have entered, left or moved), and replaces their entries in the
+    /// result.
     private mutating func replace(_ candidates: Set<UInt64>, _ run: inout QueryRun, _ graph: Graph) throws -> LiveDifference {
         var (removed, added): ([LiveEntry], [LiveEntry]) = ([], [])
         for serial in candidates {

@@ -36,7 +36,7 @@ public struct LiveUpdate: Sendable {
     public let inserted: [Place]
     /// The objects that moved, by ascending index in the new result.
     public let moved: [Move]
-    /// The objects that stayed at their place and have a changed attribute, by ascending index in the new result.
+    /// The objects that stayed at their position and have a changed attribute, by ascending index in the new result.
     public let updated: [Place]
     /// The sections of the new result; empty if the query has no sections.
     public let sections: [LiveSection]

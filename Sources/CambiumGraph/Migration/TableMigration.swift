@@ -78,7 +78,7 @@ struct TableMigration {
         }
     }
 
-    /// Whether the group pages of the table can stay unchanged.
+    /// Whether the pages of the table's groups of rows can stay unchanged.
     var hasSameColumns: Bool {
         old?.columns.count == columns.count && columns.enumerated().allSatisfy { $0.element.keptSlot == $0.offset }
     }

@@ -31,7 +31,8 @@ extension Draft {
         return IndexDirectory(chunks[slot.pointee])
     }
 
-    /// Copies a page if it lies in a chunk to be emptied. Does the same for the pages below the page on the path to an entry.
+    /// Copies a page if it lies in a chunk to be emptied. Then visits the pages below it on the path to an entry, and copies them under the
+    /// same condition.
     ///
     /// - Returns: Whether this page or a page below this page was moved. If so, the draft owns the page.
     private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {

@@ -163,7 +163,8 @@ extension Draft {
 }
 
 extension Draft {
-    /// Gives the directory page space for ordered indexes, if a version of the program without ordered indexes stored the graph.
+    /// Replaces the directory page by a page with space for a reference to ordered indexes. Does this only if a version of the program
+    /// without ordered indexes stored the graph.
     mutating func reserveIndexes() {
         let indexed = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
         let byteCount = DirectoryPage.byteCount(indexed)
@@ -196,8 +197,7 @@ extension Timeline {
         return head.hasIncompleteIndexes && head.indexedGroupCounts != before
     }
 
-    /// Gives the graph space for ordered indexes, if a version of the program without ordered indexes stored the graph. The indexes are
-    /// built later.
+    /// Adds ordered indexes to a graph that a version of the program without ordered indexes stored. The indexes are built later.
     package func addIndexes() throws(CambiumError) {
         if !head.layout.ordered.isEmpty { return }
         var draft = packingDraft()

@@ -225,7 +225,7 @@ extension Draft {
 
     /// Writes children to a page, and to further pages if they do not fit.
     ///
-    /// - Returns: The nodes that replace the page: none if there are no children. `nil` if the page holds all children.
+    /// - Returns: The nodes that replace the page, or an empty list if there are no children; `nil` if the page holds all children.
     private mutating func write(_ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
         if list.count == 0 {
             discard(page)
@@ -260,7 +260,7 @@ extension Draft {
         level == 0 ? chunks.leaf(page).isSparse : chunks.inner(page).count < Self.childCountMin
     }
 
-    /// The minimum number of children of an inner node. A node with fewer children is joined with a neighbour.
+    /// The minimum number of children of an inner node. A node with fewer children is joined with the node before or after it.
     private static let childCountMin = 4
 
     /// Returns the children of a node after some of them were replaced by other nodes.

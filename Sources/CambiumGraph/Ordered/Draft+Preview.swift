@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// The purpose for which a preview's graph is read.
+    /// The purpose for which a preview is read. A preview is the graph that would result from publishing a draft.
     package enum PreviewUse {
         /// Reading objects that are found by id or by identity, and their members.
         case objects

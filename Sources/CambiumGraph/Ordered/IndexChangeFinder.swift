@@ -23,7 +23,7 @@ struct IndexChangeFinder {
     let after: Side
     let sharing: PageSharing
 
-    /// Calls `body` with each group whose page differs between the graphs.
+    /// Calls `body` with each group of rows whose page differs between the graphs.
     func forEachGroup(_ body: (RowGroup, RowGroup) -> Void) {
         // If the table is new, its old vector is empty. Then `oldTable` and `oldReader` are only placeholders from the newer graph.
         let (oldTable, newTable) = (before?.table.index ?? after.table.index, after.table.index)
@@ -71,7 +71,7 @@ struct IndexChangeFinder {
         return differing
     }
 
-    /// Returns the rows of a group that are in an index.
+    /// Returns the rows of a group that are in an index, as bits.
     private func covered(_ index: OrderedIndexLayout, _ side: Side, _ group: RowGroup, _ word: Int) -> UInt64 {
         let live = group.live(word)
         if index.coversTable || live == 0 { return live }

@@ -29,8 +29,8 @@ extension IndexRange {
         }
     }
 
-    /// Calls `body` with the entries at some places of the index until `body` returns `false`. `body` receives the leaf of the entry, the
-    /// place of the entry in this leaf, and the row.
+    /// Calls `body` with the entries at some positions of the index until `body` returns `false`. `body` receives the leaf of the entry,
+    /// the index of the entry in this leaf, and the row.
     @inline(__always) private func forEachEntry(
         _ places: Range<Int>, isReversed: Bool, _ body: (_ leaf: OrderedLeaf, _ place: Int, _ row: UInt32) -> Bool
     ) {
@@ -126,7 +126,8 @@ extension IndexRange {
             return true
         }
 
-        /// Sorts the objects of the current run by their whole keys, and passes the objects that are in the range to `body`.
+        /// Sorts the objects of the current run (objects with the same cut key) by their whole keys. Passes the objects that are in the
+        /// range to `body`.
         private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
             if run.isEmpty { return true }
             var found = run.map { (key: range.wholeKey($0), row: $0) }

@@ -25,7 +25,7 @@ package struct IndexRange: Sendable {
     }
 
     let index: OrderedIndex
-    /// The places of all objects that may be in the range.
+    /// The positions in the index of all objects that may be in the range.
     let outer: Range<Int>
     let lower: Edge?
     let upper: Edge?
@@ -52,8 +52,8 @@ package struct IndexRange: Sendable {
         upperEdge = upper?.isCut == true ? last.clamped(to: outer) : 0..<0
     }
 
-    /// Returns the places of the objects whose cut keys equal the cut key of an edge. If the edge is not cut, returns an empty range at the
-    /// place of the edge.
+    /// Returns the positions in the index of the objects whose cut keys equal the cut key of an edge. If the key of the edge is not cut,
+    /// returns an empty range at the position of the edge.
     private static func places(of edge: Edge, _ index: OrderedIndex) -> Range<Int> {
         if !edge.isCut {
             let place = edge.isAfter ? place(after: edge.key, index) : index.reader.rank(of: edge.key)
@@ -64,7 +64,7 @@ package struct IndexRange: Sendable {
         return start..<max(start, place(after: bytes, index))
     }
 
-    /// Returns the place after all entries that begin with the given bytes.
+    /// Returns the position in the index after all entries that begin with the given bytes.
     private static func place(after bytes: [UInt8], _ index: OrderedIndex) -> Int {
         var padded = bytes + [UInt8](repeating: 0, count: OrderedNode.slackByteCount)
         return padded.withUnsafeMutableBytes { padded in padded.baseAddress.map { index.place(after: $0, bytes.count) } ?? index.count }
@@ -99,7 +99,7 @@ package struct IndexRange: Sendable {
 }
 
 extension OrderedIndexLayout {
-    /// Whether the types of the attributes ensure that no key is cut.
+    /// Whether the types of the attributes ensure that no key is cut to the maximum length.
     var hasShortKeys: Bool {
         var byteCount = 0
         for component in components {

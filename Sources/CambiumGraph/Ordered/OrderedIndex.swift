@@ -74,7 +74,7 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// Returns the place after all entries that begin with the given bytes. Changes the bytes.
+    /// Returns the position in the index after all entries that begin with the given bytes. Changes the bytes.
     ///
     /// SAFETY: `OrderedNode.slackByteCount` bytes can be read after the bytes.
     func place(after bytes: UnsafeMutableRawPointer, _ byteCount: Int) -> Int {

@@ -27,7 +27,7 @@ struct OrderedKeyWriter {
     /// The bytes of the key.
     var bytes: OrderedBytes { OrderedBytes(memory, min(count, limit)) }
 
-    /// Adds a component.
+    /// Adds the value of a component, which is one attribute of the index, to the key. Does nothing if the key is full.
     @inline(__always) mutating func add(_ component: OrderedIndexLayout.Component, _ cell: Cell) {
         if count >= limit { return }
         mask = component.isDescending ? 0xFF : 0
@@ -138,7 +138,7 @@ extension OrderedIndexLayout {
         return writer.finish(row: row)
     }
 
-    /// Returns the key of a row, without cutting it.
+    /// Returns the key of a row, without cutting it to the maximum length.
     func wholeKey(_ row: UInt32, _ rows: Rows) -> [UInt8] {
         var byteCount = 0
         for component in components {

@@ -1,4 +1,5 @@
-/// Sorts the records of a batch by their heads, and records with the same head by `isBefore`.
+/// Sorts the records of a batch by their heads, and records with the same head by `isBefore`. A record states an entry of an ordered index,
+/// and its head consists of eight bytes of the entry.
 ///
 /// The records are distributed to parts by the highest bits in which their heads differ. Each part is distributed again in the same way,
 /// until the part is short. After the first distribution, most parts fit into the processor's fastest cache.
@@ -55,7 +56,7 @@ enum OrderedSort {
                 ends[digit] = start
                 start &+= partCount
             }
-            // Until the loop ends, `ends` has the place for the next record of each part. Afterwards, it has the end of each part.
+            // Until the loop ends, `ends` has the position for the next record of each part. Afterwards, it has the end of each part.
             for place in 0..<count {
                 let record = records[place]
                 let digit = digit(record)

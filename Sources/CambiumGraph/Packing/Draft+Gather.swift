@@ -85,7 +85,7 @@ extension Draft {
         return index
     }
 
-    /// Moves all rows of a group to the same places of another group. These places must be free. Releases the emptied group.
+    /// Moves all rows of a group to the same positions in another group. These positions must be free. Releases the emptied group.
     private mutating func move(_ table: TableLayout, from source: UInt32, to target: UInt32) {
         let rows = reader.rows(table.index)
         var bits = rows.liveBits(source)
@@ -210,7 +210,8 @@ extension Draft {
         }
     }
 
-    /// Updates the neighbours of a member in a list, so that the neighbours refer to the new row of the member.
+    /// Changes the references to a member in a list, so that they lead to the member's new row. These references are in the adjacent
+    /// members or in the owner.
     private mutating func redirectMember(_ list: ListLayout, owner: UInt32, from row: UInt32, to target: UInt32) {
         switch list.shape {
         case .chain(let first, let last, _, let previous, let next):
@@ -295,7 +296,7 @@ extension Rows {
         return shares
     }
 
-    /// Whether a group has a live row of a virtual page.
+    /// Whether a group has a live row of a virtual page (a range of consecutive serials).
     func hasLiveRow(_ group: UInt32, of virtualPage: UInt32) -> Bool {
         var bits = liveBits(group)
         while bits != 0 {

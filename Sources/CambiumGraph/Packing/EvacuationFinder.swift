@@ -6,8 +6,8 @@ struct EvacuationFinder {
 
     init(_ victims: [Bool]) { self.victims = victims }
 
-    /// Adds the places in a graph, or in its register, to `places`. Complexity: O(pages), because only groups, nodes and the directories of
-    /// indexes are read. With blobs (values of more than 255 bytes), also O(objects).
+    /// Adds to `places` the places in a graph, or in its register, that refer to pages in chunks to be emptied. Complexity: O(pages),
+    /// because only groups, nodes and the directories of indexes are read. With blobs (values of more than 255 bytes), also O(objects).
     mutating func find(in reader: Reader, _ layout: GraphLayout, withBlobs: Bool) {
         if reader.directory.lies(in: victims) { note(.directory) }
         for index in nodes(reader.sharedBlobs, reader) { note(.sharedBlobs(index: index)) }

@@ -2,7 +2,7 @@
 /// made while other threads write.
 package struct PackingSurvey: Sendable {
     let limits: PackingLimits
-    /// For each chunk, the number of granules in use; 0 for a chunk to which writers may still add pages.
+    /// For each chunk, the number of granules (16 bytes each) in use; 0 for a chunk to which writers may still add pages.
     let live: [UInt16]
     let memory: PackingMemory
 }

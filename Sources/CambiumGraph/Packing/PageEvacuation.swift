@@ -2,7 +2,7 @@
 struct PageEvacuation {
     /// For each chunk, whether it is to be emptied. Chunks with constant pages are never emptied.
     let victims: [Bool]
-    /// For each chunk to be emptied, the number of its granules that were in use when the plan was made.
+    /// For each chunk to be emptied, the number of its granules (16 bytes each) that were in use when the plan was made.
     let live: [Int: Int]
     /// Whether values of more than 255 bytes are copied, too. A plan does this only if no other chunk can be emptied, because finding the
     /// values requires a scan of all objects.
@@ -10,7 +10,7 @@ struct PageEvacuation {
     let places: [EvacuationPlace]
     /// The index of the next place.
     var next = 0
-    /// For each chunk to be emptied, the number of granules whose pages were copied.
+    /// For each chunk to be emptied, the number of granules (16 bytes each) whose pages were copied.
     var moved: [Int: Int] = [:]
 
     var isDone: Bool { next == places.count }
@@ -72,7 +72,7 @@ struct EvacuationPlace {
         /// The nodes of an ordered index on the path to an entry, and all leaves with the same parent as the leaf of this entry. `entry` is
         /// the position of the entry.
         case index(Int, entry: Int)
-        /// A blob, and all cells that refer to it.
+        /// A blob (a value of more than 255 bytes), and all cells that refer to it.
         case blob(PageRef, [Cell])
     }
 

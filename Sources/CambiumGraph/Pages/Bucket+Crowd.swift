@@ -6,7 +6,7 @@ extension Bucket {
     private static let overflowPageCountOffset = 24
     private static let crowdFragmentOffset = 28
     private static let otherCountOffset = 30
-    /// A bucket is split when this many of its entries do not have the most frequent fragment.
+    /// A full bucket is split if at least this many of its entries do not have the most frequent fragment.
     static let otherCountMax = capacity / 2
 
     /// The number of overflow pages of the bucket.

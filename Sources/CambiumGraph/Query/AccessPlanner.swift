@@ -71,7 +71,7 @@ struct AccessPlanner {
     /// The maximum number of targets whose links are counted. For more targets, the number of links is estimated.
     private static let countedTargetMax = 64
 
-    /// Returns the expected number of objects that a step links to the targets.
+    /// Returns the expected number of objects that a step, one relationship of a path, links to the targets.
     private func estimate(_ step: LinkStep, _ targets: Candidate) -> Int {
         guard case .identity(let rows) = targets.access, rows.count <= Self.countedTargetMax else {
             // The estimate of a path with many steps is a product that may exceed any `Int`.
@@ -129,7 +129,8 @@ struct AccessPlanner {
     }
 
     /// Returns ranges of an index that together contain all objects that satisfy the condition. Returns `nil` if the index does not help.
-    /// The condition must state one value for each leading component, and may accept several values of the next component.
+    /// The condition must state one value for each of the first components (attributes of the index). It may accept several values of the
+    /// next component.
     private func ranges(_ matches: [ColumnMatch], _ index: OrderedIndex) -> Candidate? {
         var leading: [Value] = []
         for component in index.components {
@@ -150,7 +151,8 @@ struct AccessPlanner {
 }
 
 extension OrderedIndex {
-    /// Returns the ranges of the objects with the leading values in the first components, and an accepted value in the next component.
+    /// Returns the ranges of the objects that have the leading values in the first components (attributes of the index), and an accepted
+    /// value in the next one.
     func ranges(_ values: ColumnMatch.Values, after leading: [Value], isDescending: Bool) -> [IndexRange]? {
         switch values {
         case .equal(let values): return ranges(in: values, after: leading)

@@ -4,8 +4,7 @@ import CambiumModel
 struct Accumulator {
     private let function: AggregateFunction
     private var count: Int128 = 0
-    /// The same number as `count`, as a double. `count` stops at the greatest `Int128`, but `weight` does not. So an average divides by
-    /// `weight`.
+    /// The value of `count` as a double. `count` stops at the greatest `Int128`, but `weight` does not. So an average divides by `weight`.
     private var weight = 0.0
     private var whole: Int128 = 0
     private var decimal = DecimalNumber.zero

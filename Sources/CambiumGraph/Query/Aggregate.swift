@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// A function over the objects of an answer, or over each group of these objects.
+/// A function over the objects that a query finds, or over each group of these objects.
 ///
 ///     let average = Aggregate(.avg, of: try Operand(parsing: "price"))
 public struct Aggregate: Hashable, Sendable {

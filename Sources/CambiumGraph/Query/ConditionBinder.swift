@@ -1,6 +1,7 @@
 import CambiumModel
 
-/// Turns conditions into nodes for the objects of an entity: resolves names, converts constants, and chooses the columns to read.
+/// Turns conditions into nodes, which can be evaluated on the objects of an entity: resolves names, converts constants, and chooses the
+/// columns to read.
 struct ConditionBinder {
     let context: QueryContext
     /// The values of the parameters.
@@ -59,7 +60,7 @@ struct ConditionBinder {
         return quantifier == Quantifier.none ? NotNode(part.node) : part.node
     }
 
-    /// Turns a condition on the target of a step into a condition on the object at which the step begins.
+    /// Turns a condition on the target of a step (one relationship of a path) into a condition on the object at which the step begins.
     private func linked(_ step: LinkStep, _ part: Part, isAll: Bool) -> Part {
         if let slot = step.linkSlot, !step.isToMany {
             let node = ToOneNode(step, slot: slot, part.node, isTrueIfMissing: part.isTrueIfMissing, context)

@@ -173,7 +173,7 @@ extension Query {
         return objects
     }
 
-    /// Takes the arguments from `values`, but only for the parameters that occur in the condition.
+    /// Sets the arguments to the elements of `values` for parameters that occur in the condition.
     package mutating func keepArguments(_ values: [String: Operand]) {
         let names = condition?.parameterNames ?? []
         arguments = values.filter { names.contains($0.key) }

@@ -1,6 +1,6 @@
 internal import CMachine
 
-/// A bit for each row of a group. Bit 0 of the first word belongs to the first row.
+/// A bit for each row of a group of rows. Bit 0 of the first word belongs to the first row.
 typealias GroupBits = SIMD2<UInt64>
 
 extension GroupBits {

@@ -1,6 +1,7 @@
 import CambiumModel
 
-/// Numbers groups of rows from 0 on, in the order in which their first rows occur.
+/// Assigns numbers to the groups of an aggregate query: rows with equal key values form a group. The numbers start at 0, in the order in
+/// which the first rows of the groups occur.
 class GroupCodes {
     /// The number of groups found so far.
     var count: Int { 0 }

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Selects groups by a condition, and sorts them.
+/// Selects the groups of an aggregate query by a condition, and sorts them.
 struct GroupOrder {
     private let grouping: Grouping
     private let binder: ConditionBinder

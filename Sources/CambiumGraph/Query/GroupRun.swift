@@ -27,7 +27,7 @@ struct GroupRun: ~Copyable {
         let names = (grouping.having?.parameterNames ?? []).subtracting(query.condition?.parameterNames ?? [])
         rows.arguments = query.arguments.filter { !names.contains($0.key) }
         try rows.check()
-        // The sort keys, the limit and the offset apply to the groups, so the query for the rows has none.
+        // The sort keys, the limit and the offset apply to the groups, so they are removed from the query for the rows.
         (rows.sort, rows.limit, rows.offset) = ([], nil, 0)
         let run = try QueryRun(rows, graph)
         let binder = ConditionBinder(context: run.context, arguments: query.arguments)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Computes one function for each group.
+/// Computes one function, such as a sum, for each group of an aggregate query.
 class GroupSums {
     /// Adds rows to their groups. The caller must have called `grow` for all group numbers in `codes`.
     func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {}

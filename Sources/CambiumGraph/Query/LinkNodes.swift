@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The objects at the end of a step that satisfy a condition. At first, the condition is evaluated for single rows. After many rows, it is
-/// evaluated for the whole table at once, which costs much less for each row.
+/// Evaluates a condition on the objects to which a step, one relationship of a path, leads. At first, the condition is evaluated for single
+/// rows. After many rows, it is evaluated for the whole table at once, which costs much less for each row.
 final class TargetTest {
     let node: ConditionNode
     private let context: QueryContext
@@ -38,11 +38,11 @@ final class TargetTest {
     }
 }
 
-/// A condition that is true if the only object to which a step leads satisfies another condition.
+/// A condition that is true if the only object to which a to-one relationship leads satisfies another condition.
 final class ToOneNode: ConditionNode {
     let step: LinkStep
     let target: ConditionNode
-    /// The result if the step leads to no object.
+    /// The result if the relationship leads to no object.
     let isTrueIfMissing: Bool
     private let slot: Int
     private let test: TargetTest
@@ -67,19 +67,19 @@ final class ToOneNode: ConditionNode {
     }
 }
 
-/// A condition that is true if at least one of the objects to which a step leads satisfies another condition.
+/// A condition that is true if at least one of the objects to which a relationship leads satisfies another condition.
 final class SomeNode: ConditionNode {
     let step: LinkStep
     let target: ConditionNode
     private let test: TargetTest
     private let context: QueryContext
-    /// The number of owners that may still be evaluated one by one. If more owners must be evaluated, the result is computed for all owners
-    /// at once.
+    /// The number of owners (objects at which the step begins) that may still be evaluated one by one. If more owners must be evaluated,
+    /// the result is computed for all owners at once.
     private var singleCount: Int
     private var owners: RowBits?
 
-    /// The condition is evaluated separately for up to 1/8 of the owners. If it must be evaluated for more owners, the owners are found
-    /// from the targets that satisfy the condition.
+    /// The condition is evaluated separately for up to 1/8 of the owners (the objects at which the step begins). If it must be evaluated
+    /// for more owners, the owners are found from the targets that satisfy the condition.
     private static let singleShare = 8
 
     init(_ step: LinkStep, _ target: ConditionNode, _ context: QueryContext) {

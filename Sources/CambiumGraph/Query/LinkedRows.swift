@@ -6,7 +6,7 @@ struct LinkedRows {
 
     init(_ reader: Reader) { self.reader = reader }
 
-    /// Returns the rows from which a step leads to at least one target.
+    /// Returns the rows from which a step, one relationship of a path, leads to at least one target.
     ///
     /// Complexity: O(rows of both tables + links of the targets). If the links are edges and there are many targets, reads all edges
     /// instead of the links of the targets.
@@ -49,7 +49,8 @@ struct LinkedRows {
         return true
     }
 
-    /// Calls `body` with the owner and the target of each link that a step can follow, in the order in which the links are stored.
+    /// Calls `body` with the owner and the target of each link that a step (one relationship of a path) can follow, in the order in which
+    /// the links are stored.
     ///
     /// If the relationship is its own inverse, each link leads in both directions. Complexity: O(rows of the table that stores the links).
     @inline(__always) func forEachLink(_ step: LinkStep, _ body: (UInt32, UInt32) -> Void) {

@@ -1,7 +1,7 @@
 public import CambiumModel
 
 extension Graph {
-    /// Returns a number of paths along some relationships. Each counted path begins at an object of a query, and ends at an object that
+    /// Returns the number of paths along some relationships. Each counted path begins at an object of a query, and ends at an object that
     /// satisfies another condition.
     ///
     ///     let follows = ["follows", "follows"]
@@ -54,7 +54,7 @@ struct PathCount: ~Copyable {
         self.start = start
     }
 
-    /// The weight of each row of a table.
+    /// The weight of each row of a table: the number of paths from all starts to the row, or from the row to all ends.
     private typealias Weights = [UInt64]
 
     func value() throws -> Value {
@@ -172,7 +172,8 @@ struct PathCount: ~Copyable {
         }
     }
 
-    /// Returns the weights of the owners of a step. The weight of an owner is the sum of the weights of its targets.
+    /// Returns the weights of the owners of a step. The weight of a row is the number of paths from the row to all ends. So the weight of
+    /// an owner is the sum of the weights of its targets.
     private func weights(before step: LinkStep, _ targets: Weights) throws -> Weights {
         var owners = empty(step.ownerTable)
         var isTooLarge = false

@@ -28,7 +28,7 @@ final class QueryContext {
         return found
     }
 
-    /// Calls `body` with each group that exists until `body` returns `false`.
+    /// Calls `body` with each group of rows that exists until `body` returns `false`.
     @inline(__always) func forEachGroup(_ table: TableLayout, _ body: (GroupView) throws -> Bool) rethrows {
         let rows = reader.rows(table.index)
         for index in 0..<reader.groupCount(table.index) {
@@ -46,8 +46,8 @@ final class QueryContext {
     /// tests with small pages.
     private static let farCountMin = PageLayout.fanOut < 128 ? 2 : 2048
 
-    /// Calls `body` with each group until `body` returns `false`. If the table is large or `node` compares texts, prefetches the columns
-    /// that `node` reads.
+    /// Calls `body` with each group of rows until `body` returns `false`. If the table is large or `node` compares texts, prefetches the
+    /// columns that `node` reads.
     @inline(__always) func forEachGroup(
         _ table: TableLayout, prefetchingFor node: ConditionNode, _ body: (GroupView) throws -> Bool
     ) rethrows {

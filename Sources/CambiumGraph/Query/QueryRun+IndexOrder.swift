@@ -8,13 +8,13 @@ extension QueryRun {
         let step: QueryPlan.Step
     }
 
-    /// A walk stops if it has read one in this many objects without finding enough rows, because a scan is then cheaper.
+    /// A walk through an index stops if it has read one in this many objects without finding enough rows, because a scan is then cheaper.
     private static let readShare = 16
     /// The maximum number of rows for which memory is allocated before they are found.
     private static let reservedCountMax = 1024
 
-    /// Returns the first rows of the answer. Returns `nil` if no index has the order of the query, or if too few of the objects that the
-    /// walk reads satisfy the condition.
+    /// Returns the first rows of the answer. Returns `nil` if no index has the order of the query, or if too few of the objects that were
+    /// read from the index satisfy the condition.
     func rowsInIndexOrder(_ wantedCount: Int) throws -> FirstRows? {
         guard wantedCount < .max, query.accesses != .scan, query.cursor == nil else { return nil }
         for index in graph.orderedIndexes(of: entity) {
@@ -40,8 +40,8 @@ extension QueryRun {
         return isReversed
     }
 
-    /// Returns the part of the index that the condition allows in its first component, and whether all objects of this part satisfy the
-    /// whole condition.
+    /// Returns the part of the index that the condition allows for the index's first attribute, and whether all objects of this part
+    /// satisfy the whole condition.
     private func range(of index: OrderedIndex) -> (range: IndexRange, isExact: Bool) {
         let parts = (node as? AndNode)?.parts ?? [node]
         guard let first = index.components.first else { return (index.all, parts.isEmpty) }
@@ -86,7 +86,7 @@ extension QueryRun {
     }
 }
 
-/// Counts the objects that a walk reads, and ends the walk if there are too many or the task was cancelled.
+/// Counts the objects that a walk through an index reads, and ends the walk if there are too many or the task was cancelled.
 private struct ReadLimit {
     private(set) var readCount = 0
     private(set) var (isExceeded, isCancelled) = (false, false)
@@ -103,7 +103,7 @@ private struct ReadLimit {
     }
 }
 
-/// The key of the row that was read last, in one of two forms.
+/// The sort key of the row that was read last, in one of two forms.
 private struct LastKey {
     private var prefix: UInt128?
     private var entry: SortEntry?

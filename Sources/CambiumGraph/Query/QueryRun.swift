@@ -145,7 +145,8 @@ struct QueryRun: ~Copyable {
     /// A bit mask for counting groups: a scan checks at every 64th group whether the task was cancelled.
     static let cancellationMask = 63
 
-    /// Calls `body` with each group of the table until `body` returns `false`. Throws `CancellationError` if the task was cancelled.
+    /// Calls `body` with each group of rows of the table until `body` returns `false`. Throws `CancellationError` if the task was
+    /// cancelled.
     func scan(_ body: (GroupView) throws -> Bool) throws {
         try context.forEachGroup(table, prefetchingFor: node) { group in
             if group.index & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
@@ -169,8 +170,8 @@ struct QueryRun: ~Copyable {
         note(.scan, entity.name, context.reader.liveCount(table.index), count, read)
     }
 
-    /// Calls `body` with the rows that an access finds and that also satisfy the condition. Each call receives rows of one group; the
-    /// groups ascend.
+    /// Calls `body` with the rows that an access, a way to find rows without a scan, finds and that also satisfy the condition. Each call
+    /// receives rows of one group; the groups ascend.
     private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
         let counts = AccessCounts()
         var candidates: [UInt32: GroupBits] = [:]

@@ -5,7 +5,8 @@ indirect enum RowAccess {
     /// The rows of the objects whose ids or identities the condition states.
     case identity([UInt32])
     case index(OrderedIndex, [IndexRange])
-    /// The rows from which the step leads to a target. The targets are the rows that the access finds and that satisfy the node.
+    /// The rows from which a relationship leads to a target. The targets are the rows that another access finds and that satisfy a
+    /// condition.
     case inverse(LinkStep, ConditionNode, RowAccess)
     case union([RowAccess])
 
@@ -49,7 +50,7 @@ indirect enum RowAccess {
     }
 }
 
-/// Counts the rows that an access reads.
+/// Counts the rows that a `RowAccess` reads.
 final class AccessCounts {
     var read = 0
 }

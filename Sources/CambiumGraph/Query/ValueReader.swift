@@ -95,8 +95,8 @@ final class PathReader: ValueReader {
         return context.reader.visitMembers(step.end, owner: row) { visit($0, depth + 1, body) }
     }
 
-    /// Handles a missing object on the path. If a to-many relationship follows, the path leads to no value. Otherwise, the path has one
-    /// value, which is null.
+    /// Ends a path on which an object is missing. If a to-many relationship follows, the path leads to no value. Otherwise, the path has
+    /// one value, which is null.
     private func missing(_ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
         links[depth...].contains(where: \.isToMany) ? true : body(nil)
     }
@@ -136,8 +136,8 @@ final class PathReader: ValueReader {
         return total
     }
 
-    /// Takes one step from all rows of `level`. `level` has the number of paths to each row, and the result has the number of paths to each
-    /// row after the step.
+    /// Follows one relationship of the path from all rows of `level`. `level` has the number of paths to each row, and the result has the
+    /// number of paths to each row after the step.
     private func next(_ level: [UInt32?: Int128], _ depth: Int) -> [UInt32?: Int128] {
         let step = links[depth]
         var next: [UInt32?: Int128] = [:]

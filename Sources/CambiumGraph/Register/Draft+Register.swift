@@ -1,8 +1,8 @@
 package import CambiumModel
 
 extension Draft {
-    /// Records in the register that the current transaction applied a request. If the register has as many requests as allowed, the oldest
-    /// one is forgotten.
+    /// Records in the register, the inner graph of requests and labels, that the current transaction applied a request. If the register has
+    /// as many requests as allowed, the oldest one is forgotten.
     ///
     /// If the request is already in the register, nothing changes, and its first transaction stays valid. Throws `.limitExceeded` if the
     /// store has already applied 2^38 - 1 requests. Complexity: O(1) expected.
@@ -74,7 +74,7 @@ extension Draft {
         return nil
     }
 
-    /// Runs `body` while the register replaces the graph in the draft.
+    /// Runs `body` while the register, the inner graph of requests and labels, replaces the graph in the draft.
     mutating func inRegister(_ body: (inout Draft) -> Void) {
         guard let offset = DirectoryPage.registerOffset(layout) else {
             preconditionFailure("A graph of format 1 must get a register before its first change.")
@@ -101,7 +101,7 @@ extension Draft {
     /// Creates the directory of a register without requests and labels. The layout of the draft must be the layout of the register.
     private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
 
-    /// Gives the directory page of a graph of format 1 space for the reference to a register.
+    /// Replaces the directory page of a graph of format 1 by a larger page, which has space for the reference to a register.
     mutating func reserveRegister() {
         let before = reader
         layout = GraphLayout(layout.schema)
@@ -112,8 +112,8 @@ extension Draft {
 }
 
 extension Timeline {
-    /// Adds a register to a graph of format 1. The transaction number of the graph stays the same. Does nothing if the graph has a later
-    /// format.
+    /// Adds a register, the inner graph of requests and labels, to a graph of format 1. The transaction number of the graph stays the same.
+    /// Does nothing if the graph has a later format.
     ///
     /// - Parameter fill: Records the requests and labels, which a checkpoint of format 1 stores outside the graph.
     package func addRegister(_ fill: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {

@@ -29,7 +29,7 @@ extension Reader {
         return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)
     }
 
-    /// Returns a reader of the register of a graph, or `nil` if the graph has no register.
+    /// Returns a reader of a graph's register (its requests and labels), or `nil` if the graph has no register.
     func register(of layout: GraphLayout) -> Reader? {
         let page = registerReference(of: layout)
         return page == 0 ? nil : Reader(chunks: chunks, directory: page)

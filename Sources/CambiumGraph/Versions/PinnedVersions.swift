@@ -16,7 +16,7 @@ struct PinnedVersions {
     /// The index at which the next call of `reclaimSome` begins.
     private var lookPlace = 0
     private(set) var count = 0
-    /// The number of granules in pages that only pinned versions reach.
+    /// The total size of the pages that only pinned versions reach, in granules of 16 bytes.
     private(set) var deadGranules = 0
 
     private static let lookCount = 4

@@ -11,10 +11,12 @@ struct PlaceMarks {
     private let reader: Reader
     private let hashedCountMax: Int
     private(set) var count = 0
-    /// The slots of the hash table, with linear probing. The number of slots is a power of two. Empty if the set has bits instead.
+    /// The slots of the hash table, with linear probing. The number of slots is a power of two. The array is empty if the set has bits
+    /// instead.
     private var keys: [UInt64]
     private var shift: UInt64
-    /// For each table, one bit for each row; empty for a table without places. The outer array is empty if the set is a hash table.
+    /// For each table, one bit for each row. The array of a table without places is empty. The outer array is empty if the set is a hash
+    /// table.
     private var bits: [[UInt64]] = []
     private let tableCount: Int
 

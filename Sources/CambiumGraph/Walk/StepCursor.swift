@@ -1,5 +1,5 @@
-/// Takes one step from each of many objects of one table. The cursor keeps the leaves of the last object, so consecutive rows need few
-/// loads.
+/// Follows one relationship from many objects of one table, one object after the other. The cursor keeps the pages with the link columns of
+/// the last object, so consecutive rows need few loads.
 struct StepCursor {
     private let reader: Reader
     private let shape: WalkStep.Shape

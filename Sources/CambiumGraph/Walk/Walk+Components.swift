@@ -69,7 +69,8 @@ private struct ComponentJoining {
         if left < right { parents[Int(right)] = left } else { parents[Int(left)] = right }
     }
 
-    /// Returns the object to which all pointers of the start's component lead. Shortens the path of pointers that it follows.
+    /// Returns the representative of a component: the object to which the pointers of all its objects lead. Shortens the path of pointers
+    /// that it follows.
     private mutating func root(_ start: UInt32) -> UInt32 {
         var object = start
         while true {

@@ -25,7 +25,7 @@ extension Walk {
 
 /// Searches for a shortest path by two walks, one from each end.
 ///
-/// If the two walks have proceeded n and m steps and have no place in common, every path is longer than n + m. So the first place that
+/// If the two walks have proceeded n and m steps and have no object in common, every path is longer than n + m. So the first object that
 /// the next step of one walk finds in the other walk is on a shortest path.
 private struct PathSearch {
     private var forward: WalkFront
@@ -54,10 +54,10 @@ private struct PathSearch {
         return nil
     }
 
-    /// Takes one step of a walk. Returns `false` if the step reached a place that the other walk has also reached.
+    /// Takes one step of a walk. Returns `false` if the step reached an object that the other walk has also reached.
     ///
     /// - Parameters:
-    ///   - others: The places that the other walk reached. The filter may refuse some of these places.
+    ///   - others: The places (positions of objects) that the other walk reached. The filter may refuse some of these places.
     ///   - goal: The place at which the other walk began. This place need not pass the filter.
     private static func advance(
         _ front: inout WalkFront, until others: PlaceMarks, _ goal: ObjectPlace, _ filter: (ObjectPlace) -> Bool
@@ -68,7 +68,7 @@ private struct PathSearch {
         }
     }
 
-    /// Returns the path through the place at which the two walks met: the last place of the walk that stopped.
+    /// Returns the path through the object at which the two walks met: the last object of the walk that stopped.
     private static func path(_ forward: WalkFront, _ backward: WalkFront, isForward: Bool) -> [ObjectPlace]? {
         let (last, other) = isForward ? (forward, backward) : (backward, forward)
         guard let meeting = last.places.last, let index = other.places.firstIndex(of: meeting) else { return nil }

@@ -1,4 +1,4 @@
-/// A breadth-first walk in progress: the places that it has reached, by distance.
+/// A breadth-first walk in progress: the places (positions of objects) that it has reached, by distance.
 struct WalkFront {
     /// The decision of the caller about a place that the walk reaches for the first time.
     enum Verdict {

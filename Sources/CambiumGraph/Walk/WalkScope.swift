@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The objects that an algorithm over all objects covers: the objects of the entities at both ends of the relationships.
+/// The objects that an algorithm without a start object covers: all objects of the entities at both ends of the walk's relationships.
 struct WalkScope {
     private let reader: Reader
     private let layout: GraphLayout
