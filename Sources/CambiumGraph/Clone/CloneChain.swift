@@ -54,8 +54,8 @@ extension Draft {
         return spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
     }
 
-    /// Links the copies of members to the copies of their owners and neighbours. Returns whether a member was copied without its owner. The
-    /// copy of this member gets no links.
+    /// Links the copy of each member to the copies of its owner, of the member before it, and of the member after it. Returns whether a
+    /// member was copied without its owner. The copy of this member gets no links.
     mutating func copyMembers(
         _ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]
     ) -> Bool {

@@ -1,8 +1,8 @@
 import CambiumModel
 
-/// The rules of a clone for each concrete entity, and the relationships that the walk follows.
+/// The rules of a clone for each concrete entity, and the relationships that the clone follows to find objects.
 struct CloneMembers {
-    /// An attribute whose value comes from an ancestor: the parent in the walk, the parent's parent, and so on.
+    /// An attribute that takes its value from an ancestor: the parent in the walk, the parent's parent, and so on.
     struct Follower {
         let attribute: Attribute
         let follow: CloneAttributeRule.Follow
@@ -62,8 +62,8 @@ final class KnownCloneMembers: Sendable {
     init(_ members: CloneMembers) { self.members = members }
 }
 
-/// A relationship that the walk follows. This type contains no references, so a walk through millions of objects changes no reference
-/// count.
+/// A relationship that a clone follows to find objects. This type contains no references, so a walk through millions of objects changes no
+/// reference count.
 struct CloneBranch {
     enum Shape {
         /// A column of the owner contains the row of the related object.
@@ -98,7 +98,7 @@ struct CloneBranch {
     }
 }
 
-/// The branches of all concrete entities, grouped by entity.
+/// The branches of all concrete entities, grouped by entity. A branch is a relationship that a clone follows to find objects.
 struct CloneBranches {
     private var all: [CloneBranch] = []
     private var ranges: [Range<Int>] = []

@@ -8,7 +8,7 @@ struct CloneSpan {
     /// The first copied row, counted within its group. If `isRun`, it is the first of `count` consecutive rows that are copied.
     let first: Int
     let count: Int
-    /// The place of the first copy in its group.
+    /// The position of the first copy in its group.
     let start: Int
     /// The first copied row, counted within the table.
     let firstRow: UInt32
@@ -29,7 +29,7 @@ struct CloneSpan {
 
     var end: Int { start &+ count }
 
-    /// Calls `body` with each row, counted within its group, and with the place of its copy.
+    /// Calls `body` with each row, counted within its group, and with the position of its copy.
     @inline(__always) func forEach(_ body: (_ row: Int, _ place: Int) -> Void) {
         var place = start
         var bits = low
@@ -46,7 +46,7 @@ struct CloneSpan {
         }
     }
 
-    /// Moves the bit of each copied row to the place of its copy. `bits` has one bit for each row of the source group; the bits of rows
+    /// Moves the bit of each copied row to the position of its copy. `bits` has one bit for each row of the source group; the bits of rows
     /// that are not copied are dropped.
     @inline(__always) func moved(_ bits: UInt128) -> UInt128 {
         let mask = count == 128 ? UInt128.max : (UInt128(1) &<< UInt128(truncatingIfNeeded: count)) &- 1

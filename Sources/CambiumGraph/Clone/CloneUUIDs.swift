@@ -45,8 +45,8 @@ struct CloneUUIDs {
         return algorithm == .series ? numbered(place) : ascending(place)
     }
 
-    /// Returns the UUID at a place by algorithm 2, which numbers the UUIDs of a series. If there are more copies than numbers in one
-    /// series, further series follow.
+    /// Returns the UUID of the copy at a position, by algorithm 2, which numbers the UUIDs of a series. If there are more copies than
+    /// numbers in one series, further series follow.
     @inline(__always) private func numbered(_ place: UInt64) -> SIMD2<UInt64> {
         let series = place &>> bitCount
         let first = series == 0 ? firstSeries : start(ofSeries: series)
@@ -61,8 +61,8 @@ struct CloneUUIDs {
         return SIMD2(first.littleEndian, rest.littleEndian)
     }
 
-    /// Returns the UUID at a place by algorithm 1. The hashes of the first format did not depend on a secret. If the UUIDs are sorted by
-    /// these hashes, they are in the order of the copies.
+    /// Returns the UUID of the copy at a position, by algorithm 1. The hashes of the first format did not depend on a secret. If the UUIDs
+    /// are sorted by these hashes, they are in the order of the copies.
     @inline(never) private func ascending(_ place: UInt64) -> SIMD2<UInt64> {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)

@@ -26,14 +26,14 @@ struct CloneWalk {
     let rows: [CloneRows]
     private(set) var objectCount = 0
     /// If values come from parents: all objects in the order in which the walk reached them. Otherwise: the objects of the current level
-    /// that have branches to follow.
+    /// from which the walk follows a relationship.
     private(set) var entries: [Entry] = []
     /// For each table, the entity of all of its rows, or `nil` if the table has several concrete entities.
     private let single: [EntityNumber?]
     /// For each table, whether the walk follows a relationship from any of its rows.
     private let leadsOn: [Bool]
     private let branches: CloneBranches
-    /// For each branch, the pages that were read last. The next object usually needs the same pages.
+    /// For each relationship that the walk follows, the pages that were read last. The next object usually needs the same pages.
     private var caches: [BranchCache]
     private let needsOrder: Bool
 

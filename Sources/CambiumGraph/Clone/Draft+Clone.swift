@@ -106,8 +106,8 @@ extension Draft {
 
     // MARK: Values from parents
 
-    /// Gives copies the values that come from their parents. Visits the objects in the order of the walk, so that a parent has its own
-    /// values before its children read them.
+    /// Stores in copies the values that they take from their parents. Visits the objects in the order of the walk, so that a parent has its
+    /// own values before its children read them.
     private mutating func followParents(_ plan: borrowing ClonePlan, _ values: CloneValues) {
         guard plan.members.needsOrder else { return }
         let planner = ClonePlanner(reader: reader, layout: layout, space: nil)

@@ -8,8 +8,8 @@ extension Draft {
     /// Creates the rows of a table's copies and copies their attributes, one group of copies after another.
     ///
     /// - Parameters:
-    ///   - columns: The contents of each column, except the columns of chains.
-    ///   - chains: The chains that are copied as a whole.
+    ///   - columns: The contents of each column, except the columns of `chains`.
+    ///   - chains: The relationships whose lists of members are copied as a whole.
     ///   - lonely: Receives the links of `chains` in which a member is copied but its owner is not.
     mutating func copyColumns(
         _ table: TableLayout, _ plan: borrowing ClonePlan, _ columns: [CloneColumn], _ chains: [CloneChain], lonely: inout Set<Int>

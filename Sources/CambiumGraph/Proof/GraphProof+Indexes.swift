@@ -1,5 +1,5 @@
-/// Proves that each index has exactly one entry for each object with a key, and no other entry. Each entry must be in the bucket that the
-/// hash of the key determines.
+/// Proves that each hash index has exactly one entry for each object with a key, and no other entry. Each entry must be in the bucket that
+/// the hash of the key determines.
 extension GraphProof {
     mutating func proveIndexes() {
         for table in tables {

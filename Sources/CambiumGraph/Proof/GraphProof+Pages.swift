@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Proves the pages from the directory to each leaf.
+/// Proves the pages of a stored graph, from the directory page to each leaf.
 extension GraphProof {
     mutating func provePages() {
         proveTables()
@@ -102,8 +102,8 @@ extension GraphProof {
 
     // MARK: Directories of indexes
 
-    /// Proves that the references to each bucket fill as many consecutive slots as its depth requires. No two buckets may share an overflow
-    /// page.
+    /// Proves that the references to each bucket fill as many consecutive slots of the index's directory as its depth requires. No two
+    /// buckets may share an overflow page.
     private mutating func proveDirectory(_ index: IndexLayout, _ table: ProvenTable, _ birth: UInt64) {
         let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
         let bits = table.number(offset + TablePage.indexBitsOffset)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Proves rows, serials and values.
+/// Proves the rows, serials and values of a stored graph.
 extension GraphProof {
     mutating func proveRows() {
         for number in tables.indices where isSound {
@@ -120,7 +120,8 @@ extension GraphProof {
         }
     }
 
-    /// Proves that the list of free places contains each place at most once, and no place that is in use.
+    /// Proves that the list of free places (groups of rows, or rows of edges) contains each place at most once, and no place that is in
+    /// use.
     private mutating func proveFree(_ table: ProvenTable, countMax: Int, where isFree: (Int) -> Bool) {
         let freeCount = table.number(TablePage.freeCountOffset)
         let free = table.vector(TablePage.freeOffset)

@@ -2,8 +2,8 @@ import CambiumModel
 
 /// Proves texts and bytes, whose values have different lengths.
 extension GraphProof {
-    /// Proves that all cells refer to bytes within the heap, and that the heap is large enough for all values together. Also proves that
-    /// the values have the attribute's type.
+    /// Proves that all cells of a leaf refer to bytes within its heap, and that the heap is large enough for all values together. Also
+    /// proves that the values have the attribute's type.
     mutating func proveStrings(
         _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
     ) {
@@ -20,8 +20,8 @@ extension GraphProof {
         }
     }
 
-    /// Returns the flaw of a long value, or `nil` if the value is valid. Several cells may refer to the value, but its pages are proven
-    /// only once.
+    /// Returns the flaw of a value of more than 255 bytes, or `nil` if the value is valid. Several cells may refer to the value, but its
+    /// pages are proven only once.
     private mutating func blobFlaw(
         _ leaf: UnsafeMutableRawPointer, _ cell: UInt32, _ type: AttributeType, _ check: inout StoredValueCheck
     ) -> String? {
@@ -64,7 +64,7 @@ extension GraphProof {
         return true
     }
 
-    /// Proves that as many cells refer to each blob as the vector of shared blobs states.
+    /// Proves that as many cells refer to each blob (a value of more than 255 bytes) as the vector of shared blobs states.
     mutating func proveBlobs() {
         let birth = chunks.birth(reader.directory)
         var noted: UInt64 = 0

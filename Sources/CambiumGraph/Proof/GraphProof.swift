@@ -20,14 +20,14 @@ struct GraphProof {
     /// The flaws that were found, as sentences.
     private(set) var flaws: [String] = []
 
-    /// For each chunk that was touched, a bit for each granule: whether a page begins there.
+    /// For each chunk that was touched, a bit for each granule (16 bytes): whether a page begins there.
     private var starts: [[UInt64]]
-    /// For each chunk that was touched, a bit for each granule: whether a reference to the page that begins there was found.
+    /// For each chunk that was touched, a bit for each granule (16 bytes): whether a reference to the page that begins there was found.
     private var claims: [[UInt64]]
-    /// For each chunk, the number of granules of the pages to which a reference was found.
+    /// For each chunk, the number of granules (16 bytes each) in the pages to which a reference was found.
     private var claimed: [Int]
-    /// For each blob, the number of cells that refer to it in addition to the first. `types` contains the types of the attributes for which
-    /// the value was checked.
+    /// For each blob (a value of more than 255 bytes), the number of cells that refer to it in addition to the first. `types` contains the
+    /// types of the attributes for which the value was checked.
     var blobs: [PageRef: (sharerCount: UInt32, types: Set<AttributeType>)] = [:]
     var tables: [ProvenTable] = []
 
@@ -77,7 +77,8 @@ struct GraphProof {
         if isSound { proveOrderedIndexes() }
     }
 
-    /// Runs a proof on the register of a graph, if the graph has one. The directory of the graph must already be proven.
+    /// Runs a proof on the register (the inner graph of requests and labels), if the graph has one. The directory of the graph must already
+    /// be proven.
     private mutating func inRegister(_ body: (inout GraphProof) -> Void) {
         guard let register = reader.register(of: layout) else { return }
         // A page is never younger than a page that refers to it, so the register is not younger than the graph's directory.
@@ -104,7 +105,7 @@ struct GraphProof {
     ///
     /// - Parameters:
     ///   - granules: The size of the page; `nil` for any size that its kind can have.
-    ///   - birth: The birth of the page that contains the reference. The claimed page must not be younger than that page.
+    ///   - birth: The epoch in which the page that contains the reference was written. The claimed page must not be younger than that page.
     mutating func claim(
         _ page: PageRef, _ kind: PageKind, granules: Int? = nil, notAfter birth: UInt64
     ) -> UnsafeMutableRawPointer? {
@@ -217,7 +218,7 @@ struct GraphProof {
         }
     }
 
-    /// Proves that each chunk has as many granules in use as the checkpoint record states.
+    /// Proves that each chunk has as many granules (16 bytes each) in use as the checkpoint record states.
     private mutating func proveGranules() {
         for chunk in claimed.indices where claimed[chunk] != Int(space.live[chunk]) {
             note("Chunk \(chunk) has \(claimed[chunk]) granules in use, but the checkpoint record states \(space.live[chunk]).")

@@ -141,7 +141,7 @@ private struct PageWalk {
     let epoch: UInt64
     var seen = Set<PageRef>()
     var findings: [String] = []
-    /// For each blob, the number of cells that refer to it in addition to the first.
+    /// For each blob (a value of more than 255 bytes), the number of cells that refer to it in addition to the first.
     private(set) var sharerCounts: [PageRef: UInt32] = [:]
 
     mutating func visit(_ page: PageRef, birthMax: UInt64) {

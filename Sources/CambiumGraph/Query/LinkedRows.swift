@@ -49,8 +49,8 @@ struct LinkedRows {
         return true
     }
 
-    /// Calls `body` with the owner and the target of each link that a step (one relationship of a path) can follow, in the order in which
-    /// the links are stored.
+    /// Calls `body` with the owner and the target of each link that a step (one relationship of a path) can follow. The links come in the
+    /// order in which they are stored.
     ///
     /// If the relationship is its own inverse, each link leads in both directions. Complexity: O(rows of the table that stores the links).
     @inline(__always) func forEachLink(_ step: LinkStep, _ body: (UInt32, UInt32) -> Void) {

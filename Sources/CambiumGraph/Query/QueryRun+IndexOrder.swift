@@ -40,7 +40,7 @@ extension QueryRun {
         return isReversed
     }
 
-    /// Returns the part of the index that the condition allows for the index's first attribute, and whether all objects of this part
+    /// Returns the part of the index that the condition allows for the first attribute. Also returns whether all objects of this part
     /// satisfy the whole condition.
     private func range(of index: OrderedIndex) -> (range: IndexRange, isExact: Bool) {
         let parts = (node as? AndNode)?.parts ?? [node]
