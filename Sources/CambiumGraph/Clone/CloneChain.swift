@@ -48,7 +48,7 @@ extension Draft {
         (ownedLeaf(group, slot, .linkLeaf) + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
     }
 
-    /// Returns whether a column has no value in any row of these spans.
+    /// Returns whether a column has no value in any of the originals that the spans contain.
     private func isEmpty(_ slot: Int, _ spans: [CloneSpan]) -> Bool {
         let column = GroupLayout.columnsOffset &+ 4 &* slot
         return spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
