@@ -16,8 +16,8 @@ extension ChangeFinder {
         for page in scattered.sorted() { compareSerials(table, page) }
     }
 
-    /// Returns whether both groups contain the objects of the same virtual page. If one graph does not have the group, this graph must also
-    /// have no other group for the virtual page.
+    /// Returns whether both groups contain the objects of the same virtual page (a range of consecutive serials). If one graph does not
+    /// have the group, this graph must also have no other group for the virtual page.
     private func areSameRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) -> Bool {
         switch (before.virtualPage, after.virtualPage) {
         case (let page?, let other?): page == other
@@ -27,7 +27,8 @@ extension ChangeFinder {
         }
     }
 
-    /// Returns the number of the group of a virtual page, counted from 1. Returns 0 if the virtual page has no group.
+    /// Returns the number of the group of a virtual page (a range of consecutive serials), counted from 1. Returns 0 if the virtual page
+    /// has no group.
     private func group(_ reader: Reader, _ table: Int, _ virtualPage: UInt32) -> UInt32 {
         reader.vector(table, TablePage.virtualPagesOffset).get(Int(virtualPage), reader.chunks)
     }

@@ -24,7 +24,8 @@ extension ChangeFinder {
         return StringLeaf.inlineBytes(old, cell).isEqual(to: StringLeaf.inlineBytes(new, other))
     }
 
-    /// Returns whether two blobs have the same bytes. Complexity: O(1) if both references mean the same page, otherwise O(bytes).
+    /// Returns whether two blobs (values of more than 255 bytes) are equal. Complexity: O(1) if both references mean the same page,
+    /// otherwise O(bytes).
     private func isEqualBlob(_ before: PageRef, _ after: PageRef) -> Bool {
         if sharing.isOnePage(before, after) { return true }
         let (old, new) = (Blob.head(before, self.old.chunks), Blob.head(after, self.new.chunks))

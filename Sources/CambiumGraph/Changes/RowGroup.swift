@@ -20,7 +20,7 @@ struct RowGroup {
     /// several virtual pages.
     var virtualPage: UInt32? { page == nil || rows.isShared(index) ? nil : rows.virtualPage(first) }
 
-    /// The virtual pages to which the group's objects belong.
+    /// The virtual pages (ranges of consecutive serials) to which the group's objects belong.
     var virtualPages: Set<UInt32> {
         var found = Set<UInt32>()
         for word in 0..<Self.wordCount { forEachRow(live(word), word) { found.insert(rows.virtualPage($0)) } }

@@ -56,10 +56,10 @@ extension Draft {
         return copy
     }
 
-    /// Records that one more cell refers to a blob.
+    /// Records that one more cell refers to a blob (a value of more than 255 bytes).
     mutating func shareBlob(_ page: PageRef) { sharerCount(of: page).pointee += 1 }
 
-    /// Records that one cell fewer refers to a blob. Discards the blob if no other cell refers to it.
+    /// Records that one cell fewer refers to a blob, a value of more than 255 bytes. Discards the blob if no other cell refers to it.
     mutating func discardBlob(_ page: PageRef) {
         if sharedBlobs.get(Blob.place(page), chunks) > 0 {
             let count = sharerCount(of: page)

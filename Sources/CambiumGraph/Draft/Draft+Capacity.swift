@@ -46,8 +46,8 @@ extension Draft {
         throw space.capacity.exhausted(change())
     }
 
-    /// Returns the number of chunks for copies of changed pages: `granules` granules, and the pages of indexes that change with
-    /// `objectCount` objects. A granule is the unit in which pages are allocated.
+    /// Returns the number of chunks for copies of changed pages with `granules` granules (16 bytes each), and for the pages of indexes that
+    /// change with `objectCount` objects.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }

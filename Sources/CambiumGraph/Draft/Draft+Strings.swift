@@ -19,7 +19,8 @@ extension Draft {
         }
     }
 
-    /// Clears a cell. The bytes of its value stay in the page as garbage. If the value is a blob, the blob loses one reference.
+    /// Clears a cell. The bytes of its value stay in the page as garbage. If the value has its own pages, because it has more than 255
+    /// bytes, these pages lose one reference.
     private mutating func releaseCell(_ leaf: UnsafeMutableRawPointer, _ row: UInt32) {
         let cell = StringLeaf.cell(leaf, row)
         guard cell != 0 else { return }
@@ -27,7 +28,8 @@ extension Draft {
         forgetCell(leaf, row, cell)
     }
 
-    /// Clears a cell whose value has moved to another leaf. If the value is a blob, the new cell refers to it, so the blob is not released.
+    /// Clears a cell whose value has moved to another leaf. If the value has its own pages, the new cell refers to them, so they are not
+    /// released.
     mutating func clearMovedCell(_ table: Int, _ row: UInt32, _ slot: Int) {
         let leaf = ownedLeaf(ownedGroup(table, row), slot, .stringLeaf)
         let cell = StringLeaf.cell(leaf, row)

@@ -76,8 +76,8 @@ package struct Draft: ~Copyable {
 
     deinit {
         if isPublished { return }
-        // A page that was released and allocated again is in the list twice. Its birth changes on release, so the loop releases it only
-        // once.
+        // A page that was released and allocated again is in the list twice. The first release changes the epoch in its header, so the loop
+        // releases it only once.
         for page in born.elements where chunks.birth(page) == epoch { space.release(page) }
     }
 
@@ -188,7 +188,8 @@ extension Draft {
         return copy
     }
 
-    /// Records that this draft no longer reaches a page. The page is released later. Constant pages (birth 0) are never released.
+    /// Records that this draft no longer reaches a page. The page is released later. Constant pages, whose headers state epoch 0, are never
+    /// released.
     private mutating func supersede(_ page: PageRef) {
         if chunks.birth(page) != 0 { superseded.append(page) }
     }

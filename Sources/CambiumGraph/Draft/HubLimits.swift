@@ -1,12 +1,14 @@
 /// The limits that make an object a hub: an object with many members, of which the draft touched only a few. The ops for a hub are derived
 /// from the touched members only. For any other object, all old members are compared with all new members.
 package struct HubLimits: Sendable {
-    /// An object with fewer members is not a hub. The members before the change and the members after the change are added together.
+    /// An object with fewer members is not a hub, an object with many members. The members before the change and the members after the
+    /// change are added together.
     package var memberCountMin = 64
     /// An object is a hub only if it has at least this many members for each touched member.
     package var memberRatio = 8
-    /// The maximum number of members that follow the first change in a hub, divided by the number of touched members. If more members
-    /// follow, single ops state the new order, instead of a block. Each member is counted in the old list and in the new list.
+    /// The maximum number of members that follow the first changed position in a hub (an object with many members), divided by the number
+    /// of touched members. If more members follow, single ops state the new order, instead of a block. Each member is counted in the old
+    /// list and in the new list.
     package var suffixRatio = 16
 
     package init() {}

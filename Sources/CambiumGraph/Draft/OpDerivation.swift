@@ -41,7 +41,7 @@ struct OpDerivation {
             var place = 0
             for row in part {
                 let shape = InsertShape(entity: rows.entity(row, table), isStub: rows.isStub(row))
-                // Most rows have the shape of the row before.
+                // Most rows have the entity and the state (stub or not) of the row before them.
                 if shapes.isEmpty || shapes[place].shape != shape { place = places[shape] ?? shapes.count }
                 if place == shapes.count {
                     places[shape] = place

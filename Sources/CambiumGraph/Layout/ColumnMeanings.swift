@@ -7,7 +7,7 @@ import CambiumModel
 final class ColumnMeanings: Sendable, Equatable {
     /// One end of a link. Ends are numbered as in `GraphLayout.ends`, so the two ends of a link have consecutive numbers.
     struct End: Sendable, Equatable {
-        /// The table of the objects that have the end.
+        /// The table of the objects at this end of the link.
         let table: Int
         /// The table of the objects at the other end of the link.
         let targetTable: Int

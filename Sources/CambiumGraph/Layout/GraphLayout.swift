@@ -188,7 +188,7 @@ enum ColumnKind: Hashable, Sendable {
 }
 
 extension DirectoryPage {
-    /// Returns the offset of the reference to the register, or `nil` if the layout has no register.
+    /// Returns the offset of the reference to the register (requests and labels), or `nil` if the layout has no register.
     static func registerOffset(_ layout: GraphLayout) -> Int? { layout.hasRegister ? tablesOffset + 4 * layout.tables.count : nil }
 
     /// Returns the offset of the reference to the directory of ordered indexes, or `nil` if the layout has no ordered indexes.

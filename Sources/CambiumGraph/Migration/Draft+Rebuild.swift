@@ -91,7 +91,7 @@ extension Draft {
 
     // MARK: Releasing pages
 
-    /// Releases a leaf and the blobs to which its cells refer.
+    /// Releases a leaf, and the blobs (values of more than 255 bytes) to which its cells refer.
     mutating func discardLeaf(_ page: PageRef, _ kind: ColumnKind) {
         if kind == .string, chunks.birth(page) != 0 {
             let leaf = chunks[page]

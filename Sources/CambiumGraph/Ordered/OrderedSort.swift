@@ -77,7 +77,7 @@ enum OrderedSort {
         }
     }
 
-    /// Sorts a few records by their heads.
+    /// Sorts a few records by their heads, the eight bytes that are compared first.
     private static func insert(_ records: Records, _ count: Int) {
         for index in 1..<count {
             let record = records[index]
@@ -90,7 +90,8 @@ enum OrderedSort {
         }
     }
 
-    /// Sorts the records that have the same head by `isBefore`. All records are already sorted by their heads.
+    /// Sorts the records that have the same head (the eight bytes that are compared first) by `isBefore`. All records are already sorted by
+    /// their heads.
     private static func finish(_ records: inout [Record], _ isBefore: (Record, Record) -> Bool) {
         var moveCount = 0
         for index in 1..<records.count {

@@ -20,7 +20,8 @@ extension Draft {
                 lookCount += 1
                 continue
             }
-            // The plan visits the register after all other places. A graph that has been changed always has a register.
+            // The plan visits the register, which contains requests and labels, after all other places. A graph that has been changed
+            // always has a register.
             inRegister { draft in
                 while !plan.isDone, lookCount < PackingLimits.lookCountMax, space.liveGranules - before < granuleCountMax {
                     draft.evacuate(plan.places[plan.next].kind, plan.victims)

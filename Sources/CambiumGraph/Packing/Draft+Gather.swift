@@ -165,7 +165,7 @@ extension Draft {
             let leaf = rows.leaf(rows.group(row), slot)
             let cell = StringLeaf.cell(leaf, row)
             if cell == 0 { return }
-            // The blob of a long value stays in place. The number of cells that refer to the blob stays the same.
+            // The pages of a value of more than 255 bytes stay in place. The number of cells that refer to them stays the same.
             let group = ownedGroup(table.index, target)
             _ = ownedLeaf(group, slot, .stringLeaf)
             putCell(group, slot, target, tag: cell >> 24, StringLeaf.inlineBytes(leaf, cell))

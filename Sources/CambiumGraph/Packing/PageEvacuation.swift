@@ -15,7 +15,8 @@ struct PageEvacuation {
 
     var isDone: Bool { next == places.count }
 
-    /// Chooses the emptiest chunks, if enough bytes are unused. Complexity: O(chunks x log chunks + pages), or O(objects) with blobs.
+    /// Chooses the emptiest chunks, if enough bytes are unused. Complexity: O(chunks x log chunks + pages), or O(objects) if long values
+    /// are copied.
     init?(_ graph: Graph, _ survey: PackingSurvey) {
         let (live, limits) = (survey.live, survey.limits)
         let frozen = live.indices.filter { $0 > 0 && live[$0] > 0 }
@@ -61,9 +62,9 @@ struct EvacuationPlace {
         case table(Int)
         /// The nodes on the path to an element of a vector in a table's page.
         case node(table: Int, offset: Int, index: Int)
-        /// The nodes on the path to an element of the vector of shared blobs.
+        /// The nodes on the path to an element of the vector that counts references to shared blobs, values of more than 255 bytes.
         case sharedBlobs(index: Int)
-        /// The page of a group and its leaves.
+        /// The page of a group of rows, and the leaves (pages) of its columns.
         case group(table: Int, index: Int)
         /// The bucket of a hash and its overflow pages.
         case bucket(table: Int, index: Int, hash: UInt64)

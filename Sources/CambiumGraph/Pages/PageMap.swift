@@ -3,7 +3,7 @@
 enum PageMap {
     static let wordCount = PageLayout.chunkGranules / 64
 
-    /// Sets a bit for each granule of a chunk at which a page begins.
+    /// Sets a bit for each granule (16 bytes) of a chunk at which a page begins.
     ///
     /// - Parameters:
     ///   - base: The address of the chunk's bytes.
@@ -15,7 +15,7 @@ enum PageMap {
     ) -> String? {
         // The first granule of chunk 0 has no page, because reference 0 means no page.
         var granule = chunk == 0 ? 1 : 0
-        // A single granule at the end is too small for a page, and has no header.
+        // A single granule (16 bytes) at the end is too small for a page, and has no header.
         while granule < PageLayout.chunkGranules - 1 {
             let header = base + granule * PageLayout.granule
             let count = Int(header.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
@@ -40,7 +40,7 @@ enum PageMap {
 }
 
 extension PageKind {
-    /// The number of granules in the smallest page of this kind.
+    /// The number of granules (16 bytes each) in the smallest page of this kind.
     var granuleCountMin: Int {
         switch self {
         case .free, .blobExtent: 2

@@ -29,8 +29,8 @@ enum TablePage {
 /// The offsets in the directory page, through which all other pages of a graph are reached.
 enum DirectoryPage {
     static let transactionOffset = 16
-    /// A vector with an element for each blob that several cells refer to. The index is the place of the blob (`Blob.place`). The element
-    /// is the number of cells that refer to the blob in addition to the first.
+    /// A vector with an element for each blob (a value of more than 255 bytes) that several cells refer to. The index of the element is
+    /// `Blob.place`. The element is the number of cells that refer to the blob in addition to the first.
     static let sharedBlobsOffset = 24
     static let hashKeyOffset = 32
     static let tablesOffset = hashKeyOffset + MemoryLayout<HashKey>.stride

@@ -52,7 +52,7 @@ enum ChunkMemory: UInt8 {
 
 /// The properties of a space that is opened from stored pages.
 struct StoredSpace {
-    /// For each chunk, the number of granules in use.
+    /// For each chunk, the number of granules (16 bytes each) in use.
     let live: [UInt16]
     /// The epoch of the stored pages: each of them was created in this epoch or earlier.
     let epoch: UInt64

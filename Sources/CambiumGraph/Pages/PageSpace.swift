@@ -13,7 +13,7 @@ import CambiumModel
 /// SENDABLE: only the writer touches mutable state. Readers use only `chunks`, which never moves.
 final class PageSpace: @unchecked Sendable {
     let chunks: Chunks
-    /// The permanent pages that all groups of rows use as leaves without content. Their birth is 0, and they are never released.
+    /// The permanent pages that all groups of rows use as leaves without content. Their headers state epoch 0, and they are never released.
     @exclusivity(unchecked) private(set) var constants = ConstantPages()
     // One thread at a time allocates and releases. So no two accesses to the following properties overlap, and the runtime need not check
     // them.
@@ -44,7 +44,7 @@ final class PageSpace: @unchecked Sendable {
     /// when they are read.
     @exclusivity(unchecked) var isProven: Bool
 
-    /// For each size in granules, the first free page.
+    /// For each size of a page in granules of 16 bytes, the first free page.
     let freeHeads: UnsafeMutablePointer<PageRef>
     @exclusivity(unchecked) var cursor = 0
     @exclusivity(unchecked) var cursorEnd = 0

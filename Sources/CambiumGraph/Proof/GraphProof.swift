@@ -10,7 +10,7 @@ import Synchronization
 struct GraphProof {
     let space: PageSpace
     let chunks: Chunks
-    /// Reads the graph, or its register while the register is proven.
+    /// Reads the graph, or its register (requests and labels) while the register is proven.
     private(set) var reader: Reader
     private(set) var layout: GraphLayout
     let epoch: UInt64
@@ -104,7 +104,7 @@ struct GraphProof {
     /// reference, records a flaw and returns `nil`.
     ///
     /// - Parameters:
-    ///   - granules: The size of the page; `nil` for any size that its kind can have.
+    ///   - granules: The size of the page in granules of 16 bytes; `nil` for any size that its kind can have.
     ///   - birth: The epoch in which the page that contains the reference was written. The claimed page must not be younger than that page.
     mutating func claim(
         _ page: PageRef, _ kind: PageKind, granules: Int? = nil, notAfter birth: UInt64

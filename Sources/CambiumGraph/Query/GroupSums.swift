@@ -11,7 +11,7 @@ class GroupSums {
     func result(_ code: Int) -> Value { .null }
 }
 
-/// Counts the rows of each group.
+/// Counts the rows of each group of an aggregate query.
 final class RowCounts: GroupSums {
     private var counts: [Int] = []
 

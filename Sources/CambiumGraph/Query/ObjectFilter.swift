@@ -45,8 +45,8 @@ package final class ObjectFilter {
         return node
     }
 
-    /// Throws if the condition fits none of the entities. The error is the mistake that is farthest in the text, because the condition fits
-    /// the entity of this mistake up to this position.
+    /// Throws if the condition fits none of the entities. Each entity has its own mistake. The error is the mistake that is farthest in the
+    /// text, because its entity fits most of the condition.
     private func checkFit(_ entities: [Entity], _ text: String?) throws(CambiumError) {
         var farthest: QueryMistake?
         for entity in entities {

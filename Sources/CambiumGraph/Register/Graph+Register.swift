@@ -23,7 +23,8 @@ extension Graph {
 }
 
 extension Reader {
-    /// Returns the reference of the register's directory page, or 0 if the graph has no register.
+    /// Returns the reference of the register's directory page, or 0 if the graph has no register. The register contains requests and
+    /// labels.
     func registerReference(of layout: GraphLayout) -> PageRef {
         guard let offset = DirectoryPage.registerOffset(layout) else { return 0 }
         return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)

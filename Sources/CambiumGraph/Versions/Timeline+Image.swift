@@ -20,7 +20,7 @@ package struct PageImage: Sendable {
 
     /// The number of bytes in a chunk.
     package static let chunkByteCount = PageLayout.chunkByteCount
-    /// The maximum number of granules that a chunk has.
+    /// The maximum number of granules (16 bytes each) that a chunk has.
     package static let chunkGranuleCount = PageLayout.chunkGranules
     /// The binary logarithm of the number of rows in a group. A program with another number cannot open the image.
     package static let fanOutShift = PageLayout.fanOutShift
@@ -110,8 +110,8 @@ extension Timeline {
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
-        // A rollback decides by the birth of a page whether the page is already free. In a frozen chunk, releasing a page does not change
-        // its birth, so a rollback could release the page twice.
+        // A rollback decides by the epoch in the header of a page whether the page is already free. In a frozen chunk, releasing a page
+        // does not change this epoch, so a rollback could release the page twice.
         precondition(!isUnconfirmed, "An unconfirmed version must not be frozen.")
         reclaim()
         let (tables, disk) = try takeTableChunks(tableChunkCount)

@@ -155,8 +155,8 @@ package final class Timeline: @unchecked Sendable {
 
     private func removeUnconfirmed(to version: Version?) -> Graph {
         let newest = unconfirmed.rollBack(to: version) { page, epoch in
-            // A page that was released after its draft allocated it has another birth. If the draft allocated the page again, the list
-            // contains it twice, but the first release changes its birth.
+            // A page that was released after its draft allocated it states another epoch in its header. If the draft allocated the page
+            // again, the list contains it twice, but the first release changes the epoch.
             if space.chunks.birth(page) == epoch { space.release(page) }
         }
         guard let newest else { return head }
