@@ -14,7 +14,7 @@ struct ChangeFinder {
     private(set) var events: [ChangeEvent] = []
     /// The ordered lists whose order may differ between the graphs.
     private(set) var reordered = Set<OrderedList>()
-    /// For each table, the result of `keepsRows`, or `nil` if it is not known yet.
+    /// For each table, whether a row number refers to the same object in both graphs (`keepsRows`); `nil` if this is not known yet.
     private var keepsRows: [Bool?] = []
 
     struct OrderedList: Hashable {
@@ -53,7 +53,7 @@ struct ChangeFinder {
 
     // MARK: Groups and rows
 
-    /// Calls `body` with each group whose page differs between the graphs.
+    /// Calls `body` with each group of rows whose page differs between the graphs.
     mutating func forEachGroup(_ table: Int, _ body: (inout Self, _ old: RowGroup, _ new: RowGroup) -> Void) {
         let (old, new) = (self.old, self.new)
         RadixVector.forEachDifference(

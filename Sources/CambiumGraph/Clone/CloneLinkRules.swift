@@ -10,7 +10,7 @@ struct CloneLinkRules {
     private let rules: [Stance]
 
     private enum Stance {
-        /// The end has no relationship in the schema, and therefore no rule.
+        /// This end of the link has no relationship in the schema, and therefore no rule.
         case none
         case rule(CloneRule)
         case several

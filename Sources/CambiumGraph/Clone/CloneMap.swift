@@ -9,7 +9,7 @@ public struct CloneMap: Sendable {
         let count: Int
     }
 
-    /// The hierarchies with copied objects, by ascending root.
+    /// The hierarchies with copied objects, by ascending number of the root entity.
     private let hierarchies: [Hierarchy]
 
     package init(_ plan: borrowing ClonePlan, _ draft: borrowing Draft) {

@@ -14,7 +14,7 @@ struct CloneRows: Sendable {
     struct Page: Sendable {
         let virtualPage: UInt32
         let group: UInt32
-        /// The number of copied rows of all pages before this page.
+        /// The number of copied rows in the virtual pages before this one.
         let rank: UInt32
         let bits: UInt128
     }
@@ -23,7 +23,7 @@ struct CloneRows: Sendable {
     private(set) var pages: [Page] = []
     /// The serial of the first copy.
     private(set) var firstSerial: UInt64 = 0
-    /// The groups that receive the copies. The first group contains `firstSerial`.
+    /// The groups of rows that receive the copies. The first group contains the copy with the serial `firstSerial`.
     private(set) var targets: [UInt32] = []
 
     init(groupCount: Int, _ chunks: Chunks) { chosen = CloneBits(groupCount: groupCount, chunks) }

@@ -8,7 +8,7 @@ struct CloneSpan {
     /// The first copied row, counted within its group. If `isRun`, it is the first of `count` consecutive rows that are copied.
     let first: Int
     let count: Int
-    /// The position of the first copy in its group.
+    /// The position of the first copy in its group of rows.
     let start: Int
     /// The first copied row, counted within the table.
     let firstRow: UInt32
@@ -77,7 +77,7 @@ struct CloneSpans {
         serial = rows.firstSerial
     }
 
-    /// Replaces `spans` by the spans of the next group that contains copies.
+    /// Replaces `spans` by the spans of originals that are copied to the next group of rows.
     mutating func next(_ spans: inout [CloneSpan]) {
         spans.removeAll(keepingCapacity: true)
         var start = Int(serial & UInt64(PageLayout.fanOutMask))

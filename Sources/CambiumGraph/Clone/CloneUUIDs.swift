@@ -53,7 +53,7 @@ struct CloneUUIDs {
         return SIMD2(first.x | (place & ((1 &<< bitCount) &- 1)).littleEndian, first.y)
     }
 
-    /// Returns the UUID with the number 0 of a series.
+    /// Returns the UUID with the number 0 of a series, a set of UUIDs that differ only in a number.
     private func start(ofSeries series: UInt64) -> SIMD2<UInt64> {
         let stride = (firstSerial &+ series) &* Mixing.step
         let first = UUIDSeries.tagged(Mixing.mixed(high &+ stride) & ~Self.versionMask | 4 &<< 52, bitCount: bitCount)

@@ -5,7 +5,7 @@ import CambiumModel
 /// The walk keeps one bit for each row, and the objects of the current level. If values come from parents, it also keeps 12 bytes for each
 /// object.
 struct CloneWalk {
-    /// An object that the walk reached, and the index of its parent in `entries`.
+    /// An object that the walk reached, and its parent: the index in `entries` of the object from which the walk reached it.
     struct Entry {
         let table: UInt32
         let row: UInt32
@@ -139,6 +139,6 @@ struct CloneWalk {
         }
     }
 
-    /// Returns the rows by table, and the entries if the order matters.
+    /// Returns the copied rows, by table. If values come from parents, also returns the objects in the order of the walk.
     consuming func take() -> (rows: [CloneRows], entries: [Entry]) { (rows, needsOrder ? entries : []) }
 }

@@ -3,7 +3,7 @@ import CambiumModel
 /// The edges that a clone copies in a many-to-many relationship, and the copies of these edges. Each edge is copied at most once.
 private struct CloneEdges {
     let originals: CloneBits
-    /// The copies of the edges, indexed by the rank of the original in `originals`.
+    /// The copies of the edges. The index of a copy is the rank of its original in `originals`, the number of edges before it.
     var copies: [UInt32] = []
 
     init(groupCount: Int, _ chunks: Chunks) { originals = CloneBits(groupCount: groupCount, chunks) }

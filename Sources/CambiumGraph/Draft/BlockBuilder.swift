@@ -4,7 +4,7 @@ import CambiumModel
     import Glibc
 #endif
 
-/// Copies columns of a table into the columns of a block.
+/// Copies columns of a table into the columns of a block, an op that inserts or changes many objects.
 struct BlockBuilder {
     /// The maximum number of objects in one block. Such a block fits into the processor's cache, and its columns are large enough to
     /// compress well.

@@ -1,7 +1,7 @@
 extension Draft {
     // MARK: Edges
 
-    /// Creates an edge between two rows, and adds it to the index of linked pairs.
+    /// Creates an edge, a many-to-many link, between two rows, and adds it to the index of linked pairs.
     mutating func insertEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let row = newEdge(table, first, second)
         addEntry(table.index, 0, hash: reader.edgeHash(first, second), row: row)

@@ -1,5 +1,5 @@
 extension Draft {
-    /// The number of edges whose memory is prefetched together.
+    /// The number of edges (many-to-many links) whose memory is prefetched together.
     private static let stepCount = 64
 
     /// Links an object without members to distinct objects, in the order of `targets`.

@@ -127,7 +127,7 @@ extension Draft {
         addEdge(end, table, lists, isSymmetric, owner, target, index)
     }
 
-    /// Adds an edge that does not exist yet.
+    /// Adds an edge, a many-to-many link, that does not exist yet.
     mutating func addEdge(
         _ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ owner: UInt32,
         _ target: UInt32, _ index: Int?
@@ -135,7 +135,7 @@ extension Draft {
         let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
         let edge = insertEdge(table, first, second)
         add(lists[0], owner: first, member: edge, at: end.end == 0 ? index : nil)
-        // A symmetric edge from an object to itself is in one list only.
+        // In a relationship that is its own inverse, an edge from an object to itself is in one list only.
         if !(isSymmetric && first == second) {
             add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }

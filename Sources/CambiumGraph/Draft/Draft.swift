@@ -100,7 +100,7 @@ package struct Draft: ~Copyable {
         return born
     }
 
-    /// Writes the transaction number into the directory.
+    /// Writes the transaction number into the directory page.
     mutating func stamp() {
         ownedDirectory().storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
     }

@@ -23,7 +23,7 @@ struct HubChange {
 
     var removed: Set<UInt32> { targetsBefore.subtracting(targetsAfter) }
     var added: Set<UInt32> { targetsAfter.subtracting(targetsBefore) }
-    /// The touched members that the object had before and still has, possibly at other positions.
+    /// The members that the draft touched, and that the object had before and still has, possibly at other positions.
     var staying: Set<UInt32> { targetsBefore.intersection(targetsAfter) }
     var changesMembers: Bool { targetsBefore != targetsAfter }
 }

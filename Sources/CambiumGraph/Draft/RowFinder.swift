@@ -9,7 +9,7 @@ struct RowFinder {
     /// The group with the rows of `virtualPage` (a range of consecutive serials), or `nil` if there is no such group.
     private var group: UnsafeMutableRawPointer?
     private var firstRow: UInt32 = 0
-    /// Whether all rows of the group belong to `virtualPage`.
+    /// Whether all rows of the group belong to `virtualPage`, a range of consecutive serials.
     private var isWhole = false
 
     init(_ reader: Reader, _ table: Int) {

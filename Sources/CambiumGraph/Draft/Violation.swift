@@ -9,7 +9,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case deleteDenied(relationship: String, by: String)
         /// After a migration, a value that the attribute no longer allows, and the reason.
         case valueRefused(String, String)
-        /// After a migration, a member whose entity the relationship does not hold.
+        /// After a migration, a member whose entity the relationship does not accept.
         case wrongMember(String, String, wanted: String)
     }
 

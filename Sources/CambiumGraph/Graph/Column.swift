@@ -9,10 +9,10 @@ public import CambiumModel
     @usableFromInline let leaves: [UnsafeMutableRawPointer]
     private let chunks: Chunks
 
-    /// Creates the directory of a column that the graph does not have.
+    /// Creates an empty list of addresses, for a column that the graph does not have.
     init(emptyOf reader: Reader) { (leaves, chunks) = ([], reader.chunks) }
 
-    /// Creates the directory of a column. Complexity: O(rows / 128).
+    /// Creates the list of the addresses of a column's leaves. Complexity: O(rows / 128).
     init(_ reader: Reader, _ table: Int, _ slot: Int, _ kind: ColumnKind, _ constants: ConstantPages) {
         chunks = reader.chunks
         let rows = reader.rows(table)

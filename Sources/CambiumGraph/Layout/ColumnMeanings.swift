@@ -51,7 +51,7 @@ final class ColumnMeanings: Sendable, Equatable {
     let ends: [End]
     /// For each table, the columns that contain data of objects, by ascending slot.
     let columns: [[Column]]
-    /// For each table of edges, its ends and columns; `nil` for a table of objects.
+    /// For each table of edges (many-to-many links), its ends and columns; `nil` for a table of objects.
     let edges: [Edges?]
 
     init(_ layout: GraphLayout) {

@@ -22,7 +22,7 @@ final class EndLayout: Sendable {
 /// The properties of one end of a link that `noteChange` needs. They are plain values, so a copy changes no reference count, unlike a copy
 /// of an `EndLayout`.
 struct EndMark: Sendable {
-    /// The table of the owners.
+    /// The table of the objects at this end, the owners.
     let table: Int
     let isVisible: Bool
     /// Whether the number of members has a minimum or a maximum.

@@ -12,12 +12,12 @@ struct LiveDependencies {
         let entity: Entity
         /// The level before this level, and the relationship that leads from that level to this level; `nil` for the objects of the query.
         let origin: (level: Int, step: LinkStep)?
-        /// The levels to which the relationships of this level lead, by the numbers of the relationships.
+        /// For each relationship of this level's objects, by its number, the level to which the relationship leads.
         var next: [UInt16: Int] = [:]
     }
 
     private var levels: [Level]
-    /// The levels at which each property is read.
+    /// For each property, the levels (the objects at the ends of paths) at which the query reads the property.
     private var levelsByKey: [LiveKey: Set<Int>] = [:]
     /// The keys for the existence and the attributes of the objects of the query. Keys for the objects to which paths lead are not
     /// included.

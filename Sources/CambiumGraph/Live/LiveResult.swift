@@ -128,7 +128,7 @@ package struct LiveResult {
     /// candidates than this number, and also more than one for each `candidateShare` objects. Otherwise, the candidates are evaluated one
     /// by one.
     private static let candidateCountMin = 256
-    /// The number of objects for each candidate, see `candidateCountMin`.
+    /// The query runs again only if there is more than one candidate for this many objects. See `candidateCountMin`.
     private static let candidateShare = 8
 
     /// Evaluates the condition for the candidates (the objects that may have entered, left or moved), and replaces their entries in the

@@ -5,7 +5,7 @@ struct TableMigration {
     let new: TableLayout
     /// The old table that becomes this table, or `nil` if the table begins empty.
     let old: TableLayout?
-    /// The source of each column.
+    /// For each column, the old column from which it gets its values.
     let columns: [ColumnMigration]
     /// The columns of the old table that no new column uses.
     let droppedSlots: [Int]

@@ -210,7 +210,7 @@ extension Draft {
         list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
     }
 
-    /// Creates leaves from changes, each of which must add an entry.
+    /// Creates leaves from changes. Each change must add an entry.
     private mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
         if !changes.records.allSatisfy(\.isAdded) { chunks.refuse("an index lacks the entry of an object") }
         var list = OrderedChildren()

@@ -17,7 +17,7 @@ package struct IndexRange: Sendable {
 
         var isCut: Bool { key.count > OrderedNode.keyByteCountMax }
 
-        /// Returns whether the edge follows an object with this whole key.
+        /// Returns whether the edge follows an object with this key, which is not cut to the maximum length.
         func isAfter(_ whole: [UInt8]) -> Bool {
             if whole.starts(with: key) { return isAfter }
             return whole.lexicographicallyPrecedes(key)

@@ -39,7 +39,7 @@ extension OrderedReader {
 }
 
 extension OrderedIndexLayout {
-    /// Returns the entry of a row.
+    /// Returns the entry of a row in the index: the key, and then the row.
     func entry(_ row: UInt32, _ rows: Rows) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Self.entryByteCountMax) { buffer, initialized in
             if let memory = buffer.baseAddress { initialized = writeEntry(row, rows, to: memory) }

@@ -27,9 +27,9 @@ package struct OrderedIndex: Sendable {
 
     /// A limit of a range: a position between two objects of the index.
     package enum Bound {
-        /// Before all objects that have these values in the first components.
+        /// Before all objects that have these values in the first components, the attributes of the index.
         case before([Value])
-        /// After all objects that have these values in the first components.
+        /// After all objects that have these values in the first components, the attributes of the index.
         case after([Value])
     }
 
@@ -86,7 +86,7 @@ package struct OrderedIndex: Sendable {
         return reader.rank(of: OrderedBytes(bytes, last + 1))
     }
 
-    /// Returns the objects whose first components have these values.
+    /// Returns the objects that have these values in the first components, the attributes of the index.
     package func range(equalTo values: [Value]) -> IndexRange? { range(from: .before(values), to: .after(values)) }
 
     /// Returns a range for each value of a list, in the order of the index. Each range has the objects with the leading values in the first

@@ -130,7 +130,7 @@ extension OrderedIndexLayout {
     /// The number of bytes of memory that an entry needs while it is written.
     static let entryByteCountMax = OrderedNode.entryByteCountMax + OrderedKeyWriter.slackByteCount
 
-    /// Writes the entry of a row. Returns its number of bytes.
+    /// Writes the entry of a row in the index. Returns the number of bytes of the entry.
     @inline(__always) func writeEntry(_ row: UInt32, _ rows: Rows, to memory: UnsafeMutableRawPointer) -> Int {
         let group = rows.group(row)
         var writer = OrderedKeyWriter(memory)

@@ -18,7 +18,7 @@ extension Draft {
         // Moving the waiting group alone would save nothing.
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
         let memberCountMax = PackingLimits.memberFactorMax * rowCountMax
-        // Objects of the waiting group may have got members since the last step.
+        // Objects of the waiting group may have gained members since the last step.
         var waitingCount = waiting.map { memberCount(of: $0, reader.rows(table.index).liveBits($0), lists) } ?? 0
         if waitingCount > memberCountMax { waiting = nil }
         var (rowCount, work, lookCount) = (0, 0, 0)
@@ -59,7 +59,7 @@ extension Draft {
         return rowCount
     }
 
-    /// The maximum number of shared groups that are filled at the same time.
+    /// The maximum number of shared groups, which receive the rows of several sparse groups, that are filled at the same time.
     private static let targetCountMax = 8
 
     /// Returns the number of members that the objects of a group have in all lists. If the rows of the group move, all of these members

@@ -55,7 +55,7 @@ struct EvacuationFinder {
         var last: PageRef = 0
         for place in 0..<1 << bits {
             let bucket = vector.get(place, reader.chunks)
-            // Consecutive places of the directory may refer to the same bucket.
+            // Consecutive slots of the index's directory may refer to the same bucket.
             if bucket == last { continue }
             last = bucket
             if reader.chain(of: bucket, has: victims) {

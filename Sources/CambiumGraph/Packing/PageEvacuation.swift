@@ -8,7 +8,7 @@ struct PageEvacuation {
     /// values requires a scan of all objects.
     let withBlobs: Bool
     let places: [EvacuationPlace]
-    /// The index of the next place.
+    /// The index in `places` of the next place.
     var next = 0
     /// For each chunk to be emptied, the number of granules (16 bytes each) whose pages were copied.
     var moved: [Int: Int] = [:]
@@ -66,7 +66,7 @@ struct EvacuationPlace {
         case sharedBlobs(index: Int)
         /// The page of a group of rows, and the leaves (pages) of its columns.
         case group(table: Int, index: Int)
-        /// The bucket of a hash and its overflow pages.
+        /// The bucket to which a hash belongs in a hash index, and the overflow pages of the bucket.
         case bucket(table: Int, index: Int, hash: UInt64)
         /// The page that refers to the ordered indexes.
         case indexDirectory

@@ -30,7 +30,7 @@ extension Bucket {
         }
     }
 
-    /// Determines the most frequent fragment when the bucket gets its first overflow page.
+    /// Determines the most frequent fragment (the stored part of a hash) when the bucket gets its first overflow page.
     func noteCrowd() { (crowdFragment, otherCount) = crowd() }
 
     /// Returns the fragment that more than half of this page's entries have, and the number of all other entries. If no fragment is that

@@ -122,7 +122,7 @@ struct Bucket {
         return false
     }
 
-    /// Returns the first row, among the entries with this fragment, for which `isEqual` returns `true`.
+    /// Returns the first row, among the entries with this fragment (the stored part of a hash), for which `isEqual` returns `true`.
     @inline(__always) func firstRow(_ fragment: UInt16, where isEqual: (UInt32) -> Bool) -> UInt32? {
         var block = Block(self, home: fragment)
         for _ in 0..<Self.blockCount {
@@ -207,7 +207,7 @@ private struct Block {
         control.pointee -= 1
     }
 
-    /// Returns a mask with one bit for each entry that has this fragment.
+    /// Returns a mask with one bit for each entry of the block that has this fragment, the stored part of a hash.
     @inline(__always) func lanes(of fragment: UInt16) -> UInt32 {
         cmachine_equal_lanes(start, fragment) & ((1 &<< UInt32(count)) &- 1)
     }

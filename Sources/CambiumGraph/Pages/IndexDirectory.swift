@@ -4,7 +4,7 @@
 /// SAFETY: the page has as many records as its count states.
 struct IndexDirectory {
     struct Record: Equatable {
-        /// The value of `OrderedIndexLayout.specification`.
+        /// A hash of everything that determines the keys of the index (`OrderedIndexLayout.specification`).
         var specification: UInt64
         var tree = OrderedTree()
         /// The number of groups of rows whose objects are in the index, counted from the first group. It is `all` if the index is complete;

@@ -202,7 +202,7 @@ final class PageMemory {
         if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
     }
 
-    /// Supplies memory again until `expect`'s number of bytes is available, if some of the memory was used or was never supplied.
+    /// Supplies as much memory as `expect` announced, unless this memory is still available.
     func refill(freeByteCount: () -> Int) {
         if keptByteCount > 0 { prepare(byteCount: keptByteCount, freeByteCount: freeByteCount()) }
     }

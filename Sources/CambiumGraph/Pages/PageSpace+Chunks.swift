@@ -41,7 +41,7 @@ enum ChunkMemory: UInt8 {
     case file
     /// An address in the window of the space's storage, a mapping of the storage's whole file.
     case window
-    /// Memory that the space's source supplies.
+    /// Memory that the space's source, which reads the stored pages, supplies.
     case source
 
     /// Whether the kernel writes changes of the memory to the storage's file.
@@ -50,7 +50,7 @@ enum ChunkMemory: UInt8 {
     var isMapped: Bool { isStorage || self == .source }
 }
 
-/// The properties of a space that is opened from stored pages.
+/// The properties of a page space that is opened from stored pages.
 struct StoredSpace {
     /// For each chunk, the number of granules (16 bytes each) in use.
     let live: [UInt16]

@@ -33,7 +33,7 @@ final class PageSpace: @unchecked Sendable {
     /// The chunks that a checkpoint in progress has taken for its table. They stay in this set until it is known whether a checkpoint
     /// record contains them.
     @exclusivity(unchecked) var tableChunks: Set<Int> = []
-    /// The owners of chunks besides the versions of this process.
+    /// The owners of chunks besides the versions of this process: kept checkpoint records, and graphs of closed stores.
     @exclusivity(unchecked) var owners = ChunkOwners.none
     @exclusivity(unchecked) var memories = ChunkMemories.none
     /// Supplies the stored chunks that no thread has touched yet; `nil` if no chunk was stored.

@@ -25,7 +25,7 @@ struct UUIDSeries {
 
     /// Returns the hash of the key.
     ///
-    /// - Parameter first: The hash of number 0.
+    /// - Parameter first: The hash of the key with the number 0 in the series.
     @inline(__always) func hash(from first: UInt64) -> UInt64 {
         // Consecutive keys get different values of the three bits that select the block of a bucket, so that the keys spread over the
         // blocks.

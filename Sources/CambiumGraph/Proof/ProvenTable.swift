@@ -1,10 +1,10 @@
 import CambiumModel
 
-/// A table during the proof, with the addresses of the groups that are proven.
+/// A table of stored pages during the proof, with the addresses of its groups of rows that are proven.
 struct ProvenTable {
     let layout: TableLayout
     let page: UnsafeMutableRawPointer
-    /// The pages of the groups; `nil` for a group that was released.
+    /// The pages of the groups of rows; `nil` for a group that was released.
     var groups: [UnsafeMutableRawPointer?] = []
     /// The type of the attribute in each column; `nil` for a column without an attribute.
     let types: [AttributeType?]

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension ConditionBinder {
-    /// Returns the node for a comparison of an attribute with constants.
+    /// Returns the condition node for a comparison of an attribute with constants.
     func bind(_ attribute: Attribute, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         let field = layout.field(attribute)
         guard field.table >= 0 else { return ConstantNode(false) }

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension ConditionBinder {
-    /// Returns the node for a comparison of an object with ids.
+    /// Returns the condition node for a comparison of an object with ids.
     func bind(_ entity: Entity, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         guard [.equal, .notEqual, .isIn].contains(test.relation) else {
             throw QueryMistake("'\(test.relation.text)' cannot compare objects. Use ==, !=, in or a path to an attribute.", at: test.offset)
@@ -44,7 +44,7 @@ extension ConditionBinder {
         QueryMistake("The schema has no entity '\(name)'. Write the name of an entity of the schema.", at: offset)
     }
 
-    /// Returns the node for a comparison of the name of an object's entity with texts.
+    /// Returns the condition node for a comparison of the name of an object's entity with texts.
     func bindName(_ entity: Entity, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         if test.isNull { return ConstantNode(test.relation == .notEqual) }
         var texts: [String] = []

@@ -46,7 +46,7 @@ extension ConditionBinder {
         throw QueryMistake("'\(relation.text)' cannot compare \(left.text). Use == or !=.", at: comparison.left.offset)
     }
 
-    /// Returns the reader of a path or an aggregate.
+    /// Returns an object that reads the values of a path or of an aggregate.
     func reader(_ operand: Operand, _ entity: Entity) throws(QueryMistake) -> ValueReader {
         switch operand.form {
         case .path(let path): return PathReader(try resolve(path, entity, at: operand.offset), entity, context)

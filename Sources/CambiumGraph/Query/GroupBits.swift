@@ -66,7 +66,7 @@ struct RowBits {
 
     private static let wordsPerGroup = PageLayout.fanOut / 64
 
-    /// Creates an empty set for the rows of this many groups.
+    /// Creates an empty set for the rows of this many groups of rows.
     init(groupCount: Int) { words = [UInt64](repeating: 0, count: groupCount * Self.wordsPerGroup) }
 
     var groupCount: Int { words.count / Self.wordsPerGroup }

@@ -69,7 +69,7 @@ final class QueryContext {
         }
     }
 
-    /// Returns the group of a row.
+    /// Returns the group of rows that contains a row.
     @inline(__always) func group(of row: UInt32, _ rows: Rows) -> GroupView {
         GroupView(index: Int(row &>> PageLayout.rowShift), page: rows.group(row), chunks: reader.chunks)
     }

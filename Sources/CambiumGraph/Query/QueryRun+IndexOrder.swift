@@ -62,7 +62,7 @@ extension QueryRun {
         var limit = ReadLimit(countMax: max(range.outer.count / Self.readShare, min(wantedCount, range.outer.count) * 2))
         var found = OrderedRows(capacity: min(wantedCount, range.outer.count, Self.reservedCountMax))
         if part.isExact, index.layout.hasShortKeys, order.keys.count == index.components.count {
-            // The entries alone decide, so the objects are not read.
+            // The entries of the index alone decide, so the objects are not read.
             range.forEachRow(isReversed: isReversed) { row, hasLastKey in
                 limit.allowsNext() && found.append(row, hasLastKey: hasLastKey, order, wantedCount)
             }

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension GraphLayout {
-    /// Returns the table of the objects at which an end of a link begins.
+    /// Returns the table of the objects at an end of a link.
     @inline(__always) func startTable(_ end: EndLayout) -> Int {
         let link = schema.links[end.link]
         return tableIndex(ofKnown: end.end == 0 ? link.first.root : link.second.root)

@@ -24,7 +24,7 @@ package struct PageImage: Sendable {
     package static let chunkGranuleCount = PageLayout.chunkGranules
     /// The binary logarithm of the number of rows in a group. A program with another number cannot open the image.
     package static let fanOutShift = PageLayout.fanOutShift
-    /// The maximum epoch of an image, so that enough later epochs are left for drafts.
+    /// The maximum epoch of stored pages, so that enough later epochs are left for drafts.
     private static let epochMax: UInt64 = 1 << 62
 
     /// Whether a graph can have this image: the numbers agree with each other and are within the limits of a page space. The first chunk is

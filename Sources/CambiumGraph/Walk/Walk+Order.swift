@@ -69,7 +69,7 @@ private struct TopologicalOrdering {
         }
     }
 
-    /// Subtracts the links that begin at the given objects, which are in the order now.
+    /// Subtracts from `linkCounts` the links that begin at the given objects, which were added to the order.
     private mutating func remove(_ step: WalkStep, from owners: Range<Int>) {
         var cursor = StepCursor(step, reader)
         let table = step.targetTable

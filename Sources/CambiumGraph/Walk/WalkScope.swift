@@ -18,7 +18,7 @@ struct WalkScope {
         }
     }
 
-    /// The tables with objects of the scope.
+    /// The tables that contain covered objects.
     var tables: [Int] { entities.indices.filter { !entities[$0].isEmpty } }
 
     /// Returns whether an object of the graph is covered.
