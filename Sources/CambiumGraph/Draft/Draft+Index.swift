@@ -97,7 +97,7 @@ extension Draft {
         let depth = Bucket(chunks[page]).depth
         let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
         if depth > Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) {
-            chunks.refuse("a bucket is deeper than its directory")
+            chunks.refuse("a bucket uses more bits of the hash than the directory of its index")
         }
         if depth == Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) { doubleDirectory(place) }
         let bits = Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))

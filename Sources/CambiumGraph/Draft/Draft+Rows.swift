@@ -97,7 +97,7 @@ extension Draft {
     /// Adds `step` to a count. The result is checked, because a page that has not been proven valid may contain a count that is too low.
     @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
         let count = place.load(as: Int.self) &+ step
-        if count < 0 { chunks.refuse("a count of a table is too low") }
+        if count < 0 { chunks.refuse("a count of a table would become negative") }
         place.storeBytes(of: count, as: Int.self)
     }
 

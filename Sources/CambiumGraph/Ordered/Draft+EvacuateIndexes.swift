@@ -36,7 +36,7 @@ extension Draft {
     ///
     /// - Returns: Whether this page or a page below this page was moved. If so, the draft owns the page.
     private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {
-        if level > OrderedNode.heightMax { chunks.refuse("the tree of an index is too high") }
+        if level > OrderedNode.heightMax { chunks.refuse("the tree of an index has too many levels") }
         let before = page
         if level == 0 {
             if page.lies(in: victims) { own(&page, .indexLeaf) }

@@ -26,7 +26,7 @@ extension Draft {
     /// Releases every node of a tree.
     mutating func discard(_ tree: OrderedTree) {
         guard tree.height > 0 else { return }
-        if tree.height > UInt32(OrderedNode.heightMax) { chunks.refuse("the tree of an index is too high") }
+        if tree.height > UInt32(OrderedNode.heightMax) { chunks.refuse("the tree of an index has too many levels") }
         var pending = [(tree.root, Int(tree.height) - 1)]
         while let (page, level) = pending.popLast() {
             if level > 0 {

@@ -21,7 +21,7 @@ extension Graph {
             if row >> PageLayout.rowShift < record.groupCount, index.covers(row, rows, table) { expected += 1 }
         }
         if strangerCount > 0 { findings.append("\(name): \(strangerCount) entries lead to no object with their keys.") }
-        if misplacedCount > 0 { findings.append("\(name): \(misplacedCount) entries are found at wrong ranks.") }
+        if misplacedCount > 0 { findings.append("\(name): \(misplacedCount) entries are found at wrong positions.") }
         if count != expected { findings.append("\(name) has \(count) entries instead of \(expected).") }
     }
 }

@@ -6,7 +6,7 @@ package struct OrderedReader {
     init(_ chunks: Chunks, _ tree: OrderedTree) {
         self.chunks = chunks
         self.tree = tree
-        if tree.height > UInt32(OrderedNode.heightMax) { chunks.refuse("the tree of an index is too high") }
+        if tree.height > UInt32(OrderedNode.heightMax) { chunks.refuse("the tree of an index has too many levels") }
     }
 
     package init(_ tree: OrderedTree, of draft: borrowing Draft) { self.init(draft.chunks, tree) }

@@ -82,7 +82,7 @@ struct EvacuationFinder {
     ///   - first: The position of the node's first entry in the index.
     ///   - isWanted: Whether a node above this part must be copied. One entry below that node is enough for a step to copy the node.
     private mutating func findNodes(_ number: Int, _ page: PageRef, level: Int, first: Int, isWanted: Bool, _ reader: Reader) {
-        if level > OrderedNode.heightMax { reader.chunks.refuse("the tree of an index is too high") }
+        if level > OrderedNode.heightMax { reader.chunks.refuse("the tree of an index has too many levels") }
         let isWanted = isWanted || page.lies(in: victims)
         if level == 0 {
             if isWanted { note(.index(number, entry: first)) }

@@ -36,7 +36,7 @@ struct RadixVector {
     }
 
     @inline(never) private func existing(_ index: Int, _ level: UInt32, _ node: PageRef, _ chunks: Chunks) -> UInt32 {
-        if level >= UInt32(Self.heightMax) { chunks.refuse("a vector is empty or too high") }
+        if level >= UInt32(Self.heightMax) { chunks.refuse("a vector has no levels, or too many") }
         let next = Self.element(node, index &>> (Int(level) &* PageLayout.fanOutShift), chunks)
         return level == 0 ? next : existing(index, level - 1, next, chunks)
     }

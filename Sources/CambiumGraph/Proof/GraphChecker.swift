@@ -75,7 +75,7 @@ extension Graph {
                 let partner = rows.link(row, slots[side])
                 if partner == noRow { return }
                 if !others.isLive(partner) || others.link(partner, slots[1 - side]) != row {
-                    findings.append("Link \(link): the partner of row \(row) does not link back to it.")
+                    findings.append("Link \(link): row \(row) has a link, but the row at the other end does not link back.")
                 }
             }
         }
@@ -91,9 +91,9 @@ extension Graph {
             var count = 0
             for member in ListRows(reader, list, owner: owner) {
                 count += 1
-                if !seen.insert(member) { findings.append("Link \(link): member \(member) is in two places.") }
+                if !seen.insert(member) { findings.append("Link \(link): member \(member) is in two lists, or twice in a list.") }
                 if !members.isLive(member) || members.link(member, list.ownerSlot) != owner {
-                    findings.append("Link \(link): member \(member) does not name its owner \(owner).")
+                    findings.append("Link \(link): member \(member) is in the list of \(owner), but does not name this owner.")
                 }
                 if list.isOrdered, reader.index(list, of: member) != count - 1 {
                     findings.append("Link \(link): member \(member) has the wrong index.")

@@ -16,7 +16,7 @@ extension GraphProof {
         let size = PageLayout.granules(DirectoryPage.byteCount(layout))
         guard let directory = claim(reader.directory, .directory, granules: size, notAfter: birthMax) else { return }
         let birth = directory.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        guard reader.sharedBlobs.height <= RadixVector.heightMax else { return note("The vector of long values is too high.") }
+        guard reader.sharedBlobs.height <= RadixVector.heightMax else { return note("The vector of long values has too many levels.") }
         for layout in layout.tables {
             let reference = directory.load(fromByteOffset: DirectoryPage.tablesOffset + 4 * layout.index, as: PageRef.self)
             let granules = PageLayout.granules(layout.pageByteCount)
@@ -63,7 +63,7 @@ extension GraphProof {
         let birth = table.field(PageLayout.birthOffset)
         let size = PageLayout.granules(table.layout.groupByteCount)
         walk(table.vector(TablePage.rowsOffset), notAfter: birth) { proof, index, reference, birth in
-            guard index < table.groups.count else { return proof.note("'\(table.name)' has a group beyond the last one.") }
+            guard index < table.groups.count else { return proof.note("'\(table.name)' has a group of rows beyond the last one.") }
             guard let group = proof.claim(reference, .rowGroup, granules: size, notAfter: birth) else { return }
             proof.tables[number].groups[index] = group
             proof.proveLeaves(group, table.layout)
@@ -112,19 +112,19 @@ extension GraphProof {
         walk(table.vector(offset), notAfter: birth) { proof, place, reference, birth in
             count += 1
             guard place < 1 << bits, place == last.place + 1 || place == 0 else {
-                return proof.note("An index of '\(table.name)' has gaps, or places beyond the end of its directory.")
+                return proof.note("The directory of an index of '\(table.name)' has gaps, or slots beyond its end.")
             }
             last.place = place
             if reference == last.reference, place < last.end { return }
-            guard place == last.end else { return proof.note("A bucket of '\(table.name)' has fewer places than its depth states.") }
+            guard place == last.end else { return proof.note("A bucket of '\(table.name)' fills too few slots for its depth.") }
             guard let depth = proof.proveBucket(reference, birth), depth <= bits, place & (1 << (bits - depth) - 1) == 0 else {
-                return proof.note("A bucket of '\(table.name)' does not fit its directory.")
+                return proof.note("A bucket of '\(table.name)' has a depth that does not fit the directory of its index.")
             }
             (last.reference, last.end) = (reference, place + 1 << (bits - depth))
         }
         // An index that never had an entry has no bucket.
         guard count == 1 << bits || count == 0 && bits == 0, count == 0 || last.end == 1 << bits else {
-            return note("An index of '\(table.name)' has \(count) places, but its buckets must fill \(1 << bits) places.")
+            return note("The buckets of an index of '\(table.name)' fill \(count) slots of its directory, but must fill \(1 << bits).")
         }
     }
 

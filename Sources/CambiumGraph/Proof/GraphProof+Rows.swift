@@ -22,7 +22,7 @@ extension GraphProof {
             let count = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))
             let stubs = ProvenTable.bits(group, GroupLayout.stubBitsOffset)
             guard live.nonzeroBitCount == count, stubs & ~live == 0 else {
-                return note("Group \(index) of '\(table.name)' states a wrong number of rows.")
+                return note("Row group \(index) of '\(table.name)' states a wrong number of rows.")
             }
             liveCount += count
             if !table.isEdges { proveEntities(table, index, group, live, &counts) }
@@ -87,15 +87,15 @@ extension GraphProof {
                 guard serial > 0, serial < next else { return note("'\(table.name)' has an object whose serial was never assigned.") }
             }
             for page in pages where map.get(Int(page), chunks) != UInt32(index) + 1 {
-                return note("Group \(index) of '\(table.name)' is not found by its serials.")
+                return note("Row group \(index) of '\(table.name)' is not found by its serials.")
             }
             mapped += pages.count
         }
-        guard mapped == count(map) else { return note("'\(table.name)' has serials that lead to no group.") }
+        guard mapped == count(map) else { return note("'\(table.name)' has serials that lead to no group of rows.") }
         proveFree(table, countMax: table.groups.count) { index in index < table.groups.count && table.groups[index] == nil }
         let inUse = table.groups.count { $0 != nil }
         if inUse + table.number(TablePage.freeCountOffset) != table.groups.count {
-            note("'\(table.name)' has groups that are neither in use nor free.")
+            note("'\(table.name)' has groups of rows that are neither in use nor free.")
         }
     }
 
@@ -109,14 +109,14 @@ extension GraphProof {
     private mutating func proveEdgeRows(_ table: ProvenTable) {
         let next = Int(table.field(TablePage.nextSerialOffset))
         guard table.groups.count == (next + PageLayout.fanOut - 1) / PageLayout.fanOut, table.groups.allSatisfy({ $0 != nil }) else {
-            return note("The links of a relationship do not have the groups that their count requires.")
+            return note("The links of a relationship do not have the groups of rows that their count requires.")
         }
         var last = -1
         table.forEachRow { last = Int($0) }
-        guard last < next else { return note("A link of a relationship is beyond the last place for links.") }
+        guard last < next else { return note("A relationship has a link beyond its last row for links.") }
         proveFree(table, countMax: next) { row in row < next && !table.isLive(UInt32(row)) }
         if Int(table.field(TablePage.liveCountOffset)) + table.number(TablePage.freeCountOffset) != next {
-            note("A relationship has places for links that are neither in use nor free.")
+            note("A relationship has rows for links that are neither in use nor free.")
         }
     }
 
@@ -125,7 +125,7 @@ extension GraphProof {
     private mutating func proveFree(_ table: ProvenTable, countMax: Int, where isFree: (Int) -> Bool) {
         let freeCount = table.number(TablePage.freeCountOffset)
         let free = table.vector(TablePage.freeOffset)
-        guard freeCount <= countMax else { return note("'\(table.name)' counts more free places than it has places.") }
+        guard freeCount <= countMax else { return note("'\(table.name)' states more free places for rows than it has.") }
         var seen = RowSet()
         for place in 0..<freeCount {
             let element = free.get(place, chunks)

@@ -7,7 +7,7 @@ extension GraphProof {
     mutating func proveStrings(
         _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
     ) {
-        guard StringLeaf.isConsistent(leaf) else { return note("A leaf of '\(table.name)' has values outside its heap.") }
+        guard StringLeaf.isConsistent(leaf) else { return note("A page with values of '\(table.name)' has values outside its heap.") }
         var check = StoredValueCheck(table.types[slot] ?? .data)
         for place in 0..<PageLayout.fanOut {
             let cell = StringLeaf.cell(leaf, UInt32(place))
@@ -31,11 +31,11 @@ extension GraphProof {
         let birth = leaf.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
         if let known = blobs[reference] {
             blobs[reference]?.sharerCount += 1
-            guard chunks.birth(reference) <= birth else { return "is younger than a leaf that refers to it" }
+            guard chunks.birth(reference) <= birth else { return "is in a page that is younger than the page that refers to it" }
             guard headByteCount(reference) == byteCount else { return "does not have the length that its leaf states" }
             if known.types.contains(type) { return nil }
         } else {
-            guard proveBlob(reference, birth) else { return "does not have valid extents" }
+            guard proveBlob(reference, birth) else { return "does not consist of valid pages" }
             guard headByteCount(reference) == byteCount else { return "does not have the length that its leaf states" }
             blobs[reference] = (0, [])
         }
@@ -74,7 +74,7 @@ extension GraphProof {
         for (head, blob) in blobs {
             counted += UInt64(blob.sharerCount)
             guard reader.sharedBlobs.get(Blob.place(head), chunks) == blob.sharerCount else {
-                return note("A long value has \(blob.sharerCount + 1) cells, but its stored count differs.")
+                return note("\(blob.sharerCount + 1) cells refer to a long value, but its stored count differs.")
             }
         }
         if counted != noted { note("Long values have \(counted) cells after the first cell of each, but their counts add up to \(noted).") }

@@ -33,9 +33,9 @@ package struct PageChecker {
         var dead = Set<PageRef>()
         for version in timeline.pinnedVersions {
             for page in version.dead.elements {
-                if !dead.insert(page).inserted { findings.append("Page \(page) is on two dead lists.") }
-                if headPages.contains(page) { findings.append("Page \(page) is dead, but the newest version reaches it.") }
-                if !inUse.contains(page) { findings.append("Page \(page) is dead, but no version reaches it.") }
+                if !dead.insert(page).inserted { findings.append("Page \(page) is recorded as replaced twice.") }
+                if headPages.contains(page) { findings.append("Page \(page) is recorded as replaced, but the newest version reaches it.") }
+                if !inUse.contains(page) { findings.append("Page \(page) is recorded as replaced, but no version reaches it.") }
             }
         }
         let granules = inUse.reduce(0) { $0 + chunks.granules($1) }
@@ -64,10 +64,10 @@ package struct PageChecker {
             for table in Register.layout.tables { walkTable(table, register, &walk) }
         }
         for (head, count) in walk.sharerCounts where reader.sharedBlobs.get(Blob.place(head), chunks) != count {
-            walk.findings.append("Blob \(head) has \(count) sharers, but its stored count differs.")
+            walk.findings.append("Long value \(head) has \(count) cells after the first, but its stored count differs.")
         }
         let counted = walk.sharerCounts.values.reduce(0, +)
-        if counted != noted { walk.findings.append("Blobs have \(counted) sharers, but their counts add up to \(noted).") }
+        if counted != noted { walk.findings.append("Long values have \(counted) further cells, but their counts add up to \(noted).") }
         findings += walk.findings
         return walk.seen
     }
@@ -177,7 +177,7 @@ private struct PageWalk {
             guard cell != 0, StringLeaf.isBlob(cell) else { continue }
             let head = StringLeaf.blob(pointer, cell).page
             if let count = sharerCounts[head] {
-                if chunks.birth(head) > birth { findings.append("Blob \(head) is younger than a leaf that refers to it.") }
+                if chunks.birth(head) > birth { findings.append("Long value \(head) is younger than a page that refers to it.") }
                 sharerCounts[head] = count + 1
                 continue
             }
