@@ -125,7 +125,7 @@ extension ClonePlanner {
     private enum Origin {
         /// The value itself; `nil` if the clone creates it.
         case value(Value?)
-        /// The index of an ancestor's entry, and the attribute in which this ancestor has the value.
+        /// The value is taken from an ancestor: the index of the ancestor's entry in the walk, and the ancestor's attribute.
         case above(Int, Attribute)
     }
 

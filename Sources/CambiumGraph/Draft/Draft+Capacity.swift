@@ -46,7 +46,7 @@ extension Draft {
         throw space.capacity.exhausted(change())
     }
 
-    /// Returns the number of chunks for copies of changed pages with `granules` granules (16 bytes each), and for the pages of indexes that
+    /// Returns the number of chunks for copies of changed pages with `granules` granules (16 bytes each). Adds the pages of indexes that
     /// change with `objectCount` objects.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in

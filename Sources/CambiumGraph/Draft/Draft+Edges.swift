@@ -8,7 +8,7 @@ extension Draft {
         return row
     }
 
-    /// Creates an edge between two rows. The caller must add the edge to the index of linked pairs.
+    /// Creates an edge (a many-to-many link) between two rows. The caller must add the edge to the index of linked pairs.
     mutating func newEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)

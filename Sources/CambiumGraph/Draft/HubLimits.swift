@@ -6,9 +6,8 @@ package struct HubLimits: Sendable {
     package var memberCountMin = 64
     /// An object is a hub only if it has at least this many members for each touched member.
     package var memberRatio = 8
-    /// The maximum number of members that follow the first changed position in a hub (an object with many members), divided by the number
-    /// of touched members. If more members follow, single ops state the new order, instead of a block. Each member is counted in the old
-    /// list and in the new list.
+    /// The maximum ratio of the members after the first changed position in a hub (an object with many members) to the touched members. If
+    /// more members follow, single ops state the new order, instead of a block. Each member is counted in the old list and in the new list.
     package var suffixRatio = 16
 
     package init() {}

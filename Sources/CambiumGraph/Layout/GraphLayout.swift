@@ -188,10 +188,10 @@ enum ColumnKind: Hashable, Sendable {
 }
 
 extension DirectoryPage {
-    /// Returns the offset of the reference to the register (requests and labels), or `nil` if the layout has no register.
+    /// Returns where the directory page refers to the register (requests and labels), or `nil` if the layout has no register.
     static func registerOffset(_ layout: GraphLayout) -> Int? { layout.hasRegister ? tablesOffset + 4 * layout.tables.count : nil }
 
-    /// Returns the offset of the reference to the directory of ordered indexes, or `nil` if the layout has no ordered indexes.
+    /// Returns where the directory page refers to the directory of ordered indexes, or `nil` if the layout has no ordered indexes.
     static func indexesOffset(_ layout: GraphLayout) -> Int? {
         layout.ordered.isEmpty ? nil : tablesOffset + 4 * (layout.tables.count + (layout.hasRegister ? 1 : 0))
     }

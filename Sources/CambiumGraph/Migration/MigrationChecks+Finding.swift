@@ -67,7 +67,7 @@ extension MigrationChecks {
 private struct MemberFamilies {
     private let old: Schema
     private let new: Schema
-    /// For each root of the new schema, the number of entities of its hierarchy that also existed before.
+    /// For each root entity of the new schema, the number of entities in its hierarchy that the old schema also had.
     private var stayingCounts: [EntityNumber: Int] = [:]
     private var known: [Key: Bool] = [:]
 

@@ -52,7 +52,7 @@ package struct OrderedBatch: ~Copyable {
         (memory, capacity) = (new, grown)
     }
 
-    /// Adds the entry that was written to the memory of `reserve`.
+    /// Adds the entry that the caller has written to the memory that `reserve` returned. `count` is the number of its bytes.
     @inline(__always) package mutating func append(_ count: Int, isAdded: Bool) {
         let record = Record(
             head: 0, offset: UInt32(truncatingIfNeeded: byteCount), byteCount: UInt16(truncatingIfNeeded: count), isAdded: isAdded)

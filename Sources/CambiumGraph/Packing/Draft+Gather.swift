@@ -127,7 +127,7 @@ extension Draft {
             replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
         }
         let ends = layout.endsByTable[table.index]
-        // An object may be a member of itself. So its ends as a member are redirected first, before its ends as an owner.
+        // An object may be a member of itself. So its links as a member are redirected first, before its links as an owner.
         for end in ends where end.isOfMembers { redirect(end, from: row, to: target) }
         for end in ends where !end.isOfMembers { redirect(end, from: row, to: target) }
     }

@@ -22,8 +22,8 @@ struct MappingBudget {
         if cutCount + 2 > cutCountMax {
             refusedCount += 1
             if refusedCount % 1024 == 1 { cutCount = counted() }
-            // If the count is above half of the limit, the limit would soon be reached again. So the budget refuses further mappings for a
-            // while.
+            // If the count of borders exceeds half of the limit, the limit would soon be reached again. So the budget refuses further
+            // mappings for a while.
             if cutCount > cutCountMax / 2 {
                 cutCount = cutCountMax
                 return false

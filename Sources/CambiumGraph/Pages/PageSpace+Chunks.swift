@@ -138,7 +138,8 @@ extension PageSpace {
         switch memories[chunk] {
         case .heap, .window: break
         case .file:
-            // No version reaches the old content, so this content can be lost. If memory is scarce, the chunk stays a mapping of the file.
+            // No version reaches the old content of the chunk, so this content need not be kept. If memory is scarce, the chunk stays a
+            // mapping of the file.
             if let base = chunks[chunk: chunk], mappings.mayCut(counted: countCuts), memory.putBack(base) { memories[chunk] = .heap }
         case .lent: memories[chunk] = takeLent(chunk)
         case .none, .source:

@@ -120,8 +120,7 @@ extension GraphProof {
         }
     }
 
-    /// Proves that the list of free places (groups of rows, or rows of edges) contains each place at most once, and no place that is in
-    /// use.
+    /// Proves that the list of free places (groups of rows, or rows of edges) contains no place twice, and no place that is in use.
     private mutating func proveFree(_ table: ProvenTable, countMax: Int, where isFree: (Int) -> Bool) {
         let freeCount = table.number(TablePage.freeCountOffset)
         let free = table.vector(TablePage.freeOffset)

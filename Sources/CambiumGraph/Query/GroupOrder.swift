@@ -9,7 +9,7 @@ struct GroupOrder {
 
     private var schema: Schema { binder.schema }
 
-    /// - Parameter binder: The binder with the values of the parameters in the condition on the groups.
+    /// - Parameter binder: Supplies the schema and the values of the parameters for the condition on the groups.
     init(_ grouping: Grouping, _ binder: ConditionBinder) {
         self.grouping = grouping
         self.binder = binder

@@ -113,7 +113,7 @@ struct PathCount: ~Copyable {
                 }
             }
         }
-        // Each product is less than 2^64, and there are fewer than 2^32 products.
+        // Each product is less than 2^64, and there are fewer than 2^32 products. So the sum fits into 128 bits.
         return zip(forward, backward).reduce(0) { $0 &+ UInt128(UInt64($1.0) &* UInt64($1.1)) }
     }
 

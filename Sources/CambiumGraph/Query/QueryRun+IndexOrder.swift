@@ -13,8 +13,8 @@ extension QueryRun {
     /// The maximum number of rows for which memory is allocated before they are found.
     private static let reservedCountMax = 1024
 
-    /// Returns the first rows of the answer. Returns `nil` if no index has the order of the query, or if too few of the objects that were
-    /// read from the index satisfy the condition.
+    /// Returns the first rows of the answer. Returns `nil` if no index has the order of the query. Also returns `nil` if too few of the
+    /// objects that were read from the index satisfy the condition.
     func rowsInIndexOrder(_ wantedCount: Int) throws -> FirstRows? {
         guard wantedCount < .max, query.accesses != .scan, query.cursor == nil else { return nil }
         for index in graph.orderedIndexes(of: entity) {

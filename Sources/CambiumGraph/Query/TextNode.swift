@@ -9,7 +9,7 @@ final class TextNode: ConditionNode {
     /// other tests, and for a text that is too long to be in a leaf.
     private let equal: (bytes: [UInt8], end: cmachine_text)?
 
-    /// The number of bytes of the leaf that was compared last.
+    /// The number of bytes of the leaf (a page of texts) that was compared last.
     private var leafByteCount = PageLayout.heapOffset
     private static let prefetchedByteCountMax = 4096
 

@@ -14,8 +14,8 @@ extension Reader {
         ObjectID(root: layout.root(ofTable: Int(place.table)), serial: rows(Int(place.table)).serial(place.row))
     }
 
-    /// Calls `body` with the row of each object at the other end of the link: in order if the end is ordered, otherwise in the order of the
-    /// chain.
+    /// Calls `body` with the row of each object at the other end of the link. The objects come in order if the end is ordered, otherwise in
+    /// the order of the linked list that contains them.
     @inline(__always)
     func forEachMember(_ end: EndLayout, owner: UInt32, _ body: (UInt32) -> Void) {
         switch end.layout {

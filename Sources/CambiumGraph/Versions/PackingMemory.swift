@@ -9,7 +9,7 @@ struct PackingMemory: Sendable {
     var vainCounts: [EntityNumber: (sparseGroups: Int, live: Int)] = [:]
     /// For each chunk that could not be emptied, the number of granules (16 bytes each) that remained in use.
     var stuckChunks: [Int: Int] = [:]
-    /// For each chunk that a plan could not empty although it also copied blobs (values of more than 255 bytes), the granules that remained
-    /// in use.
+    /// For each chunk that a plan could not empty, even by copying blobs (values of more than 255 bytes), the granules that remained in
+    /// use.
     var hopelessChunks: [Int: Int] = [:]
 }

@@ -109,8 +109,8 @@ struct PinnedVersions {
         }
     }
 
-    /// Drops a version if readers have released it. Returns whether the version was dropped. Pages that older versions can reach pass to
-    /// the next older version. All other pages are freed.
+    /// Drops a version if readers have released it. Returns whether the version was dropped. The next older version takes over the pages
+    /// that older versions can reach. All other pages are freed.
     private mutating func drop(_ place: Int, _ space: PageSpace) -> Bool {
         guard isKnownUniquelyReferenced(&pins[place].version), let version = pins[place].version else { return false }
         let older = pins[place].older
