@@ -117,8 +117,8 @@ struct CloneBranches {
     }
 
     @inline(__always) func range(_ entity: EntityNumber, isRoot: Bool) -> Range<Int> {
-        // A corrupt row may state an entity that does not exist. Such a row has no branches here. The planner refuses the row later, when
-        // it counts the rows.
+        // A corrupt row may state an entity that does not exist. The walk follows no relationship from such a row. The planner refuses the
+        // row later, when it counts the rows.
         guard Int(entity.rawValue) < ranges.count else { return 0..<0 }
         return isRoot ? rootRanges[Int(entity.rawValue)] : ranges[Int(entity.rawValue)]
     }

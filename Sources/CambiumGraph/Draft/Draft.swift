@@ -20,7 +20,7 @@ package struct Draft: ~Copyable {
     /// The number of the current transaction: one more than the number of the last transaction in the original graph, unless a caller sets
     /// another number.
     package var transaction: UInt64
-    /// The maximum number of requests that the register remembers.
+    /// The maximum number of applied requests in the register (requests and labels).
     let requestCountMax: Int
     /// The page from which a reader reaches all other pages.
     var directory: PageRef

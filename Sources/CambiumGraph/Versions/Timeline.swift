@@ -41,7 +41,7 @@ package final class Timeline: @unchecked Sendable {
         noteTotals()
     }
 
-    /// The newest version. O(1).
+    /// The newest version. Complexity: O(1).
     package var head: Graph { Graph(version: current.withLock { $0 }) }
 
     /// Returns a draft based on the newest version.

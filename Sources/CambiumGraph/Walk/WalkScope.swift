@@ -18,10 +18,10 @@ struct WalkScope {
         }
     }
 
-    /// The tables that contain covered objects.
+    /// The tables with objects of the entities at the ends of the walk's relationships.
     var tables: [Int] { entities.indices.filter { !entities[$0].isEmpty } }
 
-    /// Returns whether an object of the graph is covered.
+    /// Returns whether the entity of an object is at an end of one of the walk's relationships.
     func contains(_ place: ObjectPlace) -> Bool {
         let table = layout.tables[Int(place.table)]
         return entities[table.index].contains(reader.rows(table.index).entity(place.row, table))
@@ -30,7 +30,7 @@ struct WalkScope {
     /// An upper bound of the number of rows in a table.
     func rowCountEnd(_ table: Int) -> Int { reader.groupCount(table) << PageLayout.fanOutShift }
 
-    /// Calls `body` with the row of each covered object of a table.
+    /// Calls `body` with the row of each object of a table that has an entity at an end of the relationships.
     func forEachRow(of index: Int, _ body: (UInt32) -> Void) {
         let table = layout.tables[index]
         let covered = entities[index]
