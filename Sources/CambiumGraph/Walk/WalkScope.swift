@@ -1,10 +1,11 @@
 import CambiumModel
 
-/// The objects that an algorithm without a start object covers: all objects of the entities at both ends of the walk's relationships.
+/// The objects that an algorithm without a start object examines: all objects of the entities at both ends of the walk's relationships. If
+/// the walk follows all relationships, the algorithm examines all objects of the graph.
 struct WalkScope {
     private let reader: Reader
     private let layout: GraphLayout
-    /// For each table of objects, the entities whose objects are covered.
+    /// For each table of objects, the entities whose objects are examined.
     private var entities: [Set<EntityNumber>]
 
     init(_ walk: Walk) {
@@ -18,10 +19,10 @@ struct WalkScope {
         }
     }
 
-    /// The tables with objects of the entities at the ends of the walk's relationships.
+    /// The tables with objects that the algorithm examines.
     var tables: [Int] { entities.indices.filter { !entities[$0].isEmpty } }
 
-    /// Returns whether the entity of an object is at an end of one of the walk's relationships.
+    /// Returns whether the algorithm, such as a topological sort, examines the object at a place.
     func contains(_ place: ObjectPlace) -> Bool {
         let table = layout.tables[Int(place.table)]
         return entities[table.index].contains(reader.rows(table.index).entity(place.row, table))
@@ -30,7 +31,7 @@ struct WalkScope {
     /// An upper bound of the number of rows in a table.
     func rowCountEnd(_ table: Int) -> Int { reader.groupCount(table) << PageLayout.fanOutShift }
 
-    /// Calls `body` with the row of each object of a table that has an entity at an end of the relationships.
+    /// Calls `body` with the row of each object of a table that the algorithm examines.
     func forEachRow(of index: Int, _ body: (UInt32) -> Void) {
         let table = layout.tables[index]
         let covered = entities[index]
