@@ -6,7 +6,8 @@ public import CambiumModel
 ///     let components = try graph.walk(along: ["follows"]).components()
 ///     print(components.count, components.sizes.first ?? 0)
 ///
-/// The components cover the objects of the entities at both ends of the relationships. An object without links is a component by itself.
+/// The components contain the objects of the entities at both ends of the relationships. A walk along `.all` relationships has all
+/// objects of the graph in its components. An object without links is a component by itself.
 public struct ConnectedComponents: Sendable {
     /// The number of objects in each component, descending. The index in this array is the number of the component. The order of components
     /// of equal size has no meaning.
