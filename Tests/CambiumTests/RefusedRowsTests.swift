@@ -160,6 +160,28 @@ import Testing
         #expect(report.errors.map(\.row) == [2, 3, 4])
     }
 
+    @Test func `a row stays if another bad row keeps a later row from replacing its value`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Account", identity: ["id"], unique: [["mail"]]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("mail", .string, .optional)
+                    RelationshipDefinition("pupil", to: "Pupil")
+                }
+                EntityDefinition("Pupil", identity: ["id"]) { AttributeDefinition("id", .int64) }
+                EntityDefinition("Monitor", parent: "Pupil")
+            })
+        _ = try run(store, "Account", [#"{"id":1,"mail":"a"}"#])
+        // The last row fails as long as a pupil has the identity of the monitor.
+        let rows = [
+            #"{"id":2,"mail":"a","pupil":{"id":7}}"#, #"{"id":3,"mail":"a"}"#,
+            #"{"id":3,"mail":"b","pupil":{"_entity":"Monitor","id":7}}"#,
+        ]
+        let report = try run(store, "Account", rows).report
+        #expect(report.errors.map(\.row) == [1])
+        #expect(try store.graph.json("Account/2").contains(#""mail":"b","pupil":"Monitor/1""#))
+    }
+
     @Test(arguments: UInt64(1)...(LongTests.areWanted ? 5000 : 80))
     func `rows that are omitted together are the rows that are omitted one by one`(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)

@@ -40,9 +40,9 @@ extension ImportBatch {
     package func checkDeferred(_ draft: borrowing Draft) throws {
         if deferred.isEmpty { return }
         let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }
-        // An import that skips errors omits the rows that this error names, and applies all other rows again. So the error must not name a
-        // row that could become valid once the first refused row is omitted.
-        let certain = refusals.dropFirst().filter(\.isCertain)
+        // An import that skips errors omits the rows of this error, and applies the other rows again. So the error must not contain a row
+        // that could become valid when the first refused row is omitted.
+        let certain = hasDependentRow ? [] : refusals.dropFirst().filter(\.isCertain)
         let others = certain.isEmpty ? followers(refusals) : certain
         guard let first = refusals.first.flatMap(refusal) else { return }
         throw RefusedRows(first: first, others: others.compactMap(refusal))

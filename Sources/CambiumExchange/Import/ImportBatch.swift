@@ -48,8 +48,10 @@ package struct ImportBatch {
     /// If `deferred` or `deferredRows` has more elements than this number, the batch drops the elements that later rows have resolved.
     /// Therefore, the memory does not grow with the input.
     private var deferredCountMax = 4096
-    /// The influences of the rows on each other. From them, the import finds the refused rows that it can omit together. `nil` if no
-    /// earlier run refused a row of the batch, or if a hook changes the graph.
+    /// Whether a row may have another outcome if an earlier row is omitted, even if no rule about unique values or numbers of members
+    /// decides this.
+    private(set) var hasDependentRow: Bool
+    /// The influences of the rows on each other; `nil` if no earlier run refused a row of the batch, or if a hook changes the graph.
     private(set) var influences: RowInfluences?
     /// For each table, the table rows (the row numbers in the table) of the objects that rows of the input described.
     private var seen: [RowSet] = []
@@ -72,6 +74,8 @@ package struct ImportBatch {
         self.refused = refused
         self.input = input
         influences = refused.keys.contains { $0 > firstRow } ? RowInfluences() : nil
+        // A row skips a stub that an earlier row has completed. Without the earlier row, it would complete the stub itself.
+        hasDependentRow = input.options.existing == .skip
     }
 
     /// Whether the batch has as many rows as the options allow.
@@ -165,6 +169,7 @@ package struct ImportBatch {
             goodRowCount += 1
             if planner.options.rowObjects == .report { object = planner.rootObject(draft) }
         } catch let failure as RowFailure {
+            if row.failure < 0, Self.canDepend(failure, planner.options) { hasDependentRow = true }
             try fail(rowError(failure, row), planner.options)
         }
         if influences != nil { noteInfluences(isApplied, &planner) }
@@ -172,8 +177,18 @@ package struct ImportBatch {
         return isApplied
     }
 
-    /// Checks a row that was applied. Throws `RefusedRows` if the row breaks a rule. Only records values that are not unique, and wrong
-    /// numbers of members, because a later row may correct them.
+    /// Whether a row that cannot be applied may be applied if an earlier row is omitted. The reason is that an object then has another
+    /// entity, or that it does not exist and so gets its defaults. In all other cases, the row fails even with fewer objects.
+    private static func canDepend(_ failure: RowFailure, _ options: RowRules) -> Bool {
+        switch failure.code {
+        case .duplicate, .ruleViolated: true
+        case .missingMandatory: options.missing == .clear
+        default: false
+        }
+    }
+
+    /// Checks a row that was applied. Throws `RefusedRows` if the row breaks a rule. Values that are not unique, and wrong numbers of
+    /// members, are only recorded, because a later row may correct the violation.
     @inline(__always)
     private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
         var (isDeferred, corrects) = (false, false)
@@ -207,6 +222,7 @@ package struct ImportBatch {
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {
         if try isPlanned(row.object, batch, &planner, draft) { return try applyPlan(batch, &planner, &draft) }
+        hasDependentRow = true
         var readAs: [Int: EntityNumber] = [:]
         while true {
             readAs.merge(planner.misread) { $1 }

@@ -40,7 +40,8 @@ package struct DeferredChecks {
         package let violation: Violation
         /// The object with the wrong number of members, or the object that keeps the value.
         package let cause: ObjectPlace
-        /// Whether the row is refused even if other rows of the import are omitted.
+        /// Whether the row is refused even if other rows of the import are omitted. This assumes that the remaining rows can still be
+        /// applied if and only if they could before, and that their objects have the same entities.
         package fileprivate(set) var isCertain: Bool
     }
 
@@ -179,11 +180,13 @@ extension Draft {
         let rule = Violation.Rule.duplicate(attributes: names, of: text(ObjectPlace(table: keeper.table, row: keeper.row)))
         let isUntouched = touched.map { !$0.attributes[keeper.table].contains(keeper.row) } ?? false
         let isOld = reader.rows(keeper.table).serial(keeper.row) < base.reader.nextSerialOrOne(keeper.table, of: base.layout)
+        // In a larger hierarchy, an earlier row can determine the entity of the object, and thus whether the object has the attribute.
+        let isAlone = entity.parent == nil && entity.family.count == 1
         return entries.compactMap { entry in
             guard entry != keeper, let place = checks.place(of: entry) else { return nil }
             let violation = Violation(object: text(ObjectPlace(table: entry.table, row: entry.row)), rule: rule)
             let cause = ObjectPlace(table: keeper.table, row: keeper.row)
-            return .init(place: place, violation: violation, cause: cause, isCertain: isUntouched && isOld)
+            return .init(place: place, violation: violation, cause: cause, isCertain: isUntouched && isOld && isAlone)
         }
     }
 }
