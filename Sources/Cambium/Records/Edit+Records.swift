@@ -56,9 +56,7 @@ extension Edit {
     /// Saves several records in one step of undo. Throws the same errors as `save(_:)` with one record.
     public mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
         var saved = records
-        try withWriter(Record.self) { writer in
-            for index in saved.indices { _ = try writer.save(&saved[index]) }
-        }
+        try withWriter(Record.self) { writer in try writer.save(&saved) }
         records = saved
     }
 

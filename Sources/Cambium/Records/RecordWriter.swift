@@ -21,6 +21,8 @@ public struct RecordWriter: ~Copyable {
     /// the members from before these changes, saving the record does not undo them.
     var addedMembers: Set<LinkEnd> = []
     var lostMembers: [EditPlace: Set<ObjectID>] = [:]
+    /// Whether several records of one save may be copies of one object, although no relationship leads to them.
+    private var mayHaveCopies = false
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
     /// The origin of refs to objects that existed before the transaction or edit.
     private let read: RefOrigin
@@ -188,6 +190,20 @@ public struct RecordWriter: ~Copyable {
         return id
     }
 
+    /// Saves several records.
+    mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
+        mayHaveCopies = Self.mayHaveCopies(records)
+        for index in records.indices { _ = try save(&records[index]) }
+    }
+
+    /// Whether several of the records may have the same object. A record without a ref may have the object of a record with a ref, because
+    /// a save finds its object by the identity. Complexity: O(records).
+    private static func mayHaveCopies<Record: EntityRecord>(_ records: [Record]) -> Bool {
+        var ids: Set<ObjectID> = []
+        for record in records { if let id = record.ref?.id { ids.insert(id) } }
+        return !ids.isEmpty && ids.count < records.count
+    }
+
     /// Deletes the object of a record, and clears the refs to deleted objects in the record and in the records inside of it.
     mutating func delete<Record: EntityRecord>(_ record: inout Record) throws {
         guard let ref = record.ref else {
@@ -221,9 +237,9 @@ public struct RecordWriter: ~Copyable {
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         current.isKnown = known != nil
         if let id = known ?? identified(binding) {
-            // Removes the values that need not be written. The removal matters if a value has several stored texts, or if the save may
-            // reach several copies of the record. Copies are possible only if the record has relationships, or is inside of another record.
-            if !forms.isEmpty || binding.hasRelationships || !path.isEmpty { omitValues(of: id) }
+            // Values with several stored forms are compared here, and so are records that may have copies. Several records of one save can
+            // be copies. Relationships can also lead to an object several times, if the record has relationships, or is nested.
+            if !forms.isEmpty || binding.hasRelationships || !path.isEmpty || mayHaveCopies { omitValues(of: id) }
             try target.set(id, values)
             return (id, false)
         }

@@ -15,9 +15,7 @@ extension WriteTransaction {
 
     /// Saves several records. Throws the same errors as `save(_:)` with one record.
     public mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
-        try withWriter(Record.self) { writer in
-            for index in records.indices { _ = try writer.save(&records[index]) }
-        }
+        try withWriter(Record.self) { writer in try writer.save(&records) }
     }
 
     /// Deletes the object of a record, and the objects that its delete rules reach. Afterwards, `ref` is `nil`. In the records inside of

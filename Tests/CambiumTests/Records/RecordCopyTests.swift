@@ -19,6 +19,20 @@ private struct Worker: BlankRecord {
     }
 }
 
+/// A record without relationships.
+private struct Label: BlankRecord {
+    var code = 0
+    var name = ""
+    var color = ""
+    var ref: Ref<Label>?
+
+    static let recordSchema = RecordSchema<Label>("Label") {
+        RecordProperty("code", \.code, .identity)
+        RecordProperty("name", \.name)
+        RecordProperty("color", \.color)
+    }
+}
+
 @Suite("Several copies of a record in one save")
 struct RecordCopyTests {
     /// Saves three people: Anna is a friend of both others.
@@ -60,6 +74,21 @@ struct RecordCopyTests {
         try edit.save(&people)
         try store.commit(&edit)
         check(try store.fetch(Person.self))
+    }
+
+    @Test("an unchanged copy of a record without relationships does not undo a change", arguments: [false, true])
+    func flatCopies(hasRef: Bool) throws {
+        let store = try Store.inMemory(schema: Schema(of: Label.self))
+        var label = Label(code: 1, name: "a", color: "red")
+        try store.save(&label)
+        var labels = [label, label, label]
+        labels[0].name = "b"
+        // Without a ref, the save finds the object by its identity.
+        if !hasRef { labels[0].ref = nil }
+        labels[1].color = "blue"
+        try store.save(&labels)
+        label = try #require(try store.graph.find(Label.self, identity: 1))
+        #expect(label.name == "b" && label.color == "blue")
     }
 
     @Test("the change of a later copy is saved, and the last of two changes wins")
