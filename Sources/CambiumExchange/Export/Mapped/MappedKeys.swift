@@ -81,17 +81,17 @@ extension MappedKeys.Property {
     var pointer: String { rule.place }
 
     /// Returns the value of a row for the property, before the value is converted to the property's type; `nil` if the row has no value.
-    func given(_ row: JSONValue) throws(ConversionError) -> JSONValue? {
+    func given(_ row: RowTree) throws(ConversionError) -> JSONValue? {
         switch rule.rule.source {
         case .constant(let value): return try rule.rule.functions.apply(value)
         case .join(_, let separator):
-            let present = rule.paths.compactMap { $0.value(in: row) }
+            let present = rule.paths.compactMap { row.value(at: $0) }
             if present.isEmpty { return nil }
             let values = present.filter { $0 != .null }
             if values.isEmpty { return .null }
             return try [ValueFunction.join(separator)].apply(.array(values)).applying(rule.rule.functions)
         case .name, .path, .coalesce, .nothing:
-            let present = rule.paths.compactMap { $0.value(in: row) }
+            let present = rule.paths.compactMap { row.value(at: $0) }
             guard let first = present.first else { return nil }
             return try rule.rule.functions.apply(present.first { $0 != .null } ?? first)
         }

@@ -102,12 +102,11 @@ final class MappedObjectWriter {
                 }
             }
         }
-        let json = row.json
-        if let entityName, entityName.path.value(in: json) != .string(entityName.text) {
+        if let entityName, row.value(at: entityName.path) != .string(entityName.text) {
             throw refusal(place, keys, "/entityFrom", "an import would read another key instead of '\(entityName.path.literal)'")
         }
-        try check(json, place, keys, position.content, members)
-        return json
+        try check(row, place, keys, position.content, members)
+        return row.json
     }
 
     /// Writes the text that names the entity of an object, and returns the text with its path. Returns `nil` if an import needs no such
@@ -199,7 +198,7 @@ final class MappedObjectWriter {
 
     /// Reads a row as an import does, and throws if the result differs from the object.
     private func check(
-        _ row: JSONValue, _ place: ObjectPlace, _ keys: MappedKeys, _ content: ExportOptions.Content, _ members: [Int: [JSONValue]]
+        _ row: RowTree, _ place: ObjectPlace, _ keys: MappedKeys, _ content: ExportOptions.Content, _ members: [Int: [JSONValue]]
     ) throws(CambiumError) {
         for (index, property) in keys.properties.enumerated() where content == .objects || property.isIdentity {
             do throws(ConversionError) {
