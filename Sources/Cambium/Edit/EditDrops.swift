@@ -50,40 +50,40 @@ struct EditDrops {
 
     /// Removes changes of links that cannot be applied, because objects or relationships stay as they are in the store.
     ///
-    /// Repeats the removal, because a dropped change can rule out other changes. If a to-one relationship loses a change, it loses all of
-    /// its changes, and so do the to-one relationships at the other ends. If the edit removed a link before it deleted one of the two
-    /// linked objects, and the link now stays, the deleted object also stays. Otherwise, the cascade of the deletion would reach the other
-    /// object of the link. A deletion whose cascade would reach an object that stays is dropped, too.
+    /// A dropped change can rule out other changes. If a to-one relationship loses a change, it loses all of its changes, and so do the
+    /// to-one relationships at the other ends. If the edit removed a link before it deleted one of the two linked objects, and the link now
+    /// stays, the deleted object also stays. Otherwise, the cascade of the deletion would reach the other object of the link. A deletion
+    /// whose cascade would reach an object that stays is dropped, too.
+    ///
+    /// Complexity: O(links + deleted objects and, in the store, the members of their cascading relationships).
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
         if ends.isEmpty, objects.isEmpty { return }
+        let dependencies = EditDependencies(links.all, of: edit, on: theirs)
+        var dropped = Set<Int>()
+        var newEnds = Array(ends)
+        var newObjects = Array(objects)
         while true {
-            let dropped = links.all.filter(rulesOut)
-            links.all.removeAll(where: rulesOut)
-            var deletions = deletionsReachingObjects(edit)
-            if dropped.isEmpty, deletions.isEmpty { return }
-            for link in dropped {
-                for (place, relationship) in link.ends where !relationship.isToMany { ends.insert(place) }
-                if link.kind == .added { continue }
-                deletions.formUnion([link.id, link.target].compactMap { edit.overlay[$0]?.deletion })
+            let next: [Int]
+            var deletions: [Int] = []
+            if let id = newObjects.popLast() {
+                next = dependencies.linksOfObjects[id] ?? []
+                deletions = dependencies.cascadesToObjects[id] ?? []
+            } else if let place = newEnds.popLast() {
+                next = dependencies.linksAtEnds[place] ?? []
+            } else {
+                break
             }
-            keep(deletions, edit)
-        }
-    }
-
-    /// Returns the calls of `delete` whose cascade would reach an object that stays as it is in the store.
-    private func deletionsReachingObjects(_ edit: Edit) -> Set<Int> {
-        guard let theirs, !objects.isEmpty else { return [] }
-        var found = Set<Int>()
-        for (id, state) in edit.overlay.objects where !objects.contains(id) {
-            guard let deletion = state.deletion, let entity = theirs.entity(of: id) else { continue }
-            for relationship in entity.relationships where relationship.deleteRule == .cascade {
-                if theirs.members(relationship, of: id)?.contains(where: objects.contains) == true { found.insert(deletion) }
+            for index in next where dropped.insert(index).inserted {
+                let link = links.all[index]
+                for (place, relationship) in link.ends where !relationship.isToMany {
+                    if ends.insert(place).inserted { newEnds.append(place) }
+                }
+                if link.kind == .removed { deletions += [link.id, link.target].compactMap { edit.overlay[$0]?.deletion } }
+            }
+            for deletion in deletions {
+                for id in dependencies.objectsOfDeletions[deletion] ?? [] where objects.insert(id).inserted { newObjects.append(id) }
             }
         }
-        return found
-    }
-
-    private func rulesOut(_ link: EditLink) -> Bool {
-        objects.contains(link.id) || objects.contains(link.target) || link.ends.contains { ends.contains($0.place) }
+        links.all = links.all.indices.filter { !dropped.contains($0) }.map { links.all[$0] }
     }
 }

@@ -116,6 +116,25 @@ import Testing
         #expect(found.first?.theirs == .members([other]))
     }
 
+    @Test func `a chain of to-one links stays as it is if the store wins its first link`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Person") { RelationshipDefinition("desk", to: "Desk", inverse: "person") }
+                EntityDefinition("Desk") { RelationshipDefinition("person", to: "Person", inverse: "desk") }
+            })
+        let (people, desks) = try store.write { transaction in
+            let desks = try (0..<200).map { _ in try transaction.insert("Desk") }
+            return (try desks.map { try transaction.insert("Person", links: ["desk": [$0]]) }, desks)
+        }.result
+        var edit = store.edit()
+        for (person, desk) in zip(people, desks.dropFirst()) { try edit.link(person, "desk", desk) }
+        try store.write { try $0.unlink(people[0], "desk", desks[0]) }
+        try store.commit(&edit, policy: .theirs)
+        let found = try people.map { try store.graph.members("desk", of: $0) }
+        let kept: [[ObjectID]] = [[]] + desks.dropFirst().map { [$0] }
+        #expect(found == kept)
+    }
+
     @Test func `a to-one relationship takes the winner at both ends`() throws {
         for (policy, winner) in [(EditPolicy.mine, note), (.theirs, other)] {
             let loose = try store.write { try $0.insert("Item", ["key": .string("\(winner)")]) }.result
