@@ -51,8 +51,8 @@ public struct ImportReport: Sendable {
 
     package init() {}
 
-    /// The objects of the rows, without duplicates, in the order of the rows.
-    package var distinctObjects: [ObjectID] {
+    /// The objects of `rowObjects`, each once, in the order in which the rows first described them. Complexity: O(rows).
+    public var distinctObjects: [ObjectID] {
         var seen = Set<ObjectID>()
         return rowObjects.compactMap(\.self).filter { seen.insert($0).inserted }
     }

@@ -113,6 +113,16 @@ struct VokoderTests {
         #expect(try store.graph[person, "birthDay"] == .date(Date(timeIntervalSince1970: 175_474_800)))
     }
 
+    @Test("rows with the same key update one object in turn, which the list of objects has once")
+    func repeatedKeys() throws {
+        var options = ImportOptions()
+        options.rowObjects = .report
+        let rows = ["a", "b", "a"].enumerated().map { #"{"lastName": "\#($1)", "firstName": "\#($0)"}"# }.joined(separator: "\n")
+        let report = try store.importRows(try store.schema.required("Person"), from: [.bytes(Array(rows.utf8))], options)
+        #expect(report.rowObjects.count == 3)
+        #expect(try report.distinctObjects.map { try store.graph[$0, "firstName"] } == ["2", "1"])
+    }
+
     @Test("a completion block inserts an object from the row and links it")
     func relatedObject() throws {
         let hooks = ImportHooks(finish: { transaction, person, row in
