@@ -111,8 +111,8 @@ extension DecimalNumber: AttributeValue {
 /// Foundation's `Decimal` is stored as a `DecimalNumber`, which can hold every `Decimal`.
 extension Decimal: AttributeValue {
     public static var attributeType: AttributeType { .decimal }
-    /// The decimal as a value; null if the decimal is NaN.
-    public var attributeValue: Value { DecimalNumber(self).map { .decimal($0) } ?? .null }
+    /// The decimal as a value. NaN becomes a text, which the attribute then refuses with an error.
+    public var attributeValue: Value { DecimalNumber(self).map { .decimal($0) } ?? .string("\(self)") }
     public init(attributeValue: Value) throws { self.init(try DecimalNumber(attributeValue: attributeValue)) }
 }
 

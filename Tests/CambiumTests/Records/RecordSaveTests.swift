@@ -2,6 +2,13 @@ import Cambium
 import FoundationEssentials
 import Testing
 
+private struct Price: BlankRecord {
+    var amount: Decimal?
+    var ref: Ref<Price>?
+
+    static let recordSchema = RecordSchema<Price>("Price") { RecordProperty("amount", \.amount) }
+}
+
 @Suite("Saving records")
 struct RecordSaveTests {
     private let store: Store
@@ -61,6 +68,18 @@ struct RecordSaveTests {
         #expect(jane.ref == ref)
         #expect(try store.graph.find(Writer.self, identity: 1) == nil)
         #expect(try store.graph.find(Writer.self, identity: 2)?.ref == ref)
+    }
+
+    @Test("a decimal that is not a number is refused, and does not become null")
+    func decimalNaN() throws {
+        let store = try Store.inMemory(schema: Schema(of: Price.self))
+        var price = Price(amount: 9.5)
+        try store.save(&price)
+        price.amount = Decimal.nan
+        let error = try #require(throws: CambiumError.self) { try store.save(&price) }
+        #expect(error.code == .invalidInput)
+        #expect(try store.fetch(Price.self).map(\.amount) == [9.5])
+        #expect(throws: CambiumError.self) { try store.fetch(Price.self) { $0.amount == Decimal.nan } }
     }
 
     @Test("a save after a deletion is an error with its own code")
