@@ -23,8 +23,15 @@ public struct RecordField<V: PropertyValue>: Sendable {
 
     init(_ names: [String]) { operand = Operand(.path(QueryPath(names))) }
 
-    /// The names of the path; empty for an aggregate.
-    private var names: [String] { if case .path(let path) = operand.form { path.names } else { [] } }
+    /// The names of the path. No path continues after an aggregate, so the name of an aggregate is a text that no property has. Therefore
+    /// `$0.items.max(\.note).title` throws `.unknownName`, and does not mean the title of `$0`.
+    private var names: [String] {
+        switch operand.form {
+        case .path(let path): path.names
+        case .aggregate(let aggregate): ["\(aggregate.function.rawValue) of \(aggregate.path.names.joined(separator: "."))"]
+        default: []
+        }
+    }
 }
 
 extension RecordField where V: LinkedValue {

@@ -49,6 +49,12 @@ struct RecordQueryTests {
         #expect(try names { $0.name.equals("JANE", .caseInsensitive) } == ["Jane"])
     }
 
+    @Test("a path does not continue after an aggregate") func pathsAfterAggregates() throws {
+        let error = try #require(throws: CambiumError.self) { try names { $0.books.max(\.writer).name == "Jane" } }
+        #expect(error.code == .unknownName)
+        #expect(throws: CambiumError.self) { try names { $0.books.max(\.tags).any { $0.name == "novel" } } }
+    }
+
     @Test("paths through refs and members") func paths() throws {
         #expect(try titles { $0.writer.name == "Émile" } == ["Germinal", "Nana"])
         #expect(try names { $0.books.any { $0.price > 10 } } == ["Émile"])
