@@ -74,6 +74,32 @@ import Testing
         }
     }
 
+    @Test func `a row finds the object of a hook by attributes without an index`() throws {
+        let store = try Store.notes()
+        let hooks = ImportHooks(finish: { transaction, _, row in
+            if row["title"] == .string("a") { try transaction.insert("Note", ["id": 2, "title": "b"]) }
+        })
+        _ = try run(store, #"[{"id":1,"title":"a"},{"title":"b","rating":4}]"#, hooks) {
+            $0.mapping = ImportMapping(entity: "Note", identity: ["title"])
+        }
+        #expect(try store.graph.count(of: "Note") == 2)
+        let found = try #require(try store.graph.find("Note", identity: [2]))
+        #expect(try store.graph[found, "rating"] == 4.0)
+    }
+
+    @Test func `a row finds the next object with its identity if a hook has changed the oldest one`() throws {
+        let store = try Store.notes()
+        try store.importing("Note", #"[{"id":1,"title":"a"},{"id":2,"title":"a"},{"id":3,"title":"a"}]"#)
+        let hooks = ImportHooks(finish: { transaction, id, row in
+            if row["rating"] != .number("9") { try transaction.set(id, "title", to: "old") }
+        })
+        _ = try run(store, #"[{"title":"a","rating":1},{"title":"a","rating":2},{"title":"a","rating":9}]"#, hooks) {
+            $0.mapping = ImportMapping(entity: "Note", identity: ["title"])
+        }
+        let ratings = try store.graph.objects(of: "Note").map { try store.graph[$0, "rating"] }
+        #expect(ratings == [1.0, 2.0, 9.0])
+    }
+
     @Test func `a rule that a hook breaks is an error of its row`() throws {
         let store = try Store.notes()
         let hooks = ImportHooks(finish: { transaction, id, row in

@@ -20,6 +20,9 @@ public struct WriteTransaction: ~Copyable {
     /// them.
     var ops: OpWriter
     var recording = Recording.ops
+    /// The objects that a hook of an import has inserted, or whose attributes it has changed. Only the import reads this list, which has an
+    /// object several times if the hook changed the object several times.
+    private var hookedObjects: [ObjectID] = []
     /// Whether this transaction is a dry run of an import. The store then forgets the transaction and its request even if the closure
     /// succeeds, and the import records no ops.
     var isRehearsal = false
@@ -120,7 +123,8 @@ public struct WriteTransaction: ~Copyable {
         } else {
             try draft.set(try current(values, entity), at: place, &changed)
         }
-        if !changed.isEmpty, recording == .ops { ops.append(.set(id, changed)) }
+        if changed.isEmpty { return }
+        if recording == .ops { ops.append(.set(id, changed)) } else { hookedObjects.append(id) }
     }
 
     /// Returns the values, with the attributes of the current schema in place of the caller's attributes.
@@ -175,7 +179,14 @@ public struct WriteTransaction: ~Copyable {
         if recording == .comparison, case .delete = op { throw Self.refusal(of: "delete") }
         try checkUsable()
         try draft.apply(op)
-        if recording == .ops { ops.append(op) }
+        if recording == .ops { return ops.append(op) }
+        if case .insert(let id, _, _) = op { hookedObjects.append(id) }
+    }
+
+    /// Returns the objects that a hook of an import has inserted or changed since the last call.
+    mutating func takeHookedObjects() -> [ObjectID] {
+        defer { hookedObjects.removeAll() }
+        return hookedObjects
     }
 
     /// Throws if the transaction can no longer be committed, because a change failed halfway or its ops cannot be written.

@@ -153,7 +153,8 @@ struct ImportRun {
                 try RowFailure.ofHook { try finish(&transaction, object, value) }
             } catch { failure = error }
         }
-        try batch.endSingle(rows, object, failure, &planner, &transaction.draft)
+        let changed = transaction.takeHookedObjects()
+        try batch.endSingle(rows, changed: changed, failure, &planner, &transaction.draft)
     }
 
     /// Deletes the objects that do not occur in the input, if the options request the deletion.

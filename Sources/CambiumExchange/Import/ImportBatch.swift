@@ -124,13 +124,13 @@ package struct ImportBatch {
     /// Ends the only row of a batch. Throws `RefusedRows` if the row or the program's hook has broken a rule.
     ///
     /// - Parameters:
-    ///   - object: the object that `applySingle` returned.
+    ///   - changed: the objects that the hook has inserted, or whose attributes it has changed.
     ///   - failure: the reason why the program refused the row; `nil` if the program accepted it.
     package mutating func endSingle(
-        _ rows: borrowing RowBatch, _ object: ObjectID?, _ failure: RowFailure?, _ planner: inout RowPlanner, _ draft: inout Draft
+        _ rows: borrowing RowBatch, changed: [ObjectID], _ failure: RowFailure?, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {
         if let failure { throw RefusedRows(first: .init(place: lastRow, row: rowError(failure, rows.rows[0]))) }
-        if object != nil { planner.noteRoot(draft) }
+        planner.note(changed, draft)
         try check(rows.rows[0], &planner, &draft)
     }
 

@@ -66,8 +66,13 @@ package struct RowPlanner {
         draft.id(entities[plan.objects[plan.root].entity].counted.table, plan.rootRow)
     }
 
-    /// Records the identity values of the row's own object again. A hook may have changed them.
-    func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].counted.note(plan.rootRow, draft) }
+    /// Records the identity values of objects that a hook has inserted or changed.
+    func note(_ ids: [ObjectID], _ draft: borrowing Draft) {
+        for id in ids {
+            guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { continue }
+            entities[entity.number].counted.note(place.row, draft)
+        }
+    }
 
     // MARK: Objects
 

@@ -1,20 +1,24 @@
 import CambiumGraph
+import CambiumModel
 
-/// A table that finds objects by identity attributes for which the schema has no index. It reads all objects once, and then records the
-/// objects that the import inserts or changes.
+/// Finds objects by attributes for which the schema has no index. Reads all objects once, and then records new and changed objects.
 ///
 /// If several objects have the same values, it finds the object with the lowest number in its id. Memory: O(objects of the hierarchy).
 final class ScannedIdentity {
     private let attributes: [Int]
     private let table: ImportTable
+    /// For each key, the table row of the object with the lowest number that has the key.
     private var rows: [[UInt8]: UInt32] = [:]
+    /// The table rows of further objects that have or had a key. Most keys have none.
+    private var others: [[UInt8]: Set<UInt32>] = [:]
 
     /// - Parameter attributes: the indexes of the attributes in the entity of `table`.
     init(_ table: ImportTable, _ attributes: [Int], _ draft: borrowing Draft) {
         self.table = table
         self.attributes = attributes
         draft.forEachRow(table) { row in
-            if let key = key(of: row, draft), rows[key] == nil { rows[key] = row }
+            guard let key = key(of: row, draft) else { return }
+            if rows[key] == nil { rows[key] = row } else { others[key, default: []].insert(row) }
         }
     }
 
@@ -23,16 +27,37 @@ final class ScannedIdentity {
     func row(_ cells: [Cell], _ draft: borrowing Draft) -> UInt32? {
         var key: [UInt8] = []
         for cell in cells { Self.append(cell, to: &key) }
-        // A hook may have changed the values of the object after its table row was recorded.
-        guard let row = rows[key], self.key(of: row, draft) == key else { return nil }
-        return row
+        // A hook may have changed the values of the object after its table row was recorded. Then another object may have the key.
+        guard let row = rows[key] else { return nil }
+        return self.key(of: row, draft) == key ? row : oldest(with: key, draft)
     }
 
-    /// Records the key (the identity values) of the object in a table row, unless another object has the same key.
+    /// Records the key of the object in a table row.
     func note(_ row: UInt32, _ draft: borrowing Draft) {
         guard let key = key(of: row, draft) else { return }
-        if let known = rows[key], self.key(of: known, draft) == key { return }
-        rows[key] = row
+        guard let known = rows[key], known != row else {
+            rows[key] = row
+            return
+        }
+        if self.key(of: known, draft) != key {
+            others[key, default: []].insert(row)
+            rows[key] = oldest(with: key, draft)
+        } else if draft.id(table, row) < draft.id(table, known) {
+            others[key, default: []].insert(known)
+            rows[key] = row
+        } else {
+            others[key, default: []].insert(row)
+        }
+    }
+
+    /// Returns the row in `others` of the object with the lowest number that has a key. Complexity: O(objects that have or had the key).
+    private func oldest(with key: [UInt8], _ draft: borrowing Draft) -> UInt32? {
+        var found: UInt32?
+        for row in others[key] ?? [] where self.key(of: row, draft) == key {
+            if let best = found, draft.id(table, best) < draft.id(table, row) { continue }
+            found = row
+        }
+        return found
     }
 
     /// Returns the key (the identity values as bytes) of the object in a table row; `nil` if one of the values is null.

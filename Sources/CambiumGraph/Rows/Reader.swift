@@ -6,7 +6,7 @@ import CambiumModel
 /// Use `ObjectID` to keep an object; resolve it with `Graph.place(of:)`.
 public struct ObjectPlace: Hashable, Sendable {
     @usableFromInline package let table: UInt32
-    @usableFromInline let row: UInt32
+    @usableFromInline package let row: UInt32
 
     /// A number that no table has.
     static let noTable = UInt32.max
