@@ -34,9 +34,14 @@ enum ModelFile {
         } catch let error as CambiumError {
             throw error
         } catch {
-            throw CambiumError(.ioFailure, "'\(file)' cannot be read: \(error.localizedDescription)", underlying: error)
+            throw unreadable(file, error)
         }
         return bytes
+    }
+
+    private static func unreadable(_ path: String, _ error: any Error) -> CambiumError {
+        CambiumError(
+            .ioFailure, "'\(path)' cannot be read: \(error.localizedDescription) Check the path and its permissions.", underlying: error)
     }
 
     // MARK: Versions
@@ -69,7 +74,7 @@ enum ModelFile {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".xcdatamodel") }.sorted()
         } catch {
-            throw CambiumError(.ioFailure, "'\(folder)' cannot be read: \(error.localizedDescription)", underlying: error)
+            throw unreadable(folder, error)
         }
     }
 

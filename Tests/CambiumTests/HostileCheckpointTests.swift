@@ -133,6 +133,20 @@ import Testing
         try use(MemoryVolume(contents: contents), digest, noteCount: 1, checkpoint: number == 3 ? 2 : 3)
     }
 
+    @Test func `a checkpoint record with the pages of another transaction is refused with the file of the pages`() throws {
+        var (contents, digest) = try files()
+        let store = try StoreSettings.read(MemoryVolume(contents: contents)).store
+        var root = try #require(try PageFile.root(MemoryVolume(contents: contents), store: store, TransactionNumber(rawValue: 2))).record
+        (root.transaction, root.tree) = (TransactionNumber(rawValue: 3), nil)
+        contents[path(3)] = root.encode().record
+        let volume = MemoryVolume(contents: contents)
+        let error = #expect(throws: CambiumError.self) {
+            _ = try LoadedCheckpoint(LogReader(volume), of: TransactionNumber(rawValue: 3))
+        }
+        #expect(error?.code == .damaged && error?.place?.file.contains("pages-") == true, "\(String(describing: error))")
+        try use(volume, digest, noteCount: 1, checkpoint: 2)
+    }
+
     @Test func `missing pages are reported, and the log restores the same graph`() throws {
         let (contents, digest) = try files()
         try use(MemoryVolume(contents: contents.filter { !$0.key.hasPrefix("pages-") }), digest, noteCount: 2, checkpoint: 0)

@@ -95,7 +95,7 @@ struct LoadedCheckpoint: ~Copyable {
             hasRegister: pages.root.firstFormat == nil, source: pages, memory: memory)
         timeline.requestCountMax = reader.settings.requestWindow
         guard timeline.head.transaction == number else {
-            throw CambiumError(.damaged, "The pages of checkpoint \(number) belong to transaction \(timeline.head.transaction).")
+            throw pages.flaw("they belong to transaction \(timeline.head.transaction)")
         }
         let byteCount = pages.root.chunks.count { $0.hasPages } * PageFile.chunkByteCount
         let isProven = checksAll || pages.isCheckedInWhole && byteCount <= tuning.provenByteCountMax

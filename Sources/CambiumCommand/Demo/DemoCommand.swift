@@ -110,7 +110,10 @@ struct Demo {
         let place =
             found.flatMap { graph.place(package, identity: [.string($0)]) }
             ?? graph.objects(of: package).lazy.compactMap { graph.place(of: $0) }.first
-        guard let place else { throw CambiumError(.notFound, "There are no packages to show.") }
+        guard let place else {
+            throw CambiumError(
+                .notFound, "The lists of packages on this machine are empty, so there is no package to show. Run 'apt-get update' first.")
+        }
         for key in ["name", "summary"] {
             let field = graph.field(try package.requiredAttribute(key))
             detail("\(key.padded(to: 10))  \(graph.value(of: field, at: place).text)")

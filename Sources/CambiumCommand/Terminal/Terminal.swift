@@ -102,7 +102,9 @@ enum Terminal {
             while true {
                 let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
                 if count >= 0 { return count }
-                if errno != EINTR { throw CambiumError(.ioFailure, "Standard input cannot be read: \(String(cString: strerror(errno))).") }
+                if errno == EINTR { continue }
+                throw CambiumError(
+                    .ioFailure, "Standard input cannot be read: \(String(cString: strerror(errno))). Pass the path of a file instead.")
             }
         }
     }

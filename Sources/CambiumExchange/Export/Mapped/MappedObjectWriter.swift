@@ -235,7 +235,9 @@ final class MappedObjectWriter {
     }
 
     private func keys(of entity: Entity) throws(CambiumError) -> MappedKeys {
-        guard let keys = keys[entity.number] else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
+        guard let keys = keys[entity.number] else {
+            throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'. Use an entity of the graph's schema.")
+        }
         return keys
     }
 
