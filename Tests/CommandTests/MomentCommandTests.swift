@@ -42,6 +42,20 @@ import Testing
         return place
     }
 
+    @Test func `the log reports the longest possible lag of the clock`() throws {
+        let place = try Workplace()
+        let clock = Clock()
+        clock.time.withLock { $0 = .max }
+        let environment = StoreEnvironment(now: { clock.time.withLock { $0 } }, randomBytes: StoreEnvironment.system.randomBytes)
+        let schema = try Schema(SchemaDefinition(json: Array(Workplace.notes.utf8)))
+        let store = try Store.create(at: place.path("notes"), schema: schema, environment: environment)
+        clock.time.withLock { $0 = .min }
+        try store.write { try $0.insert("Note", ["id": .int(1)]) }
+        try store.close()
+        let outcome = try place.runWithoutWaiting(["log", "notes", "--from", "2", "--json"])
+        #expect(outcome.code == 0 && outcome.output.contains(#""clockLagMicroseconds":18446744073709551615"#), "\(outcome)")
+    }
+
     @Test func `statistics count the objects of a moment`() throws {
         let place = try place()
         func counts(_ arguments: String...) throws -> [Int?] {

@@ -160,7 +160,7 @@ struct LogCommand: ParsableCommand {
         if let request = entry.metadata.requestID { text("request", request) }
         if entry.metadata.clockLag > .zero {
             writer.key("clockLagMicroseconds")
-            writer.number(Int((entry.metadata.clockLag / .microseconds(1)).rounded()))
+            writer.number(entry.metadata.clockLagMicroseconds)
         }
         writer.key("bytes")
         writer.number(entry.byteCount)

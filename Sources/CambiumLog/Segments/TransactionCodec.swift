@@ -149,17 +149,3 @@ struct TransactionCodec {
         return .present(try reader.readBlob("payload"))
     }
 }
-
-extension TransactionMetadata {
-    /// The clock lag in microseconds, as the log stores it.
-    var clockLagMicroseconds: UInt64 {
-        get {
-            let (seconds, attoseconds) = clockLag.components
-            return UInt64(clamping: seconds) &* 1_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000_000)
-        }
-        set {
-            let (seconds, rest) = newValue.quotientAndRemainder(dividingBy: 1_000_000)
-            clockLag = Duration(secondsComponent: Int64(seconds), attosecondsComponent: Int64(rest) * 1_000_000_000_000)
-        }
-    }
-}

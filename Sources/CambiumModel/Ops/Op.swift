@@ -90,4 +90,18 @@ public struct TransactionMetadata: Sendable, Equatable {
         self.requestDigest = requestDigest
         self.clockLag = clockLag
     }
+
+    /// The clock lag in microseconds, as the log stores it. A longer lag becomes the maximum number.
+    package var clockLagMicroseconds: UInt64 {
+        get {
+            let (seconds, attoseconds) = clockLag.components
+            let (whole, isTooLong) = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000)
+            let (sum, isLonger) = whole.addingReportingOverflow(UInt64(clamping: attoseconds / 1_000_000_000_000))
+            return isTooLong || isLonger ? .max : sum
+        }
+        set {
+            let (seconds, rest) = newValue.quotientAndRemainder(dividingBy: 1_000_000)
+            clockLag = Duration(secondsComponent: Int64(seconds), attosecondsComponent: Int64(rest) * 1_000_000_000_000)
+        }
+    }
 }
