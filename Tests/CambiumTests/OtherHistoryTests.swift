@@ -210,6 +210,23 @@ import Testing
         #expect(try !Verification(corrupt).isSound && reopen(corrupt).graph.objectCount == 11)
     }
 
+    @Test func `HEAD gets no wrong tree if the log is readable again at closing`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: Self.tuning)
+        try add(store, 0, nil)
+        try store.checkpoint()
+        let place = try #require(store.writer.log).position + 10
+        for number in 1..<10 { try add(store, number, nil) }
+        let file = try volume.open(LogFileName.path(TransactionNumber(rawValue: 1), .segment), .update)
+        let byte = try file.read(at: place, count: 1)
+        try file.write([byte[0] ^ 1], at: place)
+        try store.checkpoint()
+        try file.write(byte, at: place)
+        try store.close()
+        #expect(try Verification(volume).findings == [])
+    }
+
     @Test func `a forged tree of a checkpoint is reported`() throws {
         let (volume, _) = try made(nil, isSealed: false)
         let number = TransactionNumber(rawValue: 12)

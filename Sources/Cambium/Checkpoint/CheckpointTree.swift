@@ -6,7 +6,7 @@ struct CheckpointTree {
     /// The tree; `nil` if the log could not be read. `Store.verify` reports the flaw of the log. A checkpoint without a tree is otherwise
     /// sound.
     private(set) var tree: MerkleTree? = MerkleTree()
-    /// The position after the last transaction in the tree; `nil` for the beginning of the log.
+    /// The position after the last transaction in the tree; `nil` for the beginning of the log, or if there is no tree.
     private(set) var end: LogPrefix?
 
     /// - Parameter root: the checkpoint from which the store was opened. If that checkpoint has no tree, the log is read from its first
@@ -28,8 +28,8 @@ struct CheckpointTree {
             (self.tree, end) = (known.tree, position)
         } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
             // A corrupt log stays corrupt, and each further attempt would read the whole log again. So this checkpoint and all later ones
-            // have no tree.
-            self.tree = nil
+            // have no tree. The position belongs to the tree: closing the store would continue an empty tree after this position.
+            (self.tree, end) = (nil, nil)
         }
     }
 }
