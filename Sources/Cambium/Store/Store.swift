@@ -26,6 +26,8 @@ public final class Store: Sendable {
     let upkeep: GraphUpkeep
     /// Makes checkpoints; `nil` for a store in memory.
     let checkpoints: CheckpointScheduler?
+    /// Packs the pages of a store in memory; `nil` for a store on disk, which packs its pages before checkpoints.
+    private let packing: PackingScheduler?
     /// Makes graphs of earlier moments, and keeps the last few of them; `nil` for a store in memory.
     package let past: EarlierGraphs?
     let leases: Leases
@@ -43,6 +45,7 @@ public final class Store: Sendable {
         leases = Leases(now: writer.environment.now)
         pipeline = CommitPipeline(commits, leases)
         upkeep = GraphUpkeep(writer: writer)
+        packing = checkpoints == nil ? PackingScheduler(upkeep) : nil
         past = writer.volume.map { [budget = writer.timeline.budget] in EarlierGraphs($0, budget: budget) }
     }
 

@@ -24,9 +24,8 @@ struct RowGathering {
     init?(_ graph: Graph, _ survey: PackingSurvey) {
         let (reader, layout, limits) = (graph.reader, graph.layout, survey.limits)
         for table in layout.tables where layout.isGatherable(table) {
-            let groupCount = reader.groupCount(table.index) - reader.freeGroupCount(table.index)
+            guard reader.isThin(table, limits) else { continue }
             let live = reader.liveCount(table.index)
-            guard groupCount >= limits.groupCountMin, live * limits.sparseness < groupCount << PageLayout.fanOutShift else { continue }
             let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
             // `vain` is not `nil` if the last plan for this table found no two groups that fit together. Then another plan is made only
             // after a change: there are a quarter more sparse groups, or half of the live rows have disappeared.
@@ -40,7 +39,20 @@ struct RowGathering {
     }
 }
 
+extension Graph {
+    /// Whether some table has so few live rows that packing may gather them. Complexity: O(tables x relationships).
+    package func hasThinTable(_ limits: PackingLimits) -> Bool {
+        layout.tables.contains { layout.isGatherable($0) && reader.isThin($0, limits) }
+    }
+}
+
 extension Reader {
+    /// Whether a table has many groups and few live rows.
+    fileprivate func isThin(_ table: TableLayout, _ limits: PackingLimits) -> Bool {
+        let groupCount = groupCount(table.index) - freeGroupCount(table.index)
+        return groupCount >= limits.groupCountMin && liveCount(table.index) * limits.sparseness < groupCount << PageLayout.fanOutShift
+    }
+
     func freeGroupCount(_ table: Int) -> Int {
         Int(tablePage(table).load(fromByteOffset: TablePage.freeCountOffset, as: UInt32.self))
     }

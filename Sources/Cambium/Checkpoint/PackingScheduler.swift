@@ -1,0 +1,87 @@
+internal import CambiumBytes
+import CambiumGraph
+import CambiumModel
+import Dispatch
+
+/// Packs the pages of a store in memory, in the background. A store on disk packs its pages before each checkpoint instead.
+///
+/// The first commit that is five minutes later than the beginning of the interval rings the alarm of the `WriterState`.
+final class PackingScheduler: Sendable {
+    private let upkeep: GraphUpkeep
+    private let state = Guarded(State())
+    private let queue = DispatchQueue(label: "cambium.store.pack", qos: .utility)
+
+    private struct State {
+        /// The beginning of the interval, in microseconds since 1970. It is the time of the first commit, or of the first commit after the
+        /// last attempt; `nil` before that commit. If the clock is set back, it is the time of the next commit.
+        var begin: Int64?
+        /// Whether packing is scheduled or in progress.
+        var isQueued = false
+    }
+
+    /// The time between two attempts, in microseconds.
+    private static let interval: Int64 = 300_000_000
+
+    init(_ upkeep: GraphUpkeep) {
+        self.upkeep = upkeep
+        alarm.onRing { [weak self] in self?.consider($0) }
+        state.withLock { setAlarm($0) }
+    }
+
+    private var alarm: UpkeepAlarm { upkeep.writer.alarm }
+
+    private func consider(_ reading: UpkeepAlarm.Reading) {
+        guard isDue(at: reading.time) else { return }
+        // Most graphs have nothing to pack, and need no thread.
+        guard isWorthwhile else { return endAttempt() }
+        // A block that waits in the queue must not keep the store alive, so it captures `self` weakly.
+        queue.async { [weak self] in self?.attempt() }
+    }
+
+    /// Whether the interval is over. If so, the caller must call `endAttempt` after its attempt.
+    private func isDue(at time: Int64) -> Bool {
+        state.withLock { state in
+            if state.isQueued { return false }
+            let begin = min(state.begin ?? time, time)
+            state.begin = begin
+            state.isQueued = time &- begin >= Self.interval
+            setAlarm(state)
+            return state.isQueued
+        }
+    }
+
+    /// Whether the newest graph has rows to gather. All chunks of a store in memory stay open, so packing empties none of them.
+    private var isWorthwhile: Bool {
+        let writer = upkeep.writer
+        return writer.lock.hold(as: .packing) { !writer.isClosed && writer.timeline.head.hasThinTable(PackingLimits()) }
+    }
+
+    private func attempt() {
+        // Packing throws only if the store was closed in the meantime. A closed store needs no packing.
+        _ = try? upkeep.pack(PackingLimits(), stepCountMax: .max)
+        endAttempt()
+    }
+
+    private func endAttempt() {
+        state.withLock { state in
+            state = State()
+            setAlarm(state)
+        }
+    }
+
+    /// Sets the limits at which a commit rings the alarm. Call this method only while `state` is locked.
+    private func setAlarm(_ state: State) {
+        if state.isQueued { return alarm.set(.never) }
+        // A store in memory logs no bytes, so only the time decides.
+        var limits = UpkeepAlarm.Limits()
+        limits.oldByteCount = 0
+        if let begin = state.begin {
+            let (end, isBeyond) = begin.addingReportingOverflow(Self.interval)
+            (limits.oldBegin, limits.oldTime) = (begin, isBeyond ? .max : end)
+        } else {
+            // The interval begins with the next commit, so the next commit rings the alarm.
+            limits.oldTime = .min
+        }
+        alarm.set(limits)
+    }
+}
