@@ -10,6 +10,8 @@ final class GatedVolume: OverMemory {
     let memory = MemoryVolume()
     let isShut = Atomic(false)
     let isFull = Atomic(false)
+    /// Whether the process has too many open files, so that no file of the log can be opened.
+    let isOutOfFiles = Atomic(false)
     /// Whether syncs fail, including syncs that are in progress.
     let isBroken = Atomic(false)
     let arrivals = DispatchSemaphore(value: 0)
@@ -18,6 +20,10 @@ final class GatedVolume: OverMemory {
 
     var name: String { "gated" }
     func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        if path.hasPrefix("log/"), isOutOfFiles.load(ordering: .relaxed) {
+            throw CambiumError(
+                mode == .create ? .cannotCreate : .ioFailure, "There are too many open files.", underlying: SystemError(code: EMFILE))
+        }
         let file = try memory.open(path, mode)
         return path.hasPrefix("log/") ? GatedFile(file: file, volume: self) : file
     }

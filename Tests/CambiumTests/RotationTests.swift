@@ -104,6 +104,25 @@ import Testing
         #expect(try Store.open(rotating.volume.memory, durability: nil).graph.objectCount == count + 1)
     }
 
+    @Test(arguments: durabilities) func `too many open files fail only the transactions that wait for a segment`(
+        durability: Durability
+    ) throws {
+        let rotating = try Rotating(durability)
+        let store = rotating.store
+        let count = store.graph.objectCount
+        let ticket = try store.enqueue { try $0.insert("Memo") }.ticket
+        rotating.volume.isOutOfFiles.store(true, ordering: .relaxed)
+        #expect(rotating.finish() == .ioFailure && codes([ticket]) == [.ioFailure])
+        #expect(Failing.of { try Rotating.insert(store) } == .ioFailure)
+        #expect(store.graph.objectCount == count && store.pageFindings.isEmpty)
+        rotating.volume.isOutOfFiles.store(false, ordering: .relaxed)
+        try Rotating.insert(store)
+        #expect(store.graph.objectCount == count + 1)
+        try store.close()
+        #expect(try Verification(rotating.volume.memory).isSound)
+        #expect(try Store.open(rotating.volume.memory, durability: nil).graph.objectCount == count + 1)
+    }
+
     @Test func `a disk without space for the segment of a compaction leaves the log as it was`() throws {
         let volume = GatedVolume()
         var tuning = LogTuning.tiny

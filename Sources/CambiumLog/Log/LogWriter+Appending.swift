@@ -90,9 +90,9 @@ extension LogWriter {
     /// Writes the staged transactions as one frame. When this method returns, the kernel has all bytes of the frame.
     ///
     /// - Returns: the number of bytes of the frame; 0 if no transaction is staged.
-    /// - Throws: `.ioFailure` if no part of the frame can ever be read. If the disk is full, the writer returns to the state before the
-    ///   transactions were staged; otherwise it is poisoned: it refuses all later writes. `.outcomeUnknown` if the next opening may find
-    ///   the frame; the writer is then poisoned.
+    /// - Throws: `.ioFailure` if no part of the frame can ever be read. If the disk is full, or if the process has too many open files, the
+    ///   writer returns to the state before the transactions were staged; otherwise it is poisoned. `.outcomeUnknown` if the next opening
+    ///   may find the frame; the writer is then poisoned.
     @discardableResult
     package func write() throws(CambiumError) -> Int {
         try checkPoison()
@@ -142,15 +142,16 @@ extension LogWriter {
         }
     }
 
-    /// Removes the staged transactions after a failed write. If the disk is full, the writer stays usable: it cuts off the written part of
-    /// the frame, and the transaction numbers are free again. After any other failure, the writer is poisoned: it refuses all later writes.
+    /// Removes the staged transactions after a failed write. If the disk is full, or if the process has too many open files, the writer
+    /// stays usable: it cuts off the written part of the frame, and the transaction numbers are free again. After any other failure, the
+    /// writer is poisoned.
     ///
     /// - Parameter isHandedOver: whether the kernel received bytes of the frame.
     func undoStaged(after error: CambiumError, isHandedOver: Bool) throws(CambiumError) -> Never {
-        let isFull = error.isOutOfSpace
+        let isShortage = error.isShortage
         let isJoint = staged.count == 0
         do {
-            if isFull {
+            if isShortage {
                 try file.truncate(to: position)
                 // If a caller learns that a commit failed, the transaction must not reappear after a power failure.
                 try file.sync()
@@ -160,7 +161,7 @@ extension LogWriter {
             clearStaged(keepsFiles: true)
             throw isHandedOver && !isJoint ? .outcomeUnknown(nil, error) : error
         }
-        if !isFull { poison = error }
+        if !isShortage { poison = error }
         // There is nothing to roll back if the disk had no space for another segment before any transaction was staged.
         if let mark = staged.mark {
             codec.rollBack(to: mark)
@@ -168,11 +169,12 @@ extension LogWriter {
         }
         preallocatedEnd = position
         // If the frame was not cut off, it may still be on the disk, so the files to which it refers are kept.
-        clearStaged(keepsFiles: !isFull)
+        clearStaged(keepsFiles: !isShortage)
         if isJoint { throw error }
-        if !isFull { throw isHandedOver ? .outcomeUnknown(nil, error) : error }
+        if !isShortage { throw isHandedOver ? .outcomeUnknown(nil, error) : error }
+        let remedy = error.isOutOfSpace ? "Free disk space" : "Close other files"
         throw CambiumError(
-            .ioFailure, "\(error.message) No part of the transaction is in the log. Free disk space, then repeat the transaction.",
+            .ioFailure, "\(error.message) No part of the transaction is in the log. \(remedy), then repeat the transaction.",
             underlying: error.underlying)
     }
 

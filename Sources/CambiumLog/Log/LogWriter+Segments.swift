@@ -73,13 +73,13 @@ extension LogWriter {
             underlying: poison)
     }
 
-    /// Poisons the writer if `body` throws: the writer then refuses all later writes. If the disk is full, does not poison the writer,
-    /// because the caller can repeat the action later.
+    /// Poisons the writer if `body` throws: the writer then refuses all later writes. If the disk is full, or if the process has too many
+    /// open files, does not poison the writer, because the caller can repeat the action later.
     func poisoning(_ body: () throws(CambiumError) -> Void) throws(CambiumError) {
         do {
             try body()
         } catch {
-            if !error.isOutOfSpace { poison = error }
+            if !error.isShortage { poison = error }
             throw error
         }
     }

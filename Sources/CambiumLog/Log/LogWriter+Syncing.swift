@@ -88,6 +88,6 @@ extension LogWriter {
             try writeHead(isClosed: false)
             // A frame with a large transaction refers to a file. Syncing HEAD ensures that no reader mistakes such a frame for a torn tail.
             if pending.namesFiles { try headFile.sync() }
-        } catch { if !error.isOutOfSpace { poison = error } }
+        } catch { if !error.isShortage { poison = error } }
     }
 }

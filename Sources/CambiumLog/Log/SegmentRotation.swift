@@ -86,7 +86,7 @@ package final class SegmentRotation: Sendable {
             try volume.syncDirectory(LogDirectory.name)
             return Outcome(synced: .success(()), file: .success(try volume.open(path, .update)), poison: nil)
         } catch {
-            var poison = isReplacement || !error.isOutOfSpace ? error : nil
+            var poison = isReplacement || !error.isShortage ? error : nil
             // The writer continues in the full segment, so the file of the next segment must not remain.
             do throws(CambiumError) {
                 if !isReplacement, try volume.exists(path) {

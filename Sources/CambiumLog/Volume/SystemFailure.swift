@@ -30,9 +30,16 @@ package struct SystemError: Error, Hashable, Sendable {
     /// Whether no space is left: the disk or the user's quota is full, or the file has the maximum length (`RLIMIT_FSIZE`). The process
     /// must ignore `SIGXFSZ`, because this signal would end it.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+
+    /// Whether no file can be opened, because the process or the system has too many open files.
+    var isOutOfFiles: Bool { code == EMFILE || code == ENFILE }
 }
 
 extension CambiumError {
     /// Whether the operating system refused the call because no space is left.
     var isOutOfSpace: Bool { (underlying as? SystemError)?.isOutOfSpace ?? false }
+
+    /// Whether the operating system refused the call because space or descriptors of files are scarce. The shortage may end, and the state
+    /// of the disk is known.
+    var isShortage: Bool { isOutOfSpace || (underlying as? SystemError)?.isOutOfFiles ?? false }
 }
