@@ -40,6 +40,27 @@ import Testing
         #expect(code { try store.close() } == .outcomeUnknown)
     }
 
+    @Test func `a store that was opened by a relative path stays in its directory`() throws {
+        let manager = FileManager.default
+        let (here, other) = (manager.currentDirectoryPath, directory + "-other")
+        for path in [directory, other] { try manager.createDirectory(atPath: path, withIntermediateDirectories: true) }
+        defer {
+            _ = manager.changeCurrentDirectoryPath(here)
+            // The operating system removes leftovers.
+            for path in [directory, other] { try? manager.removeItem(atPath: path) }
+        }
+        #expect(manager.changeCurrentDirectoryPath(directory))
+        let store = try Store.create(at: "notes", schema: Notes.schema)
+        let follower = try StoreFollower(of: "notes")
+        #expect(manager.changeCurrentDirectoryPath(other))
+        try insert(store, 1)
+        try store.checkpoint()
+        #expect(try follower.advance() == 1)
+        try store.close()
+        #expect(try manager.contentsOfDirectory(atPath: other) == [])
+        #expect(try ReadOnlyStore(at: directory + "/notes").recovery.checkpoint.rawValue == 2)
+    }
+
     @Test func `an unsynced commit succeeds without its segment, and the next synced commit fails`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume, durability: .buffered(every: .seconds(36_000)))

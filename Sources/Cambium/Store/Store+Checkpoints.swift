@@ -59,7 +59,7 @@ extension Store {
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
         let isDryRun = effect == .preview
         guard let archive else { return try compact(retention, into: nil, isDryRun: isDryRun) }
-        let volume = SystemVolume(root: archive.isEmpty ? "" : SystemVolume.absolute(archive))
+        let volume = SystemVolume(fixed: archive)
         try volume.checkIsPlace()
         if isDryRun { return try compact(retention, into: volume, isDryRun: true) }
         return try volume.withDirectory { try compact(retention, into: volume, isDryRun: false) }

@@ -41,7 +41,7 @@ public final class StoreFollower: @unchecked Sendable {
     ///
     /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Complexity: O(log after the
     /// checkpoint).
-    public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
+    public convenience init(of path: String) throws { try self.init(SystemVolume(fixed: path)) }
 
     /// - Parameter tuning: determines the maximum size of a checkpoint that is checked completely before the follower moves to it.
     package init(_ volume: any Volume, tuning: LogTuning = .standard) throws {
