@@ -6,13 +6,19 @@ import Synchronization
     import Glibc
 #endif
 
-/// A lock for long work: a thread that waits for it sleeps. The lock knows its holder. So a thread that takes the lock twice gets an error,
-/// or traps, instead of waiting for itself. The lock also measures how long it is held.
+/// A lock for long work: a thread that waits for it sleeps, and no thread waits forever while others take it again and again. The lock
+/// knows its holder. So a thread that takes the lock twice gets an error, or traps, instead of waiting for itself. The lock also measures
+/// how long it is held.
 ///
-/// SENDABLE: many threads may use the operating system's mutex; `holder` and the measurements are atomic; only the holder uses the rest.
+/// SENDABLE: many threads may use the operating system's mutexes; `holder` and the measurements are atomic; only the holder uses the rest.
 final class WriterLock: @unchecked Sendable {
     // SAFETY: the memory is allocated once and lives as long as the lock. Only the mutex calls of the operating system get its address.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    /// A thread that has waited for long takes this mutex, too. Then no thread that arrives later takes `mutex` first.
+    // SAFETY: the memory is allocated once and lives as long as the lock. Only the mutex calls of the operating system get its address.
+    private let turn = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    /// The number of threads that have waited for long and still wait.
+    private let starvingCount = Atomic(0)
     /// The thread that holds the lock; 0 if no thread holds it. If a thread finds its own id here, this thread is the holder.
     private let holder = Atomic<UInt>(0)
     private let waiters = Atomic(0)
@@ -30,12 +36,15 @@ final class WriterLock: @unchecked Sendable {
 
     init() {
         pthread_mutex_init(mutex, nil)
+        pthread_mutex_init(turn, nil)
         for place in Use.allCases.indices { (longestTicks + place).initialize(to: Atomic(0)) }
     }
 
     deinit {
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
+        pthread_mutex_destroy(turn)
+        turn.deallocate()
         longestTicks.deinitialize(count: Use.allCases.count)
         longestTicks.deallocate()
     }
@@ -43,6 +52,8 @@ final class WriterLock: @unchecked Sendable {
     /// The number of attempts to take a busy lock before the waiting thread sleeps. Most holders release the lock within microseconds, and
     /// sleeping and waking take longer.
     private static let attemptCount = 500
+    /// The time after which a waiting thread gets the lock before all threads that arrive later.
+    private static let patienceNanoseconds = 2_000_000
 
     /// Whether the calling thread is inside `hold`.
     var isHeldByCaller: Bool { holder.load(ordering: .relaxed) == UInt(pthread_self()) }
@@ -69,6 +80,7 @@ final class WriterLock: @unchecked Sendable {
         as use: Use = .other, for call: @autoclosure () -> String = "hold", _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         if isHeldByCaller { Trap.because(Self.reentry(of: call())) }
+        if starvingCount.load(ordering: .relaxed) > 0 { waitForTurn() }
         if pthread_mutex_trylock(mutex) == EBUSY { wait() }
         holder.store(UInt(pthread_self()), ordering: .relaxed)
         (countedSince, countedTicks) = (use == .commit ? 0 : TickClock.now, 0)
@@ -86,7 +98,32 @@ final class WriterLock: @unchecked Sendable {
         waiters.add(1, ordering: .relaxed)
         defer { waiters.subtract(1, ordering: .relaxed) }
         for _ in 1..<Self.attemptCount where pthread_mutex_trylock(mutex) != EBUSY { return }
+        var end = Self.endOfPatience()
+        if pthread_mutex_timedlock(mutex, &end) == 0 { return }
+        // A mutex is not fair: a thread that writes without pauses takes it again before a sleeping thread has woken.
+        starvingCount.add(1, ordering: .relaxed)
+        pthread_mutex_lock(turn)
         pthread_mutex_lock(mutex)
+        pthread_mutex_unlock(turn)
+        starvingCount.subtract(1, ordering: .relaxed)
+    }
+
+    /// Waits until a thread that has waited for long has taken the lock.
+    @inline(never)
+    private func waitForTurn() {
+        waiters.add(1, ordering: .relaxed)
+        defer { waiters.subtract(1, ordering: .relaxed) }
+        pthread_mutex_lock(turn)
+        pthread_mutex_unlock(turn)
+    }
+
+    /// Returns the time at which a thread that begins to sleep now has waited for long. If the clock is set back, the thread sleeps until
+    /// it gets the mutex.
+    private static func endOfPatience() -> timespec {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let nanoseconds = time.tv_nsec + patienceNanoseconds
+        return timespec(tv_sec: time.tv_sec + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
     }
 
     /// The number of threads that wait for the lock.
