@@ -107,6 +107,17 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
+    @Test func `HEAD follows the log once a second even if the clock was set back`() throws {
+        let (clock, volume) = (StillClock(), MemoryVolume())
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: clock.environment())
+        for (number, seconds) in [2, -3600, 2, 2].enumerated() {
+            clock.advance(Int64(seconds))
+            try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }
+            #expect(try LogReader(volume).lastDurableTransaction == store.graph.transaction, "\(seconds) seconds")
+        }
+        try store.close()
+    }
+
     @Test func `commits are synced at the promised interval even if the clock goes backwards`() throws {
         let clock = Guarded(Int64(1_700_000_000_000_000))
         var environment = fixedEnvironment()

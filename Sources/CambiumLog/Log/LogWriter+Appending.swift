@@ -48,6 +48,7 @@ extension LogWriter {
         if let file = ops.file { staged.files.append(file) }
         lastTransaction = lastTransaction.next
         lastTime = metadata.time.microsecondsSince1970
+        clockTime = (metadata.time - metadata.clockLag).microsecondsSince1970
     }
 
     /// Records the state of the writer before the first transaction is staged, so that a failed write can return to this state.

@@ -13,7 +13,7 @@ extension LogWriter {
             let offset = Int(headSequence % 2) * Format.Head.slotByteCount
             try headFile.write(head.encode(store: settings.store), at: offset)
         }
-        headTime = lastTime
+        headTime = clockTime
     }
 
     /// Replaces a HEAD of version 1. The slots of version 1 are shorter, so one slot of the current version would overlap both of them. A

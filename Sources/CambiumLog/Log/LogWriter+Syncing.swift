@@ -81,8 +81,9 @@ extension LogWriter {
         guard pending.segment == header.firstTransaction, pending.position > durablePosition else { return }
         durablePosition = pending.position
         durableTransaction = pending.transaction
-        let (elapsed, isLonger) = lastTime.subtractingReportingOverflow(headTime)
-        if !isLonger, elapsed < Self.headInterval, !pending.namesFiles { return }
+        // If the clock was set back, HEAD is written, and the interval begins again.
+        let (elapsed, isLonger) = clockTime.subtractingReportingOverflow(headTime)
+        if !isLonger, (0..<Self.headInterval).contains(elapsed), !pending.namesFiles { return }
         // HEAD is only a hint, so the commit is durable without it. If HEAD cannot be written, the next commit reports the failure.
         do throws(CambiumError) {
             try writeHead(isClosed: false)

@@ -29,8 +29,11 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var jointOffset: Int?
     @exclusivity(unchecked) var durablePosition: Int
     @exclusivity(unchecked) var headSequence: UInt64
-    /// The time of the last transaction when HEAD was last written.
+    /// The time of the clock at which HEAD was last written, in microseconds since 1970.
     @exclusivity(unchecked) var headTime: Int64
+    /// The time of the clock at the last transaction that was staged, in microseconds since 1970. It is earlier than `lastTime` if the
+    /// clock was set back.
+    @exclusivity(unchecked) var clockTime: Int64
     @exclusivity(unchecked) var poison: CambiumError?
     @exclusivity(unchecked) var writer = ByteWriter(capacity: 1024)
     /// The bytes of the last frame. The buffer is kept so that the next frame reuses its memory.
@@ -60,8 +63,7 @@ package final class LogWriter: @unchecked Sendable {
 
     /// The file that the writing process locks.
     package static let lockFileName = StoreFileName.lock
-    /// HEAD is written again if the last transaction is at least this many microseconds later than the last transaction at the previous
-    /// write. A frame that refers to a file of ops causes an earlier write.
+    /// The maximum time for which a sync does not write HEAD, in microseconds.
     static let headInterval: Int64 = 1_000_000
 
     // MARK: Creating and opening
@@ -97,7 +99,7 @@ package final class LogWriter: @unchecked Sendable {
         // `headFlaw` means that HEAD is older than the log. Such a HEAD may belong to a copy of the store that has diverged, so its tree
         // may be wrong.
         headTree = end.headFlaw == nil ? reader.head?.tree : nil
-        headTime = end.lastTime
+        (headTime, clockTime) = (end.lastTime, end.lastTime)
         path = LogFileName.path(tail.header.firstTransaction, .segment)
         file = try volume.open(path, .update)
         headFile = try volume.open(Head.fileName, try volume.exists(Head.fileName) ? .update : .create)
