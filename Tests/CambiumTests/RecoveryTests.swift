@@ -122,6 +122,25 @@ import Testing
         #expect(verification.map { !$0.isSound } ?? true)
     }
 
+    @Test(arguments: [Format.Head.sequenceMax, Format.Head.sequenceMax - 1])
+    func `a writer replaces a HEAD with the greatest sequence number by a valid one`(sequence: UInt64) throws {
+        var files = try small(closes: true).files
+        let settings = try StoreSettings.read(MemoryVolume(contents: files))
+        var newest = try #require(try Head.read(MemoryVolume(contents: files), store: settings.store).head)
+        newest.sequence = sequence
+        var other = newest
+        other.sequence -= 1
+        let slots = [newest, other].sorted { $0.sequence % 2 < $1.sequence % 2 }.map { $0.encode(store: settings.store) }
+        files[Head.fileName] = slots[0] + slots[1]
+        let volume = MemoryVolume(contents: files)
+        #expect(try Verification(volume).findings == [])
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 2))
+        try store.write { try $0.insert("Note", ["id": .int(100)]) }
+        #expect(try LogReader(volume).lastDurableTransaction >= TransactionNumber(rawValue: 13))
+        try store.close()
+        #expect(try Verification(volume).findings == [])
+    }
+
     @Test func `files of another store are reported`() throws {
         var files = try small(closes: true).files
         let other = MemoryVolume()

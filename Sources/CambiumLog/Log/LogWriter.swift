@@ -94,7 +94,10 @@ package final class LogWriter: @unchecked Sendable {
         lastTransaction = end.lastTransaction
         durableTransaction = end.lastTransaction
         lastTime = end.lastTime
-        headSequence = reader.head?.sequence ?? 0
+        // No writer reaches the greatest sequence numbers. After such a number of another program, the numbers begin again in the same
+        // slot: `noteOpen` replaces both slots before anything is appended.
+        let sequence = reader.head?.sequence ?? 0
+        headSequence = sequence <= Format.Head.sequenceMax / 2 ? sequence : sequence % 2
         isHeadOfOldestFormat = reader.head?.isOfOldestFormat ?? false
         // `headFlaw` means that HEAD is older than the log. Such a HEAD may belong to a copy of the store that has diverged, so its tree
         // may be wrong.
