@@ -225,7 +225,7 @@ final class PageMemory {
     static func map(_ byteCount: Int, at address: UnsafeMutableRawPointer? = nil) -> UnsafeMutableRawPointer {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address == nil ? 0 : MAP_FIXED)
         guard let base = mmap(address, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
-            Trap.because("The operating system cannot supply \(byteCount) bytes of memory for pages.")
+            Trap.because("The operating system cannot supply \(byteCount) bytes of memory for pages. Give the process more memory.")
         }
         return base
     }
