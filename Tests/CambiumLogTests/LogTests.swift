@@ -101,6 +101,20 @@ import Testing
         #expect(throws: CambiumError.self) { try self.scanned(MemoryVolume(contents: files)) }
     }
 
+    @Test func `a segment with many different messages is followed by another segment`() throws {
+        let (volume, writer) = try log()
+        for number in 1...600 {
+            var metadata = transaction(number, []).metadata
+            metadata.message = "\(number)" + String(repeating: "x", count: 64_000)
+            try writer.append((metadata, []))
+        }
+        // The messages have 38 MB, but they take little space in the log.
+        #expect(writer.appendedByteCount < 1 << 20)
+        try writer.close()
+        #expect(volume.contents.keys.filter { $0.hasPrefix("log/") }.count == 3)
+        #expect(try scanned(volume).map(\.metadata.message?.utf8.count) == (1...600).map { "\($0)".utf8.count + 64_000 })
+    }
+
     @Test func `the newest valid slot of HEAD counts`() throws {
         let head = Head(
             sequence: 6, segment: TransactionNumber(rawValue: 1), position: 500, lastTransaction: TransactionNumber(rawValue: 9),

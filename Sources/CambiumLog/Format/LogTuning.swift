@@ -7,6 +7,9 @@ package struct LogTuning: Sendable {
     package var opsFrameByteCount = 1 << 20
     /// The number of bytes at which a segment is complete and another segment follows.
     package var segmentByteCount = 64 << 20
+    /// The number of bytes of different actors and messages at which a segment is complete, because a writer and a reader of the segment
+    /// keep these texts in memory.
+    package var internedByteCount = 16 << 20
     /// Whether segments that get no more frames are sealed and merged. Compaction always seals the segments that it retires.
     package var sealsSegments = true
     /// The number of bytes of transactions at which a frame of a sealed segment is complete.

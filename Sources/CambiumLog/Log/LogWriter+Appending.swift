@@ -40,7 +40,7 @@ extension LogWriter {
         // Makes the file durable before the frame that refers to it: a frame must never be durable without its file.
         if let file = ops.file { try poisoning { () throws(CambiumError) in try file.publish() } }
         if staged.count == 0 {
-            if position >= tuning.segmentByteCount { try beginRotation() }
+            if position >= tuning.segmentByteCount || codec.internedByteCount >= tuning.internedByteCount { try beginRotation() }
             markStaged()
         }
         codec.encode(metadata, StoredPayload(ops.payload), salt: salt, to: &writer)

@@ -24,6 +24,8 @@ struct InternTable {
     /// The number of each string. The keys are bytes, because the log distinguishes strings that Swift regards as equal.
     private var numbers: [[UInt8]: UInt64] = [:]
     private var strings: [String] = []
+    /// The total number of bytes of the strings.
+    private(set) var byteCount = 0
 
     mutating func encode(_ text: String, to writer: inout ByteWriter) {
         if let number = numbers[Array(text.utf8)] { return writer.writeVarint(number + 1) }
@@ -48,13 +50,18 @@ struct InternTable {
 
     /// Keeps only the first `count` strings.
     mutating func cut(to count: Int) {
-        while strings.count > count { numbers[Array(strings.removeLast().utf8)] = nil }
+        while strings.count > count {
+            let bytes = Array(strings.removeLast().utf8)
+            numbers[bytes] = nil
+            byteCount -= bytes.count
+        }
     }
 
     private mutating func add(_ text: String) {
         guard strings.count < Format.internedCountMax else { return }
         numbers[Array(text.utf8)] = UInt64(strings.count)
         strings.append(text)
+        byteCount += text.utf8.count
     }
 }
 
@@ -73,6 +80,9 @@ struct TransactionCodec {
         fileprivate let internedCount: Int
         fileprivate let time: Int64
     }
+
+    /// The number of bytes of the texts that later transactions can refer to.
+    var internedByteCount: Int { interned.byteCount }
 
     var mark: Mark { Mark(internedCount: interned.count, time: time) }
 
