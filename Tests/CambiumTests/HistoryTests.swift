@@ -113,7 +113,7 @@ import Testing
         for (number, seconds) in [2, -3600, 2, 2].enumerated() {
             clock.advance(Int64(seconds))
             try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }
-            #expect(try LogReader(volume).lastDurableTransaction == store.graph.transaction, "\(seconds) seconds")
+            #expect(try LogReader(volume).lastDurableTransaction == store.graph.transaction, "write \(number), after \(seconds) seconds")
         }
         try store.close()
     }
