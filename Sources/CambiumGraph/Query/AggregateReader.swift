@@ -5,7 +5,8 @@ final class AggregateReader: ValueReader {
     private let function: AggregateFunction
     private let path: PathReader
     private let value: PathReader?
-    private let type: AttributeType?
+    /// The type of the attribute whose values are read; `nil` if the function counts objects.
+    private let source: AttributeType?
     private let context: QueryContext
     /// For each step of the path except the last, the number of paths that begin at each row; -1 if it is not known yet.
     private var counts: [[Int64]]
@@ -14,7 +15,7 @@ final class AggregateReader: ValueReader {
         self.function = function
         self.path = path
         self.value = value
-        type = value?.type
+        source = value?.type
         self.context = context
         counts = path.links.dropLast().map { _ in [] }
         let kind: ValueKind = function == .min || function == .max ? value?.kind ?? .number : .number
@@ -23,7 +24,17 @@ final class AggregateReader: ValueReader {
 
     /// Whether the function is a sum of numbers that are not floating-point numbers. Such a sum is exact unless it has too many digits for
     /// a decimal number.
-    var isExactSum: Bool { function == .sum && type != .float && type != .double }
+    var isExactSum: Bool { function == .sum && source != .float && source != .double }
+
+    /// The type of the results. An exact sum may be a whole number, a decimal number or a double, so it has no type.
+    override var type: AttributeType? {
+        switch function {
+        case .min, .max: source
+        case .avg: .double
+        case .sum: isExactSum ? nil : .double
+        case .count, .countDistinct: nil
+        }
+    }
 
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
         body(.value(value.map { aggregate(row, $0) } ?? .int(count(row, 0))))
@@ -50,7 +61,7 @@ final class AggregateReader: ValueReader {
     }
 
     private func aggregate(_ row: UInt32, _ reader: PathReader) -> Value {
-        var sum = Accumulator(function, of: type)
+        var sum = Accumulator(function, of: source)
         if path.links.count == 1 {
             _ = path.visitRows(row) { end in
                 if let end { add(end, 1, reader, to: &sum) }

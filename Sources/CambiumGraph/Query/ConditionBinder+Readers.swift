@@ -12,7 +12,7 @@ extension ConditionBinder {
         }
         let right: ValueReader
         if case .literal(let literal) = comparison.right.form {
-            right = ConstantReader(try constant(literal, left.kind, at: comparison.right.offset), kind: left.kind)
+            right = ConstantReader(try constant(literal, like: left, at: comparison.right.offset), kind: left.kind)
         } else {
             right = try reader(comparison.right, entity)
             if isToMany(right) {
@@ -77,16 +77,11 @@ extension ConditionBinder {
         return AggregateReader(aggregate.function, path, of: value, context)
     }
 
-    /// Converts a literal to a value of a kind.
-    private func constant(_ literal: QueryLiteral, _ kind: ValueKind, at offset: TextOffset) throws(QueryMistake) -> QueryValue {
+    /// Converts a literal to a value that can be compared with the values of a reader.
+    private func constant(_ literal: QueryLiteral, like reader: ValueReader, at offset: TextOffset) throws(QueryMistake) -> QueryValue {
         if literal == .null || literal == .value(.null) { return .null }
-        switch kind {
-        case .number:
-            if let text = literal.numberText {
-                if let whole = Int64(text) { return .value(.int(whole)) }
-                if let number = DecimalNumber(text) { return .value(.decimal(number)) }
-                if let number = Double(text) { return .value(.double(number)) }
-            }
+        switch reader.kind {
+        case .number: if let number = literal.number(like: reader.type) { return .value(number) }
         case .text: if let text = literal.stringText { return .value(.string(text)) }
         case .bool: if let value = literal.boolValue { return .value(.bool(value)) }
         case .date: if let value = literal.value(of: .date) { return .value(value) }
@@ -94,6 +89,6 @@ extension ConditionBinder {
         case .data: if let value = literal.value(of: .data) { return .value(value) }
         case .object: break
         }
-        throw QueryMistake("Expected \(kind.text), but found \(literal). Write a value of that kind.", at: offset)
+        throw QueryMistake("Expected \(reader.kind.text), but found \(literal). Write a value of that kind.", at: offset)
     }
 }

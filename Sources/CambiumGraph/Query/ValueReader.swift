@@ -6,6 +6,9 @@ class ValueReader {
 
     init(kind: ValueKind) { self.kind = kind }
 
+    /// The type that an attribute with the values would have; `nil` if the values are objects, or may have several types.
+    var type: AttributeType? { nil }
+
     /// Calls `body` with each value until `body` returns `false`. Returns whether `body` always returned `true`.
     func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool { body(.null) }
 
@@ -67,7 +70,7 @@ final class PathReader: ValueReader {
     }
 
     /// The type of the attribute at the end; `nil` if the path ends at an object.
-    var type: AttributeType? { field?.type }
+    override var type: AttributeType? { field?.type }
 
     /// Calls `body` with the values at the end of the path. If several paths over two or more to-many relationships lead to the same
     /// object, its value is passed only once.

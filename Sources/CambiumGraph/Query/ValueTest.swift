@@ -55,14 +55,15 @@ struct ValueTest {
 
     /// Converts a literal to a value that can be compared with `other`.
     static func value(_ literal: QueryLiteral, like other: QueryValue?) -> QueryValue {
+        let type: AttributeType? = if case .value(let value)? = other { value.attributeType } else { nil }
         switch literal {
         case .null: return .null
-        case .value(let value): return .value(value)
+        case .value(let value) where literal.numberText == nil: return .value(value)
         case .bool(let flag): return .value(.bool(flag))
         case .id(let id): return .object(id)
-        case .number, .string, .text, .object: break
+        case .number, .string, .text, .object, .value: break
         }
-        if case .value(let value)? = other, let type = value.attributeType {
+        if let type {
             switch ValueKind(type) {
             case .date, .uuid, .data: if let same = literal.value(of: type) { return .value(same) }
             case .bool: if let flag = literal.boolValue { return .value(.bool(flag)) }
@@ -70,11 +71,26 @@ struct ValueTest {
             case .number, .object: break
             }
         }
-        if let text = literal.numberText {
-            if let whole = Int64(text) { return .value(.int(whole)) }
-            if let number = DecimalNumber(text) { return .value(.decimal(number)) }
-            return .value(.double(Double(text) ?? 0))
-        }
+        if let number = literal.number(like: type) { return .value(number) }
         return .value(.string(literal.stringText ?? literal.description))
+    }
+}
+
+extension QueryLiteral {
+    /// Returns the number that is compared with values of a type; `nil` if the literal is not a number.
+    ///
+    /// For `float` and `double`, the number is rounded to the type, as an import rounds a number. For any other type, and if the type is
+    /// not known, the number is exact, or lies between the same values as the exact number.
+    func number(like type: AttributeType?) -> Value? {
+        guard let text = numberText else { return nil }
+        if type == .float { return Float(text).map { .float($0) } }
+        if type == .double { return Double(text).map { .double($0) } }
+        if case .value(let value) = self { return value }
+        if let whole = Int64(text) { return .int(whole) }
+        if let number = DecimalNumber(text) { return .decimal(number) }
+        guard let number = Double(text) else { return nil }
+        // The text is not 0, because 0 is a decimal number. So a number that is too small for a double becomes the least double.
+        let least = text.hasPrefix("-") ? -Double.leastNonzeroMagnitude : Double.leastNonzeroMagnitude
+        return .double(number == 0 ? least : number)
     }
 }
