@@ -48,7 +48,7 @@ extension QueryCursor: CustomStringConvertible {
 extension SortSpecification {
     /// Returns a hash of everything that determines the bytes of the keys: the entity, the sort keys, and the types of their values.
     func hash(of query: Query) -> UInt64 {
-        let names = zip(query.sort, keys).map { sort, key in "\(sort) \(key.field?.type.rawValue ?? key.reader.kind.text)" }
+        let names = zip(query.sort, keys).map { sort, key in "\(sort) \(key.reader.type?.rawValue ?? key.reader.kind.text)" }
         let text = ([query.entity] + names).joined(separator: "\n")
         return Array(text.utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }

@@ -1,0 +1,40 @@
+import Cambium
+import Testing
+
+/// Cursors of queries whose sort keys have another type after a migration.
+@Suite struct QueryCursorTests {
+    @Test func `a cursor belongs to the types of its sort keys`() throws {
+        var definition = SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("rank", .int32) } }
+        let store = try Store.inMemory(schema: Schema(definition))
+        try store.write { transaction in for rank in 1...3 { try transaction.insert("Note", ["rank": .int(Int64(rank))]) } }
+        var query = try Query("Note", sort: "rank", limit: 1)
+        query.cursor = try store.graph.answer(query).cursor
+        #expect(try store.graph.find(query).map(\.serial) == [2])
+        definition.entities[0].attributes[0].type = .int64
+        try store.migrate(to: definition)
+        #expect(code(of: { _ = try store.graph.find(query) }) == .invalidInput)
+    }
+
+    @Test func `a cursor belongs to the type at the end of the path of a sort key`() throws {
+        var definition = SchemaDefinition {
+            EntityDefinition("Note") {
+                AttributeDefinition("rank", .int32)
+                RelationshipDefinition("items", to: "Item", .toMany, inverse: "note")
+            }
+            EntityDefinition("Item") { RelationshipDefinition("note", to: "Note", inverse: "items") }
+        }
+        let store = try Store.inMemory(schema: Schema(definition))
+        try store.write { transaction in
+            for rank in 1...3 {
+                let note = try transaction.insert("Note", ["rank": .int(Int64(rank))])
+                try transaction.insert("Item", links: ["note": [note]])
+            }
+        }
+        var query = try Query("Item", sort: "note.rank", limit: 1)
+        query.cursor = try store.graph.answer(query).cursor
+        #expect(try store.graph.find(query).map(\.serial) == [2])
+        definition.entities[0].attributes[0].type = .double
+        try store.migrate(to: definition)
+        #expect(code(of: { _ = try store.graph.find(query) }) == .invalidInput)
+    }
+}
