@@ -42,6 +42,23 @@ import Testing
         #expect(try ranks(condition) == expected.map { .int($0) })
     }
 
+    @Test func `a whole number and a double are compared exactly`() throws {
+        let store = try Store.inMemory(schema: graph.schema)
+        try store.write { transaction in
+            try transaction.insert("Note", ["rank": .int(1 << 60), "real": 0x1p60])
+            try transaction.insert("Note", ["rank": .int((1 << 60) + 1), "real": 0x1p60])
+            try transaction.insert("Note", ["rank": .int(.max), "real": 0x1p63])
+            try transaction.insert("Note", ["rank": .int(-1), "real": -0.5])
+        }
+        func notes(_ condition: String, _ arguments: [String: Operand] = [:]) throws -> [UInt64] {
+            try store.graph.find(Query("Note", where: condition, arguments)).map(\.serial)
+        }
+        #expect(try notes("rank == real") == [1])
+        #expect(try notes("rank > real") == [2])
+        #expect(try notes("real > rank") == [3, 4])
+        #expect(try notes("rank == $number", ["number": .value(.double(0x1p60))]) == [1])
+    }
+
     @Test func `a sum beyond all doubles is infinite`() throws {
         let real = try Operand(parsing: "real")
         let rows = try graph.aggregate(Query("Note"), Grouping([Aggregate(.sum, of: real), Aggregate(.avg, of: real)]))

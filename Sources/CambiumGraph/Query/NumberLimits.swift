@@ -108,6 +108,11 @@ private struct WholeBound {
             (floor, isWhole) = (Int128(value), true)
             return
         }
+        // The shortest digits of a large double may state another whole number than the double has.
+        if case .real(let value) = literal, let whole = Int64(exactly: value) {
+            (floor, isWhole) = (Int128(whole), true)
+            return
+        }
         let text = literal.text
         guard let number = DecimalNumber(text) else {
             // The text may be a number whose exponent is too large or too small for a decimal number.

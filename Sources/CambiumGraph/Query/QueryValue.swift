@@ -60,9 +60,24 @@ extension Value {
 
     private func numberOrder(_ other: Value) -> Int? {
         guard let left = real, let right = other.real else { return nil }
-        // The comparison is exact if decimal numbers can represent both numbers. Otherwise, the numbers are compared as doubles.
-        if let left = exact, let right = other.exact { return Self.order(left, right) }
+        switch (self, other) {
+        case (.int(let whole), .float), (.int(let whole), .double): return Self.order(whole, to: right)
+        case (.float, .int(let whole)), (.double, .int(let whole)): return -Self.order(whole, to: left)
+        default: break
+        }
+        // A double is compared with a decimal number by its shortest digits, so that the double 0.1 equals the decimal number 0.1. If a
+        // number has no such digits in the range of decimal numbers, both numbers are compared as doubles.
+        if let left = shortest, let right = other.shortest { return Self.order(left, right) }
         return Self.order(left, right)
+    }
+
+    /// Compares a whole number with a double exactly.
+    private static func order(_ whole: Int64, to real: Double) -> Int {
+        if real >= 0x1p63 { return -1 }
+        guard real >= -0x1p63 else { return 1 }
+        let floor = real.rounded(.down)
+        let order = Self.order(whole, Int64(floor))
+        return order == 0 && floor < real ? -1 : order
     }
 
     /// The value as a double, rounded; `nil` if the value is not a number.
@@ -76,9 +91,9 @@ extension Value {
         }
     }
 
-    /// The value as a decimal number. It is `nil` for a double that is too large or too small for a decimal number, or that has too many
-    /// digits.
-    private var exact: DecimalNumber? {
+    /// The value as a decimal number. A double is represented by the shortest digits that read back as the same double. The number is `nil`
+    /// for a double that is too large or too small for a decimal number.
+    private var shortest: DecimalNumber? {
         switch self {
         case .int(let value): DecimalNumber(value)
         case .float(let value): DecimalNumber(Double(value).description)
