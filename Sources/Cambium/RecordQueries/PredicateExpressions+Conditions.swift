@@ -24,10 +24,41 @@ extension PredicateTranslation {
     fileprivate mutating func comparison(
         _ left: any PredicateExpression, _ relation: FieldComparison.Relation, _ right: any PredicateExpression
     ) throws -> Part {
-        .condition(
-            .comparison(
-                FieldComparison(
-                    try operand(left, "the left side of a comparison"), relation, try operand(right, "the right side of a comparison"))))
+        let left = try operand(left, "the left side of a comparison")
+        return .condition(Self.compared(left, relation, try operand(right, "the right side of a comparison")))
+    }
+
+    /// Compares two operands.
+    ///
+    /// In a query, the number of members of a missing object is 0. In Swift, this number is nil after an optional chain. So the condition
+    /// also tests whether the owner of the members exists.
+    static func compared(_ left: Operand, _ relation: FieldComparison.Relation, _ right: Operand) -> Condition {
+        let owners = [left, right].compactMap(\.owner)
+        let compared = Condition.comparison(FieldComparison(left, relation, right))
+        if owners.isEmpty { return compared }
+        if relation == .notEqual { return .not(Self.compared(left, .equal, right)) }
+        let exists = owners.reduce(compared) { Condition.comparison(FieldComparison($1, .notEqual, .value(.null))) && $0 }
+        guard relation == .equal, let isLeftNull = left.isNull, let isRightNull = right.isNull else { return exists }
+        return exists || (isLeftNull && isRightNull)
+    }
+}
+
+extension Operand {
+    /// For a number of members: the path to the object that has the members. `nil` if this object always exists, because it is the object
+    /// of the condition. Also `nil` for any other operand.
+    fileprivate var owner: Operand? {
+        guard case .aggregate(let aggregate) = form, aggregate.path.names.count > 1 else { return nil }
+        return Operand(.path(QueryPath(Array(aggregate.path.names.dropLast()))))
+    }
+
+    /// The condition that the operand is null; `nil` if the operand is never null.
+    fileprivate var isNull: Condition? {
+        switch form {
+        case .path: .comparison(FieldComparison(self, .equal, .value(.null)))
+        case .aggregate: owner?.isNull
+        case .literal(let literal): literal == .value(.null) ? .constant(true) : nil
+        case .list, .parameter: nil
+        }
     }
 }
 
@@ -125,7 +156,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         let wanted = try translation.operand(element, "the argument of contains")
         switch try translation.part(sequence, "the sequence") {
-        case .list(let elements): return .condition(.comparison(FieldComparison(wanted, .isIn, Operand(.list(elements)))))
+        case .list(let elements): return .condition(PredicateTranslation.compared(wanted, .isIn, Operand(.list(elements))))
         case .path(let names): return .condition(.comparison(FieldComparison(Operand(.path(QueryPath(names))), .contains, wanted)))
         default: throw translation.refusal("searches a sequence that is neither a relationship nor a list of constants")
         }
@@ -151,8 +182,8 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
             throw translation.refusal("has a range without two bounds. Use comparisons")
         }
         return .condition(
-            .comparison(FieldComparison(wanted, .greaterOrEqual, lower))
-                && .comparison(FieldComparison(wanted, isClosed ? .lessOrEqual : .less, upper)))
+            PredicateTranslation.compared(wanted, .greaterOrEqual, lower)
+                && PredicateTranslation.compared(wanted, isClosed ? .lessOrEqual : .less, upper))
     }
 }
 

@@ -102,7 +102,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
             return .condition(.comparison(FieldComparison(Operand(.path(QueryPath(names))), .equal, .value(.string("")))))
         case (.path(let names), .isEmpty?):
             let count = Operand(.aggregate(RelatedAggregate(.count, QueryPath(names))))
-            return .condition(.comparison(FieldComparison(count, .equal, .value(.int(0)))))
+            return .condition(PredicateTranslation.compared(count, .equal, .value(.int(0))))
         case (.members(let names, let condition), .isEmpty?):
             return .condition(.related(.none, QueryPath(names), condition))
         default: throw translation.refusal("has the key path \(keyPath) of a collection. Only 'count' and 'isEmpty' can be translated")

@@ -59,6 +59,26 @@ struct RecordPredicateTests {
         }
     }
 
+    struct House: EntityRecord, Equatable {
+        var name: String
+        var owner: Parent?
+        var ref: Ref<House>?
+
+        static let recordSchema = RecordSchema<House>("House") {
+            RecordProperty("name", \.name)
+            RecordProperty("owner", \.owner)
+        }
+        init(_ name: String, owner: Parent? = nil) { (self.name, self.owner) = (name, owner) }
+        init(from row: inout RecordReader) throws {
+            (name, owner) = (try row.read(0), try row.read(1))
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write(0, &name)
+            try row.write(1, &owner)
+        }
+    }
+
     private let store: Store
 
     init() throws {
@@ -116,6 +136,22 @@ struct RecordPredicateTests {
         #expect(try parents(#Predicate { $0.children.filter { $0.age > 7 }.isEmpty }) == ["Zoe"])
         #expect(try parents(#Predicate { $0.favourite?.name.contains("y") ?? false }) == ["Ada"])
         #expect(try parents(#Predicate { !($0.favourite?.name.contains("y") ?? false) }) == ["Max", "Zoe"])
+    }
+
+    @Test("a number of members after an optional chain is nil if there is no object") func optionalChains() throws {
+        let store = try Store.inMemory(schema: Schema(of: House.self))
+        var houses = [House("a"), House("b", owner: Parent("Ada", [])), House("c", owner: Parent("Max", [Child("Dan", 8)]))]
+        try store.save(&houses)
+        func names(_ predicate: Predicate<House>) throws -> [String] {
+            let found = try store.graph.fetch(predicate)
+            #expect(try found == store.fetch(House.self).filter { try predicate.evaluate($0) })
+            return found.map(\.name)
+        }
+        #expect(try names(#Predicate { $0.owner?.children.count == 0 }) == ["b"])
+        #expect(try names(#Predicate { $0.owner?.children.count != 0 }) == ["a", "c"])
+        #expect(try names(#Predicate { $0.owner?.children.count == nil }) == ["a"])
+        #expect(try names(#Predicate { $0.owner?.children.count != nil }) == ["b", "c"])
+        #expect(try names(#Predicate { $0.owner?.children.isEmpty ?? false }) == ["b"])
     }
 
     @Test("a part without a translation is refused with its name and position")
