@@ -99,6 +99,16 @@ import Testing
         #expect(code(of: { _ = try groups(by: "rank", having: "rank like \"1\"") }) == .invalidInput)
     }
 
+    @Test(arguments: ["sum.like > 2", "sum.#like > 2"])
+    func `a condition on groups names a function of an attribute whose name is a word`(condition: String) throws {
+        let store = try Store.inMemory(schema: Schema { EntityDefinition("Note") { AttributeDefinition("like", .int64) } })
+        try store.write { transaction in for like in 1...3 { try transaction.insert("Note", ["like": .int(Int64(like))]) } }
+        let like = try Operand(parsing: "#like")
+        let grouping = Grouping(by: [like], [Aggregate(.sum, of: like)], having: try Condition(parsing: condition))
+        let rows = try store.graph.aggregate(Query("Note", sort: "-sum.like"), grouping)
+        #expect(rows.map(\.group) == [[.value(.int(3))]])
+    }
+
     @Test(arguments: ["count contains 3", "rank beginswith \"1\"", "city < City/1", "max.city.born endswith \"Z\"", "3 contains count"])
     func `a condition on groups refuses a relation that does not fit the value`(condition: String) {
         #expect(code(of: { _ = try groups(by: condition.hasPrefix("city") ? "city" : "rank", having: condition) }) == .invalidInput)

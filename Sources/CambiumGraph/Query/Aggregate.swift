@@ -44,6 +44,18 @@ public struct Grouping: Sendable {
 }
 
 extension Aggregate {
-    /// The name of the result in conditions and sort keys, such as `count` or `sum.price`.
-    var name: String { operand.map { "\(function.rawValue).\($0)" } ?? function.rawValue }
+    /// The name of the result in conditions and sort keys, such as `count` or `sum.price`. Conditions read such a name as a path, so the
+    /// name has the form in which paths are written: `sum.like` for an attribute `#like`.
+    var name: String {
+        switch operand?.form {
+        case .path(let path)?: Operand(.path(named(path))).description
+        case .aggregate(let inner)?: Operand(.aggregate(RelatedAggregate(inner.function, named(inner.path), of: inner.value))).description
+        case .literal?, .list?, .parameter?, nil: function.rawValue
+        }
+    }
+
+    /// Returns a path with the name of the function before it.
+    private func named(_ path: QueryPath) -> QueryPath {
+        QueryPath([function.rawValue] + (path.names.isEmpty ? ["self"] : path.names))
+    }
 }
