@@ -114,6 +114,15 @@ import Testing
         #expect(code(of: { _ = try groups(by: condition.hasPrefix("city") ? "city" : "rank", having: condition) }) == .invalidInput)
     }
 
+    @Test(arguments: [
+        "count < 0 and nosuch > 1", "count > 0 or nosuch > 1", "count > 0 or title > $n", "count > 0 or title matches \"(\"",
+        "count > 0 or any title == \"\"", "count > 0 or any city where (true)",
+    ])
+    func `a mistake in a condition on groups is reported even if no group needs the part`(condition: String) {
+        #expect(code(of: { _ = try groups(by: "title", having: condition) }) == .invalidInput)
+        #expect(code(of: { _ = try groups(by: "title", having: condition, where: "rank > 99") }) == .invalidInput)
+    }
+
     @Test func `a condition on groups refuses a value of another kind`() throws {
         #expect(code(of: { _ = try groups(by: "rank", having: "count == \"3\"") }) == .invalidInput)
         #expect(code(of: { _ = try groups(by: "title", having: "title == 3") }) == .invalidInput)

@@ -24,6 +24,7 @@ struct GroupOrder {
     func sorted(_ rows: [AggregateRow], by sort: [SortKey]) throws(QueryMistake) -> [AggregateRow] {
         var kept: [AggregateRow] = []
         if let having = grouping.having {
+            try check(having)
             for row in rows where try holds(having, row) { kept.append(row) }
         } else {
             kept = rows
@@ -88,6 +89,34 @@ struct GroupOrder {
 
     // MARK: Conditions
 
+    /// Checks the names, the parameters and the patterns of a condition. Without this check, a mistake would be reported only if a group
+    /// needs the part of the condition that contains it.
+    private func check(_ condition: Condition) throws(QueryMistake) {
+        switch condition {
+        case .constant: break
+        case .not(let part): try check(part)
+        case .and(let parts), .or(let parts): for part in parts { try check(part) }
+        case .related(_, let path, _):
+            throw QueryMistake("A group has no relationship '\(path)'. Move the condition to the query itself.", at: TextOffset(nil))
+        case .comparison(let comparison): try check(comparison)
+        }
+    }
+
+    private func check(_ comparison: Comparison) throws(QueryMistake) {
+        if comparison.quantifier != nil {
+            throw QueryMistake(
+                "'\(comparison.left)' has one value in each group. Remove any, all or none before it.", at: comparison.left.offset)
+        }
+        let comparison = try comparison.substituted(binder.arguments)
+        for operand in [comparison.left] + comparison.rightElements {
+            if case .literal = operand.form { continue }
+            _ = try place(operand)
+        }
+        guard comparison.relation == .like || comparison.relation == .matches else { return }
+        guard case .literal(let literal) = comparison.right.form else { throw .noPattern(comparison) }
+        if let text = literal.stringText { _ = try patternTest(comparison, literal, text) }
+    }
+
     /// Returns whether a group satisfies a condition. The recursion is limited, because `Condition.check()` has limited the depth of the
     /// condition.
     private func holds(_ condition: Condition, _ row: AggregateRow) throws(QueryMistake) -> Bool {
@@ -100,19 +129,14 @@ struct GroupOrder {
         case .or(let parts):
             for part in parts where try holds(part, row) { return true }
             return false
-        case .related(_, let path, _):
-            throw QueryMistake("A group has no relationship '\(path)'. Move the condition to the query itself.", at: TextOffset(nil))
+        case .related: return false  // `check` has refused the condition.
         case .comparison(let comparison): return try holds(comparison, row)
         }
     }
 
     private func holds(_ comparison: Comparison, _ row: AggregateRow) throws(QueryMistake) -> Bool {
-        if comparison.quantifier != nil {
-            throw QueryMistake(
-                "'\(comparison.left)' has one value in each group. Remove any, all or none before it.", at: comparison.left.offset)
-        }
         let comparison = try comparison.substituted(binder.arguments)
-        let elements = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }
+        let elements = comparison.rightElements
         var first: (operand: Operand, kind: ValueKind)?
         for operand in [comparison.left] + elements {
             guard let kind = try stored(operand, row)?.kind else { continue }
@@ -144,18 +168,19 @@ struct GroupOrder {
         guard case .value(let pattern) = try constant(literal, like: left, at: comparison.right.offset), case .value(let value) = left,
             let wanted = pattern.comparedText, let text = value.comparedText
         else { return false }
-        let test: TextTest
-        if let known = patterns.tests[comparison] {
-            test = known
-        } else {
-            let constants = ConstantTest(comparison.relation, [literal], comparison.folding, at: comparison.right.offset)
-            test = try binder.textTest(constants, [wanted])
-            patterns.tests[comparison] = test
-        }
+        let test = try patternTest(comparison, literal, wanted)
         return text.utf8Span.span.bytes.withUnsafeBytes { test.holds($0) }
     }
 
-    /// The patterns of a condition. They are parsed for the first group, and kept for the other groups.
+    private func patternTest(_ comparison: Comparison, _ literal: QueryLiteral, _ text: String) throws(QueryMistake) -> TextTest {
+        if let known = patterns.tests[comparison] { return known }
+        let constants = ConstantTest(comparison.relation, [literal], comparison.folding, at: comparison.right.offset)
+        let test = try binder.textTest(constants, [text])
+        patterns.tests[comparison] = test
+        return test
+    }
+
+    /// The patterns of a condition. They are parsed once, and kept for all groups.
     private final class KnownPatterns {
         var tests: [Comparison: TextTest] = [:]
     }
@@ -189,6 +214,11 @@ struct GroupOrder {
         default: nil
         }
     }
+}
+
+extension Comparison {
+    /// The elements of the list on the right side, or the right side itself.
+    fileprivate var rightElements: [Operand] { if case .list(let elements) = right.form { elements } else { [right] } }
 }
 
 extension QueryValue {
