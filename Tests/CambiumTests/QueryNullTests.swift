@@ -42,6 +42,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("items.owner.rank contains null", []), ("null in items.owner.rank", []), ("items.owner contains null", []),
+        ("items.owner.other contains other", []), ("other in items.owner.other", []), ("items.owner.rank contains rank", [2]),
+        ("not items.owner.rank contains null", [1, 2, 3]), ("any items.owner.rank == null", [3]),
+    ])
+    func `a path over several objects does not contain null`(condition: String, expected: [UInt64]) throws {
+        #expect(try notes(condition) == expected)
+    }
+
+    @Test(arguments: [
         ("all items.owner where (rank == 8)", [1, 3]), ("none items.owner where (not rank == 8)", [1, 3]),
         ("any items.owner where (not rank == 8)", [2]), ("all items.owner.rank == 8", [1]),
     ])

@@ -51,7 +51,8 @@ extension ConditionBinder {
         var (relation, quantifier) = (comparison.relation, comparison.quantifier)
         if relation == .contains, quantifier == nil, try resolve(path, entity, at: comparison.left.offset).links.contains(where: \.isToMany)
         {
-            (relation, quantifier) = (.equal, .any)
+            // A path that leads to null does not contain null, so the relation is not `==`.
+            (relation, quantifier) = (.isIn, .any)
         }
         let test = ConstantTest(relation, literals, comparison.folding, at: comparison.right.offset)
         return try quantified(quantifier, path, entity, at: comparison.left.offset) { end throws(QueryMistake) in

@@ -26,7 +26,7 @@ extension ConditionBinder {
                     "'\(comparison.left)' leads to several values. Write any, all or none before the path, or count with @count.",
                     at: comparison.left.offset)
             }
-            (relation, quantifier) = (.equal, .any)
+            (relation, quantifier) = (.isIn, .any)
         }
         try check(left.kind, relation, right.kind, comparison)
         return GeneralNode(left, relation, right, comparison.folding, quantifier)
