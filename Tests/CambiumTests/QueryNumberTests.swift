@@ -57,6 +57,7 @@ import Testing
         #expect(try notes("rank > real") == [2])
         #expect(try notes("real > rank") == [3, 4])
         #expect(try notes("rank == $number", ["number": .value(.double(0x1p60))]) == [1])
+        #expect(try notes("rank in $numbers", ["numbers": .values([.double(0x1p60), .double(1e300)])]) == [1])
     }
 
     @Test func `a sum beyond all doubles is infinite`() throws {

@@ -53,7 +53,10 @@ extension ConditionBinder {
         do throws(NumberMistake) {
             if test.relation == .isIn {
                 var nodes: [ConditionNode] = []
-                for text in Set(numbers.map(\.text)).sorted() { nodes.append(try node(attribute, field, NumberLimits(equal: .text(text)))) }
+                let different = Dictionary(numbers.map { ($0.text, $0) }) { first, _ in first }
+                for (_, number) in different.sorted(by: { $0.key < $1.key }) {
+                    nodes.append(try node(attribute, field, NumberLimits(equal: number)))
+                }
                 return joined(nodes, attribute)
             }
             if let first = numbers.first, let last = numbers.last, let limits = test.limits(first, last) {
