@@ -16,11 +16,11 @@ package struct QueryMistake: Error {
         Self("'\(operand)' is \(kind.text), which has no case. Remove the option in brackets.", at: offset)
     }
 
-    /// Returns the mistake of a comparison with a pattern that is not a constant.
+    /// The mistake of a comparison with a pattern that is not a constant, or of a function with a pattern.
     package static func noPattern(_ comparison: Comparison) -> Self {
         Self(
-            "'\(comparison.relation.text)' needs a constant pattern on its right side. Write a string or a parameter there.",
-            at: comparison.right.offset)
+            "'\(comparison.relation.text)' needs a path and a constant pattern. Write the path on its left side, and a string or a "
+                + "parameter on its right side.", at: comparison.right.offset)
     }
 
     /// Returns whether this mistake is later in the text of the query than another mistake. At the same offset, the mistake after more
