@@ -109,6 +109,16 @@ import Testing
         #expect(rows.map(\.group) == [[.value(.int(3))]])
     }
 
+    @Test func `a condition on groups distinguishes patterns by their bytes`() throws {
+        let store = try Store.inMemory(schema: Schema { EntityDefinition("Note") { AttributeDefinition("title", .string) } })
+        try store.write { transaction in
+            for title in ["\u{e9}x", "e\u{301}x", "z"] { try transaction.insert("Note", ["title": .string(title)]) }
+        }
+        let having = try Condition(parsing: #"title like "\u00e9?" or title like "e\u0301?""#)
+        let grouping = Grouping(by: [try Operand(parsing: "title")], [.count], having: having)
+        #expect(try store.graph.aggregate(Query("Note"), grouping).count == 2)
+    }
+
     @Test(arguments: ["count contains 3", "rank beginswith \"1\"", "city < City/1", "max.city.born endswith \"Z\"", "3 contains count"])
     func `a condition on groups refuses a relation that does not fit the value`(condition: String) {
         #expect(code(of: { _ = try groups(by: condition.hasPrefix("city") ? "city" : "rank", having: condition) }) == .invalidInput)

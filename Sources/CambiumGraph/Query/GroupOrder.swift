@@ -173,16 +173,24 @@ struct GroupOrder {
     }
 
     private func patternTest(_ comparison: Comparison, _ literal: QueryLiteral, _ text: String) throws(QueryMistake) -> TextTest {
-        if let known = patterns.tests[comparison] { return known }
+        let pattern = KnownPatterns.Pattern(relation: comparison.relation, folding: comparison.folding, bytes: Array(text.utf8))
+        if let known = patterns.tests[pattern] { return known }
         let constants = ConstantTest(comparison.relation, [literal], comparison.folding, at: comparison.right.offset)
         let test = try binder.textTest(constants, [text])
-        patterns.tests[comparison] = test
+        patterns.tests[pattern] = test
         return test
     }
 
     /// The patterns of a condition. They are parsed once, and kept for all groups.
     private final class KnownPatterns {
-        var tests: [Comparison: TextTest] = [:]
+        /// A pattern by its bytes, because two strings with different bytes can be equal in Swift.
+        struct Pattern: Hashable {
+            let relation: Comparison.Relation
+            let folding: Folding
+            let bytes: [UInt8]
+        }
+
+        var tests: [Pattern: TextTest] = [:]
     }
 
     private func operandValue(_ operand: Operand, _ row: AggregateRow, like other: QueryValue?) throws(QueryMistake) -> QueryValue {
