@@ -7,6 +7,7 @@ import Testing
     private final class Watch {
         private let process = Process()
         private let output = Pipe()
+        private let errors = Pipe()
         private var rest = Data()
 
         init(_ place: Workplace, _ arguments: String...) throws {
@@ -14,6 +15,7 @@ import Testing
             process.arguments = ["find", "notes", "Note", "--watch"] + arguments
             process.currentDirectoryURL = place.directory
             process.standardOutput = output
+            process.standardError = errors
             try process.run()
         }
 
@@ -32,6 +34,13 @@ import Testing
 
         func json() throws -> [String: Any] {
             try #require(try JSONSerialization.jsonObject(with: Data(line().utf8)) as? [String: Any])
+        }
+
+        /// Waits until the command fails, and returns what it prints to standard error.
+        func failure() -> String {
+            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return text
         }
 
         /// Ends the command by SIGKILL, and returns whether the signal ended it. The threads of tests block other signals, and so does a
@@ -82,6 +91,17 @@ import Testing
         #expect(inserted["index"] as? Int == 0 && (inserted["object"] as? [String: Any])?["_id"] as? String == "Note/3")
         #expect((second["moved"] as? [Any])?.isEmpty == true && (second["updated"] as? [Any])?.isEmpty == true)
         #expect(watch.end())
+    }
+
+    @Test func `a condition that no longer fits the schema is an error with its option`() throws {
+        let place = try Self.place()
+        let watch = try Watch(place, "--where", "id < 10 and title != \"x\"")
+        #expect(try watch.line().hasPrefix("Note/1 "))
+        let title = #""title": {"type": "string", "default": "", "maxLength": 9}"#
+        let name = #""name": {"type": "string", "default": "", "renamedFrom": "title"}"#
+        try place.write(Workplace.notes.replacing(title, with: name), to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        #expect(watch.failure().hasPrefix("cambium: --where:1:13: "))
     }
 
     @Test(arguments: [["--select", "title"], ["--count"], ["--at", "1"], ["--explain"], ["--after", "Note/1"]])

@@ -29,7 +29,9 @@ struct FindWatch {
             guard try follower.advance() > 0 else { continue }
             let before = graph
             graph = follower.graph
-            if let update = try result.advance([TouchedObjects(graph.changes(since: before))], to: graph) {
+            let changes = [TouchedObjects(graph.changes(since: before))]
+            // After a migration, the condition may contain a name that the schema no longer has.
+            if let update = try QueryRequest.named(textOption, { try result.advance(changes, to: graph) }) {
                 try print(update, after: before, including: tree)
             }
         }
