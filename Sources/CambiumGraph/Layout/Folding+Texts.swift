@@ -25,6 +25,22 @@ extension Folding {
         return contains(.caseInsensitive) ? CaseFolding.folded(base) : base
     }
 
+    /// Calls `body` with the folded text for a pattern. If diacritics are ignored, this text is composed again, because folding divides a
+    /// syllable of Hangul into several characters, and a wildcard matches one character.
+    func withComposed<Result>(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        if isEmpty || bytes.allSatisfy({ $0 < 0x80 }) { return withFolded(bytes, body) }
+        return Array(composed(String(decoding: bytes, as: UTF8.self)).utf8).withUnsafeBytes(body)
+    }
+
+    /// Returns a pattern, or a text that is compared with a pattern, in the form of `withComposed`.
+    func composed(_ text: String) -> String {
+        let folded = self.folded(text)
+        if !contains(.diacriticInsensitive) { return folded }
+        var result = String.UnicodeScalarView()
+        for scalar in folded._nfc { result.append(scalar) }
+        return String(result)
+    }
+
     /// Removes the marks that follow a letter after canonical decomposition, such as the accent of "é".
     private static func withoutDiacritics(_ text: String) -> String {
         var result = String.UnicodeScalarView()

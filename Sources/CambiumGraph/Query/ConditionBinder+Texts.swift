@@ -33,7 +33,9 @@ extension ConditionBinder {
         case .beginsWith: inner = .begins(first)
         case .endsWith: inner = .ends(first)
         case .isIn: inner = bytes.count == 1 ? .equal(first) : .isIn(Set(bytes))
-        case .like: inner = try Wildcards(String(decoding: first, as: UTF8.self)).test(at: test.offset)
+        case .like:
+            let wildcards = try Wildcards(test.folding.composed(texts.first ?? "")).test(at: test.offset)
+            return test.folding.isEmpty ? wildcards : .composed(test.folding, wildcards)
         case .matches: return try expression(texts.first ?? "", test)
         }
         return test.folding.isEmpty ? inner : .folded(test.folding, inner)
@@ -45,8 +47,8 @@ extension ConditionBinder {
         let marks = test.folding.intersection(.diacriticInsensitive)
         let options = test.folding.contains(.caseInsensitive) ? "(?i)" : ""
         do throws(LinearRegex.PatternError) {
-            let regex = TextTest.matches(try LinearRegex(options + marks.folded(pattern)))
-            return marks.isEmpty ? regex : .folded(marks, regex)
+            let regex = TextTest.matches(try LinearRegex(options + marks.composed(pattern)))
+            return marks.isEmpty ? regex : .composed(marks, regex)
         } catch {
             throw QueryMistake("The regular expression is malformed: \(error.message). Use the syntax of RE2.", at: test.offset)
         }

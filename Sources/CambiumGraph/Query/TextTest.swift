@@ -19,6 +19,8 @@ enum TextTest {
     case decimal(DecimalLimits)
     /// Folds the text and applies another test to the result.
     indirect case folded(Folding, TextTest)
+    /// Folds and composes the text, and applies the test of a pattern to the result.
+    indirect case composed(Folding, TextTest)
 
     struct Limit {
         let bytes: [UInt8]
@@ -50,6 +52,7 @@ enum TextTest {
         case .matches(let regex): regex.matchesWhole(bytes)
         case .decimal(let limits): DecimalNumber(storedBytes: bytes).map(limits.contains) ?? false
         case .folded(let folding, let test): folding.withFolded(bytes) { test.holds($0) }
+        case .composed(let folding, let test): folding.withComposed(bytes) { test.holds($0) }
         }
     }
 
