@@ -115,9 +115,6 @@ extension SystemVolume {
         }
     }
 
-    /// Creates a volume whose directory stays the same if the process changes its working directory later.
-    package init(fixed path: String) { self.init(root: path.isEmpty ? "" : Self.absolute(path)) }
-
     /// Returns an absolute path, which a process with another working directory can use.
     package static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }

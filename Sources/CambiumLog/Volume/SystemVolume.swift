@@ -8,13 +8,22 @@ package import CambiumModel
 package struct SystemVolume: Volume {
     package let root: String
     let calls: SystemCalls
-    package var name: String { root }
+    /// The path of the directory in messages, as the caller wrote it.
+    package let name: String
 
     package init(root: String) { self.init(root: root, calls: .system) }
 
     init(root: String, calls: SystemCalls) {
         self.root = root.hasSuffix("/") && root != "/" ? String(root.dropLast()) : root
         self.calls = calls
+        name = self.root
+    }
+
+    /// Creates a volume whose directory stays the same if the process changes its working directory later.
+    package init(fixed path: String) {
+        root = path.isEmpty ? "" : Self(root: Self.absolute(path)).root
+        calls = .system
+        name = Self(root: path).root
     }
 
     /// Returns the root followed by a path, or only the root if the path is empty. If the root is empty, returns an empty path, which is
