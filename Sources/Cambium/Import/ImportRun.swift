@@ -73,12 +73,21 @@ struct ImportRun {
                     "No row of the input can be imported, so the import would delete every object of '\(entity.name)' as absent. "
                         + "Nothing was imported. Check the input.")
             } catch let failure as ImportBatch.RefusedRows {
-                try refuse(failure)
+                do {
+                    try refuse(failure)
+                } catch {
+                    report.addRows(of: batch)
+                    throw error
+                }
                 feed.stop()
                 feed = try self.feed(input)
             } catch let failure as ImportBatch.FailedRow {
                 report.addRows(of: batch)
                 throw error(failure.row)
+            } catch {
+                // The input or the transaction failed. The rows that were skipped before must be reported, too.
+                report.addRows(of: batch)
+                throw error
             }
         }
     }
