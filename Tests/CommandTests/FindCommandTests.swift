@@ -33,6 +33,16 @@ import Testing
         #expect(try ids(place, "--where", "title == \"\"") == ["Note/4"])
     }
 
+    @Test func `a condition and an identity may begin with a minus sign`() throws {
+        let place = try workplace()
+        #expect(try place.run("insert", "notes", "Note", "id=-5").code == 0)
+        #expect(try ids(place, "--identity", "-5") == ["Note/5"])
+        #expect(try ids(place, "--where", "-5 == id") == ["Note/5"])
+        #expect(try lines(place, "Note", "--count", "--having", "-1 < count") == [#"{"count":5}"#])
+        #expect(try place.run("diff", "notes", "2", "--where", "-5 == id", "--json").json.count == 1)
+        #expect(try place.run("find", "notes", "Note", "--where", "--json").code == 65)
+    }
+
     @Test func `parameters take texts and JSON`() throws {
         let place = try workplace()
         #expect(try ids(place, "--where", "id == $id", "--set", "id=2") == ["Note/2"])

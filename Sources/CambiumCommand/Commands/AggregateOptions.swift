@@ -24,7 +24,9 @@ struct GroupOptions: ParsableArguments {
         help: .init("Print one row for each combination of values of these paths.", valueName: "paths"),
         completion: .custom(NameCompletion.paths))
     var groupBy: [String] = []
-    @Option(help: .init("Print only rows that satisfy this condition, such as 'count > 5 and sum.price > 100'.", valueName: "condition"))
+    @Option(
+        parsing: .unconditional,  // A condition may begin with a minus sign.
+        help: .init("Print only rows that satisfy this condition, such as 'count > 5 and sum.price > 100'.", valueName: "condition"))
     var having: String?
 }
 

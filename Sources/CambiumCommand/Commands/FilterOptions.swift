@@ -4,6 +4,7 @@ import Cambium
 /// A condition that selects the objects that a command shows or visits.
 struct FilterOptions: ParsableArguments {
     @Option(
+        parsing: .unconditional,  // A condition may begin with a minus sign.
         help: .init(
             "Use only objects that satisfy this condition, such as 'price > 3 and any tags.name == \"red\"'. An object does not "
                 + "satisfy it if its entity lacks a property that the condition names.", valueName: "condition"))

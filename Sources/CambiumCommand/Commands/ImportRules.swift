@@ -56,6 +56,7 @@ struct ImportObjectOptions: ParsableArguments {
     @Option(help: .init("Let --absent delete at most this number or percentage of objects (50% by default).", valueName: "limit"))
     var absentMax: AbsentLimit?
     @Option(
+        parsing: .unconditional,  // A condition may begin with a minus sign.
         help: .init(
             "Let --absent delete an object only if it satisfied this condition before the import. --absent-max can then be a percentage "
                 + "of the objects that satisfied the condition.", valueName: "condition"))

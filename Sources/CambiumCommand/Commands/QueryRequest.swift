@@ -4,7 +4,9 @@ import CambiumJSON
 
 /// The options that state which objects `find` selects.
 struct ConditionOptions: ParsableArguments {
+    // A condition and the value of an identity may begin with a minus sign, so the parser must not mistake them for options.
     @Option(
+        parsing: .unconditional,
         help: .init(
             "Find only objects that satisfy this condition, such as 'age > 30 and name beginswith \"Ma\"'.", valueName: "condition"))
     var `where`: String?
@@ -20,6 +22,7 @@ struct ConditionOptions: ParsableArguments {
             valueName: "name=value"))
     var set: [AssignmentArgument] = []
     @Option(
+        parsing: .unconditionalSingleValue,
         help: .init(
             "Find only the object with this identity. Repeat the option for each attribute of the identity.", valueName: "value"))
     var identity: [String] = []
