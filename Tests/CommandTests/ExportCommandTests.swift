@@ -32,6 +32,14 @@ import Testing
         #expect(try place.run("export", "copy", "--mapping", "mapping.json", "--include", "items").output == rows)
     }
 
+    @Test func `an empty list of paths includes nothing`() throws {
+        let place = try place()
+        let plain = try place.run("export", "notes")
+        #expect(try place.run("export", "notes", "--include", "").output == plain.output && plain.code == 0)
+        #expect(try place.run("find", "notes", "Note", "--count", "--include", "", "--json").output == "{\"count\":2}\n")
+        #expect(try place.run("export", "notes", "--include", ",items").code == 64)
+    }
+
     @Test func `a value that would be read differently is bad input, reported with its place`() throws {
         let place = try place(#"{"attributes":{"title":{"functions":["upper"]}}}"#)
         let refused = try place.run("export", "notes", "Note", "--mapping", "mapping.json")

@@ -23,7 +23,7 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: ExportOutputOptions
 
     func validate() throws {
-        if entity == nil, form.mapping == nil, !include.include.isEmpty {
+        if entity == nil, form.mapping == nil, !include.paths.isEmpty {
             throw ValidationError("--include needs an entity to start from. Name the entity.")
         }
         if entity == nil, output.format == .csv { throw ValidationError("CSV has the columns of one entity. Name the entity.") }

@@ -46,7 +46,10 @@ struct IncludeOptions: ParsableArguments {
     @Option(help: .init("Nest the targets of all relationships, this many levels deep.", valueName: "count"))
     var depth: Int?
 
-    var isUsed: Bool { !include.isEmpty || depth != nil }
+    /// The paths to include. An empty text names no path, so that a script can pass an empty list.
+    var paths: [String] { NameList.names(in: include) }
+
+    var isUsed: Bool { !paths.isEmpty || depth != nil }
 
     /// The number of levels of nested objects; 0 without `--depth`.
     var depthCount: Int { depth ?? 0 }
@@ -58,7 +61,7 @@ struct IncludeOptions: ParsableArguments {
     }
 
     func tree(from entity: Entity, _ schema: Schema) throws -> IncludeTree {
-        try IncludeTree(NameList.names(in: include), from: entity, schema, depth: depthCount)
+        try IncludeTree(paths, from: entity, schema, depth: depthCount)
     }
 }
 
