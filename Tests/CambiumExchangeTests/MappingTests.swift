@@ -46,6 +46,23 @@ import Testing
         #expect(error?.code == .invalidInput && error?.place?.file == "m.json" && error?.place?.pointer == pointer)
     }
 
+    @Test(arguments: [(#""B""#, true), (#""C""#, false)])
+    func `two texts of a table that are the same in Unicode must have the same value`(second: String, isValid: Bool) throws {
+        let table = #"{"\u00E9":"B","e\u0301":"# + second + "}"
+        let texts = [
+            (#"{"attributes":{"a":{"functions":[{"lookup":\#(table)}]}}}"#, "/attributes/a/functions/0/lookup/e\u{301}"),
+            (#"{"entityFrom":{"key":"t","map":\#(table)}}"#, "/entityFrom/map/e\u{301}"),
+        ]
+        for (text, pointer) in texts {
+            if isValid {
+                _ = try mapping(text)
+            } else {
+                let error = #expect(throws: CambiumError.self) { try mapping(text) }
+                #expect(error?.code == .invalidInput && error?.place?.pointer == pointer)
+            }
+        }
+    }
+
     @Test func `text that is not JSON is reported with its line and column`() throws {
         let error = #expect(throws: CambiumError.self) { try mapping("{\n\"a\" 1}") }
         #expect(error?.place == .init(file: "m.json", line: 2, column: 5))

@@ -45,7 +45,9 @@ struct MappingReader {
         guard let key = members["key"] else { throw mistake(pointer, "'key' is missing") }
         var map: [String: String] = [:]
         for member in try list(members["map"], pointer + "/map") {
-            map[member.key] = try text(member.value, pointer + "/map" + Self.step(member.key))
+            let place = pointer + "/map" + Self.step(member.key)
+            let name = try text(member.value, place)
+            if let earlier = map.updateValue(name, forKey: member.key), earlier != name { throw ambiguous(place) }
         }
         return Discriminator(key: try text(key, pointer + "/key"), map: map)
     }
@@ -133,9 +135,18 @@ struct MappingReader {
             return .split(separator)
         case "join": return .join(try text(argument, pointer + "/join"))
         default:
-            let table = try list(argument, pointer + "/lookup")
-            return .lookup(Dictionary(table.map { ($0.key, $0.value) }) { first, _ in first }, otherwise: members["otherwise"])
+            var table: [String: JSONValue] = [:]
+            for member in try list(argument, pointer + "/lookup") {
+                guard let earlier = table.updateValue(member.value, forKey: member.key) else { continue }
+                if !ByteText.equals(earlier.text, member.value.text) { throw ambiguous(pointer + "/lookup" + Self.step(member.key)) }
+            }
+            return .lookup(table, otherwise: members["otherwise"])
         }
+    }
+
+    /// Returns the error for the second of two texts in a table. The texts have different bytes, but a dictionary cannot distinguish them.
+    private func ambiguous(_ pointer: String) -> CambiumError {
+        mistake(pointer, "an earlier text is the same in Unicode, with other code points, but has another value; give both the same value")
     }
 
     // MARK: Values
