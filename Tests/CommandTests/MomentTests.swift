@@ -46,6 +46,13 @@ import Testing
         #expect(try text(argument, .start) == time && text(argument, .end) == time)
     }
 
+    @Test(arguments: ["2026-11-21T14:30:05.0502299Z", "2026-11-21T14:30:05.05022999999999999999", "2026-11-21T16:30:05.050229001+02:00"])
+    func `a time between two microseconds never becomes a time outside of its period`(argument: String) throws {
+        #expect(try text(argument, .end) == "2026-11-21T14:30:05.050229Z")
+        #expect(try text(argument, .start) == "2026-11-21T14:30:05.05023Z")
+        #expect(try text("2026-11-21T14:30:05.050229000Z", .start) == "2026-11-21T14:30:05.050229Z")
+    }
+
     @Test func `numbers and labels are moments without a time`() throws {
         #expect(Moment(argument: "17")?.point() == .transaction(TransactionNumber(rawValue: 17)))
         #expect(Moment(argument: "2026")?.point() == .transaction(TransactionNumber(rawValue: 2026)))

@@ -12,7 +12,8 @@ struct Moment: ExpressibleByArgument {
 
     private enum Form {
         case transaction(TransactionNumber)
-        case time(Timestamp)
+        /// A time, rounded down to a microsecond. If it `isRounded`, the text means a later time, before the next microsecond.
+        case time(Timestamp, isRounded: Bool)
         /// The day that begins at a time.
         case day(start: Timestamp)
         /// The day that is this number of days before the current day.
@@ -46,7 +47,7 @@ struct Moment: ExpressibleByArgument {
             } else if argument.hasPrefix("label:"), argument.utf8.count > 6 {
                 form = .label(String(argument.dropFirst(6)))
             } else if let time = Self.time(argument) {
-                form = .time(time)
+                form = time
             } else if argument.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil, let start = Timestamp(argument + "T00:00:00Z") {
                 form = .day(start: start)
             } else {
@@ -56,22 +57,27 @@ struct Moment: ExpressibleByArgument {
     }
 
     /// Returns the time of an RFC 3339 text. The seconds are 0 if the text has none, and the time is in UTC if the text has no offset.
-    private static func time(_ text: String) -> Timestamp? {
-        if let time = Timestamp(text) { return time }
-        let form = /(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?/
+    private static func time(_ text: String) -> Form? {
+        let form = /(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.[0-9]+)?)?([Zz]|[+-]\d\d:\d\d)?/
         guard let parts = text.wholeMatch(of: form)?.output else { return nil }
-        return Timestamp("\(parts.1)T\(parts.2)\(parts.3 ?? ":00")\(parts.4 ?? "Z")")
+        // The time of a transaction has microseconds. If the time of the text were rounded up, it could become that of a later transaction.
+        let seconds = parts.3 ?? ":00"
+        let microsecondEnd = ":00.000000".count
+        let kept = "\(parts.1)T\(parts.2)\(seconds.prefix(microsecondEnd))\(parts.4 ?? "Z")"
+        guard let time = Timestamp(kept) else { return nil }
+        return .time(time, isRounded: seconds.dropFirst(microsecondEnd).contains { $0 != "0" })
     }
 
     /// Returns the point in the store's history that the moment means.
     ///
     /// - Parameters:
-    ///   - part: The part of the day that is meant if the text names only the day.
+    ///   - part: The part of the day that is meant if the text names only the day. It also determines to which microsecond a time between
+    ///     two microseconds is rounded: the later one as the start of a period, the earlier one as its end.
     ///   - now: The current time.
     func point(_ part: DayPart = .end, now: Timestamp = StoreEnvironment.system.now()) -> Point {
         switch form {
         case .transaction(let number): .transaction(number)
-        case .time(let time): .time(time)
+        case .time(let time, isRounded: let isRounded): .time(isRounded && part == .start ? time + .microseconds(1) : time)
         case .day(let start): .time(Self.time(part, ofDayFrom: start))
         case .recentDay(let age): .time(Self.time(part, ofDayFrom: Self.startOfDay(now) - Self.dayLength * age))
         case .now: .time(now)
