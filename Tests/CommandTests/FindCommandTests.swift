@@ -49,6 +49,9 @@ import Testing
         #expect(try ids(place, "--where", "title in $titles", "--set", "titles:=[\"alpha\",\"gamma\"]") == ["Note/1", "Note/3"])
         #expect(try place.run("find", "notes", "Note", "--where", "id == $id").code == 65)
         #expect(try place.run("find", "notes", "Note", "--where", "id == 1", "--set", "id=2").code == 65)
+        let alone = try place.run("find", "notes", "Note", "--set", "id=2")
+        #expect(alone.code == 64 && alone.output.isEmpty && alone.errors.contains("there is no condition"), "\(alone.errors)")
+        #expect(try place.run("find", "notes", "Note", "--count", "--having", "count > $n", "--set", "n=1").code == 0)
     }
 
     @Test func `keys sort, and pages follow an object`() throws {

@@ -35,6 +35,9 @@ struct FindCommand: ParsableCommand {
 
     func validate() throws {
         try aggregates.validate()
+        if let first = condition.set.first, condition.where == nil, condition.query == nil, groups.having == nil {
+            throw ValidationError("--set gives a value to $\(first.name), but there is no condition. Add --where, or omit --set.")
+        }
         if aggregates.isUsed, !values.select.isEmpty {
             throw ValidationError("--select lists values of objects, but aggregates have no objects. Use --group-by instead of --select.")
         }
