@@ -46,28 +46,32 @@ WITHIN(cmachine_within_i64, int64_t)
 WITHIN(cmachine_within_float, float)
 WITHIN(cmachine_within_double, double)
 
-FAST uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, cmachine_text text) {
+FAST uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, const cmachine_text *text) {
+    // The fields are read before the loops. A copy of the structure would be passed in memory, in units that differ from those in which it
+    // was just written, and the processor would wait for each copy.
+    const uint64_t wanted = text->word, mask = text->mask;
+    const uint32_t skipped = text->skipped, mark = text->mark;
     uint32_t far = 0;
     uint64_t bits = 0;
     uint8_t flags[64];
     for (int index = 0; index < 64; index++) far = (cells[index] & 0xFFFF) > far ? cells[index] & 0xFFFF : far;
-    const char *start = (const char *)page + text.skipped;
+    const char *start = (const char *)page + skipped;
     // Usually, all words that are read lie inside the page, so no word needs a separate check.
-    if (far + text.skipped + 8 <= size) {
+    if (far + skipped + 8 <= size) {
         for (int index = 0; index < 64; index++) {
             uint64_t word;
             memcpy(&word, start + (cells[index] & 0xFFFF), 8);
-            bits |= (uint64_t)((word & text.mask) == text.word) << index;
+            bits |= (uint64_t)((word & mask) == wanted) << index;
         }
     } else {
         for (int index = 0; index < 64; index++) {
-            uint32_t place = (cells[index] & 0xFFFF) + text.skipped;
+            uint32_t place = (cells[index] & 0xFFFF) + skipped;
             uint64_t word = 0;
             if (place < size) memcpy(&word, (const char *)page + place, size - place < 8 ? size - place : 8);
-            bits |= (uint64_t)((word & text.mask) == text.word) << index;
+            bits |= (uint64_t)((word & mask) == wanted) << index;
         }
     }
-    for (int index = 0; index < 64; index++) flags[index] = cells[index] >> 16 == text.mark;
+    for (int index = 0; index < 64; index++) flags[index] = cells[index] >> 16 == mark;
     return bits & gather(flags);
 }
 

@@ -42,8 +42,8 @@ static inline uint64_t cmachine_ticks(void) {
 #endif
 }
 
-/// Prefetches the cache line at `address`, which will be written soon.
-static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(address, 1); }
+/// Prefetches the cache line at `address`. Does not request the line for writing, because this would take it from other threads that read.
+static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(address, 0); }
 
 /// Makes the kernel supply the memory of whole pages, without changing their content. Touches each page instead of calling `madvise`, which
 /// holds the lock of the address space for milliseconds on some machines. Threads that map or unmap memory would wait for this lock.
@@ -106,7 +106,7 @@ typedef struct {
 
 /// Returns a bit for each of 64 cells. The bit is set if the cell has the mark of `text` and its value ends with the word of `text`. The
 /// lower half of a cell is the offset of its value in the page. The page has `size` bytes, and nothing is read after them.
-uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, cmachine_text text);
+uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, const cmachine_text *text);
 
 /// The key of a group: the value that all rows of the group have.
 typedef struct {

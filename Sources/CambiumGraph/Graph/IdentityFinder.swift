@@ -1,3 +1,4 @@
+internal import CMachine
 public import CambiumModel
 
 /// Finds many objects of one entity by identity in one graph: the addresses of buckets and keys are looked up only once.
@@ -58,7 +59,13 @@ public struct IdentityFinder {
     }
 
     @inline(__always) func find(_ text: String, _ hash: UInt64) -> ObjectPlace? {
-        text.utf8Span.span.bytes.withUnsafeBytes { key in find(hash) { row in Rows.hasBytes(keys.leaf(row), row, key, rows.chunks) } }
+        text.utf8Span.span.bytes.withUnsafeBytes { key in
+            find(hash) { row in
+                let leaf = keys.leaf(row)
+                StringLeaf.prefetchLikelyBytes(leaf, row, byteCount: key.count)
+                return Rows.hasBytes(leaf, row, key, rows.chunks)
+            }
+        }
     }
 
     /// Returns a number as a value of the identity, or `nil` if the identity cannot have this value.
@@ -83,6 +90,8 @@ public struct IdentityFinder {
 
     @inline(__always) private func find(_ hash: UInt64, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
         var page = bucket(hash)
+        // The block of an entry is in two cache lines. The processor loads both at the same time.
+        if let page { cmachine_prefetch(page + (Bucket.homeOffset(of: hash) &+ Bucket.blockStride &- 1)) }
         var overflowCount = 0
         while let start = page {
             let bucket = Bucket(start)

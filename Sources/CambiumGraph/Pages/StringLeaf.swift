@@ -1,3 +1,5 @@
+internal import CMachine
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -27,6 +29,16 @@
     @inlinable @inline(__always)
     static func inlineBytes(_ leaf: UnsafeMutableRawPointer, _ cell: UInt32) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: leaf + Int(cell & 0xFFFF), count: Int(cell >> 16 & 0xFF))
+    }
+
+    /// Prefetches the bytes of a row's value if all values of the leaf have the same length and were written in the order of the rows, as
+    /// identities of imported objects often are. Then the processor loads the bytes and their cell at the same time. Otherwise, this
+    /// function has no effect on the result.
+    @inline(__always) static func prefetchLikelyBytes(_ leaf: UnsafeMutableRawPointer, _ row: UInt32, byteCount: Int) {
+        guard byteCount > 0, byteCount <= inlineMax else { return }
+        let start = leaf + (PageLayout.heapOffset &+ byteCount &* Int(row & PageLayout.rowMask))
+        cmachine_prefetch(start)
+        cmachine_prefetch(start + (byteCount &- 1))
     }
 
     static func blob(_ leaf: UnsafeMutableRawPointer, _ cell: UInt32) -> (page: PageRef, byteCount: Int) {

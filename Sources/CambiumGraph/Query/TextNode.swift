@@ -57,9 +57,11 @@ final class TextNode: ConditionNode {
     @inline(__always) private func haveEqualEnds(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
         leafByteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) &* PageLayout.granule
         let byteCount = UInt32(truncatingIfNeeded: leafByteCount)
-        return GroupView.halves { first in
-            let cells = (leaf + PageLayout.cellsOffset + 4 &* first).assumingMemoryBound(to: UInt32.self)
-            return cmachine_equal_texts(leaf, byteCount, cells, wanted)
+        return withUnsafePointer(to: wanted) { wanted in
+            GroupView.halves { first in
+                let cells = (leaf + PageLayout.cellsOffset + 4 &* first).assumingMemoryBound(to: UInt32.self)
+                return cmachine_equal_texts(leaf, byteCount, cells, wanted)
+            }
         }
     }
 }
