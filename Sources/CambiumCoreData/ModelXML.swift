@@ -107,7 +107,7 @@ enum ModelXML {
             if count > attributeCountMax {
                 throw CambiumError(
                     .limitExceeded,
-                    "An element has more than \(attributeCountMax) XML attributes, counted by its equals signs. Remove some of them.",
+                    "An element contains more than \(attributeCountMax) equals signs. Remove some of its attributes.",
                     place: .init(file: file, line: line))
             }
         }

@@ -28,7 +28,7 @@
             if shape.wrapped.isRelationship {
                 let mistake = Mistake(
                     "identityRelationship", "'\(property.name)' is a relationship, but an identity consists of attributes.",
-                    "Mark an attribute with @Identity, such as one of the type UUID, Int or String.")
+                    "Mark an attribute with @Identity instead, for example one of type UUID, Int or String.")
                 findings.add(mistake, at: type)
             } else if shape.isOptional {
                 let mistake = Mistake(

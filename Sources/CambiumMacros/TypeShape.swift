@@ -73,7 +73,8 @@
             }
         }
 
-        /// Treats `Foundation.Date` as `Date`. A type inside any other type is not known to the macro.
+        /// Returns the shape of a qualified name. Treats `Foundation.Date` as `Date`. The macro does not know the types that are nested in
+        /// other types.
         private static func member(_ type: MemberTypeSyntax) -> TypeShape {
             let modules = ["Swift", "Foundation", "FoundationEssentials", "Cambium"]
             guard modules.contains(type.baseType.trimmedDescription) else { return .named(type.trimmedDescription) }

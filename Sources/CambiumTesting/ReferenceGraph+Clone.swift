@@ -8,7 +8,7 @@ struct ReferenceClone: Sendable {
     let seed: CloneSeed?
     /// The originals, in the order in which the clone reaches them.
     var reached: [ObjectID] = []
-    /// The distance of each original from the roots, the objects that the caller requested.
+    /// For each original, the number of links between it and the nearest root. The roots are the objects that the caller wants to clone.
     var levels: [ObjectID: Int] = [:]
     /// For each original that is not a root, the object from which the clone first reached it.
     var parents: [ObjectID: ObjectID] = [:]

@@ -22,13 +22,13 @@ extension Checkpointer {
         }
     }
 
-    /// Removes the checkpoints that the opening of the store found unusable. They are no longer needed, because the new checkpoint `newest`
-    /// can be used. A process that has opened an unusable checkpoint keeps the checkpoint's file of pages open.
+    /// Removes the checkpoints that could not be used when the store was opened. They are no longer needed, because the new checkpoint
+    /// `newest` can be used. A process that has opened an unusable checkpoint keeps the checkpoint's file of pages open.
     ///
     /// If `newest` begins a new file of pages, all pages of `newest` were checked. Therefore also removes the file in which a process
     /// recorded that it had found corruption.
-    func dropPassedOver(except newest: TransactionNumber) throws {
-        for number in passedOver where number != newest {
+    func dropSkippedCheckpoints(except newest: TransactionNumber) throws {
+        for number in skippedCheckpoints where number != newest {
             if try volume.exists(CheckpointRecord.path(number)) {
                 try volume.remove(CheckpointRecord.path(number))
                 hasUnsyncedRecords = true
@@ -36,15 +36,15 @@ extension Checkpointer {
             kept[number] = nil
         }
         try syncRecords()
-        passedOver = []
+        skippedCheckpoints = []
         // A checkpoint in an existing file shares chunks with earlier checkpoints. If a process has found corruption, only the next opening
         // of the store can check these chunks. So the record of the corruption stays.
         if beginsFile { try PageFile.removeDamageMark(volume) }
         beginsFile = false
     }
 
-    /// Drops the checkpoints that the policy does not keep, and returns their number. Checkpoints that a process reads stay. The checkpoint
-    /// that replaces the retired (removed) part of the log also stays.
+    /// Drops the checkpoints that the policy does not keep, and returns their number. Keeps each checkpoint that a process is reading, and
+    /// the checkpoint that replaces the retired (removed) part of the log.
     func dropCheckpoints() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
         let numbers = try CheckpointRecord.list(volume)
@@ -69,7 +69,7 @@ extension Checkpointer {
         return try drop(dropped)
     }
 
-    /// Measures the log between each checkpoint and the preceding one, unless it was measured before.
+    /// Measures the log between each checkpoint and the preceding one, unless it was measured earlier.
     private func measure(_ roots: inout [(number: TransactionNumber, root: KeptCheckpoint)]) throws(CambiumError) {
         guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
         let begin = max(0, first - 1)
@@ -81,7 +81,7 @@ extension Checkpointer {
         }
     }
 
-    /// Drops checkpoints that no process reads, and returns their number. Call this method only while the lock `making` is held.
+    /// Drops checkpoints that no process is reading, and returns their number. Call this method only while the lock `making` is held.
     func drop(_ roots: [TransactionNumber]) throws -> Int {
         var droppedCount = 0
         for number in roots {
@@ -97,8 +97,8 @@ extension Checkpointer {
         return droppedCount
     }
 
-    /// Makes the removal and the replacement of checkpoint records durable. Otherwise, a removed record could reappear after a power
-    /// failure, and refer to chunks that contain other pages by then.
+    /// Syncs the directory, so that checkpoint records that were removed or replaced stay so after a power failure. Otherwise, a removed
+    /// record could reappear after a power failure, and refer to chunks that contain other pages by then.
     func syncRecords() throws(CambiumError) {
         guard hasUnsyncedRecords else { return }
         try volume.syncDirectory(CheckpointRecord.directory)

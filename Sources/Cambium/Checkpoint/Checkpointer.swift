@@ -37,7 +37,7 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) var tree: CheckpointTree
     /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because their data may
     /// exist nowhere else.
-    @exclusivity(unchecked) var passedOver: [TransactionNumber]
+    @exclusivity(unchecked) var skippedCheckpoints: [TransactionNumber]
     /// Whether the next checkpoint begins a new file of pages. If so, the next checkpoint stores all pages, and first compares each stored
     /// chunk with its checksum.
     @exclusivity(unchecked) var beginsFile: Bool
@@ -71,7 +71,7 @@ final class Checkpointer: @unchecked Sendable {
             if let root { unstored = Set(root.chunks.indices) }
         }
         progress = Guarded(newest)
-        passedOver = pages.passedOver
+        skippedCheckpoints = pages.skippedCheckpoints
         beginsFile = pages.continuedFile == nil
         tree = CheckpointTree(root)
     }
@@ -133,7 +133,7 @@ final class Checkpointer: @unchecked Sendable {
                 // The bytes that were logged while the checkpoint was being made belong to the log after the checkpoint.
                 newest.loggedByteCount = snapshot.loggedByteCount
             }
-            try dropPassedOver(except: snapshot.transaction)
+            try dropSkippedCheckpoints(except: snapshot.transaction)
             let droppedCount = try dropCheckpoints()
             let taken = try keptChunks()
             releaseMemory(of: taken ?? chunks.map(\.isOwned))

@@ -11,7 +11,8 @@ struct Compactor {
     let past: EarlierGraphs
     var checkpointer: Checkpointer { scheduler.checkpointer }
 
-    /// Compacts the store, and retires (removes) the part of the log that a retention does not keep. Writers continue at the same time.
+    /// Compacts the store, and retires (removes) the part of the log that `retention` does not keep. Other threads can write during the
+    /// compaction.
     func compact(_ retention: Retention, archive volume: (any Volume)?, isDryRun: Bool) throws -> Compaction {
         // Checks the retention first, so that a refused compaction writes nothing.
         let anchor = try anchor(for: retention)

@@ -1,11 +1,11 @@
 internal import CambiumBytes
 import Synchronization
 
-/// Wakes the tasks that wait until readers can see the next transaction.
+/// Wakes the tasks that are waiting until readers can see the next transaction.
 ///
-/// While no task waits, `ring` costs one relaxed atomic load. The load cannot miss a task: a task first adds itself to the waiters, and
-/// then reads the visible graph. A mutex guards that graph: the writer sets it, and the task reads it, under this mutex. So either the task
-/// reads the new graph, or the writer that rings finds the task.
+/// While no task is waiting, `ring` costs one relaxed atomic load. The load cannot miss a task: a task first adds itself to the waiters,
+/// and then reads the visible graph. A mutex guards that graph: the writer sets it, and the task reads it, under this mutex. So either the
+/// task reads the new graph, or the writer that rings finds the task.
 final class CommitBell: Sendable {
     private struct State {
         var waiters: [ObjectIdentifier: Waiter] = [:]
@@ -29,7 +29,7 @@ final class CommitBell: Sendable {
 
     /// Waits until the bell rings or the task is cancelled. Returns immediately if `end` was called, or if `hasNews` returns `true`.
     ///
-    /// - Parameter hasNews: returns whether the writer has shown a graph that the caller does not know.
+    /// - Parameter hasNews: returns whether readers can already see a graph that is newer than the last one the caller received.
     func wait(unless hasNews: () -> Bool) async {
         let waiter = Waiter()
         guard add(waiter) else { return }
@@ -42,7 +42,7 @@ final class CommitBell: Sendable {
         }
     }
 
-    /// The number of tasks that wait.
+    /// The number of tasks that are waiting.
     var count: Int { waiterCount.load(ordering: .relaxed) }
 
     private func wakeAll() {

@@ -18,17 +18,17 @@ final class CommitQueue: @unchecked Sendable {
     let sealing: Sealing?
     /// The maximum time between two syncs that the durability of the store allows, in microseconds.
     private let ownInterval: Int64
-    /// The queue on which a group is led if no thread waits for the group. A block on the queue keeps this object alive, and with it the
-    /// lock of the store.
+    /// The queue on which a block writes and syncs a group if no thread is waiting for the group. A block on the queue keeps this object
+    /// alive, and with it the lock of the store.
     let queue = DispatchQueue(label: "cambium.store.sync")
-    /// The time of the last sync, or of the opening if there was no sync yet, in microseconds since 1970.
+    /// The time of the last sync, or the time when the store was opened if there was no sync yet, in microseconds since 1970.
     let lastSyncTime: Atomic<Int64>
 
     // The following properties are accessed only while the writer's lock is held, so no two accesses overlap.
     /// The group that the next commits join.
     @exclusivity(unchecked) var openGroup = CommitGroup()
     @exclusivity(unchecked) var isSyncing = false
-    /// The object that reports whether the staged transactions (not yet written) were written.
+    /// The object through which the commits of the staged (not yet written) transactions learn whether these transactions were written.
     @exclusivity(unchecked) var fate = FrameFate()
     /// The newest version that was written to the log, if later versions are not written yet. While this property holds the version, the
     /// timeline can roll back to it.
@@ -39,8 +39,8 @@ final class CommitQueue: @unchecked Sendable {
     /// The time at which the timer is due, in microseconds since 1970; `nil` if the timer is not set.
     @exclusivity(unchecked) var timerTime: Int64?
 
-    /// The kind of caller that waits for a commit. If no thread waits, a block on `queue` writes and syncs the group, even if no caller
-    /// ever requests the outcome.
+    /// The kind of caller that is waiting for a commit. If no thread is waiting, a block on `queue` writes and syncs the group, even if no
+    /// caller ever requests the outcome.
     enum Waiter {
         /// A thread that calls `settle`.
         case thread

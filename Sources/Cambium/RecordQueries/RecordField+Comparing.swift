@@ -60,11 +60,11 @@ extension RecordField {
 // MARK: Objects
 
 extension RecordField where V: LinkedValue {
-    /// Whether the relationship leads to the object of a ref.
+    /// Whether the relationship leads to the object that a ref names.
     public static func == (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .equal, .object(right.id)) }
     public static func != (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .notEqual, .object(right.id)) }
 
-    /// Whether the relationship leads to the object of one of several refs.
+    /// Whether the relationship leads to an object that one of the refs names.
     public func isIn(_ refs: some Sequence<Ref<V.Record>>) -> Condition { compare(operand, .isIn, .objects(refs.map(\.id))) }
 
     /// Whether the relationship leads to no object.
@@ -74,7 +74,7 @@ extension RecordField where V: LinkedValue {
 }
 
 extension RecordField where V: LinkedValues {
-    /// Whether the object of a ref is a member.
+    /// Whether the object that a ref names is a member of the relationship.
     public func contains(_ ref: Ref<V.Record>) -> Condition { compare(operand, .contains, .object(ref.id)) }
 }
 

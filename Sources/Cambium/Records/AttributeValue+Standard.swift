@@ -50,7 +50,7 @@ extension Float: AttributeValue {
 /// The whole numbers of Swift. The stored attribute may have any whole-number type. A stored number that the Swift type cannot hold is an
 /// error.
 extension AttributeValue where Self: FixedWidthInteger {
-    /// The number. A number that `Int64` cannot hold becomes a text, which the attribute then refuses with an error.
+    /// The number. A number that `Int64` cannot hold becomes a string, which the attribute then refuses with an error.
     public var attributeValue: Value { Int64(exactly: self).map { .int($0) } ?? .string(String(self)) }
     public init(attributeValue: Value) throws {
         guard case .int(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }

@@ -23,8 +23,8 @@ struct LoadedCheckpoint: ~Copyable {
     let pages: PageFile?
     /// The flaws of checkpoints, such as the reason why a checkpoint was skipped.
     let flaws: [String]
-    /// The corrupt checkpoints that the opening skipped.
-    let passedOver: [TransactionNumber]
+    /// The corrupt checkpoints that were skipped when the store was opened.
+    let skippedCheckpoints: [TransactionNumber]
 
     /// The last transaction in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
@@ -32,7 +32,7 @@ struct LoadedCheckpoint: ~Copyable {
     /// Begins with an empty graph, so that the whole log is replayed.
     init(before reader: LogReader) {
         (self.reader, timeline, pages) = (reader, Timeline(replaying: reader), nil)
-        (flaws, passedOver) = ([], [])
+        (flaws, skippedCheckpoints) = ([], [])
     }
 
     /// Finds the newest stored graph that is not later than a moment. `flaws` reports the checkpoints that cannot be used.
@@ -46,7 +46,7 @@ struct LoadedCheckpoint: ~Copyable {
     ) throws(CambiumError) {
         let note = try PageFile.corruptionNote(reader.volume)
         var flaws = note.map { ["all pages of the checkpoints are checked, because a process found corruption: \($0)"] } ?? []
-        var passedOver: [TransactionNumber] = []
+        var skippedCheckpoints: [TransactionNumber] = []
         var found: (timeline: Timeline, pages: PageFile?)?
         var listed: [TransactionNumber] = []
         // While the listed checkpoints are tried, a writer may drop them all, after it has made a newer checkpoint. So the list is read
@@ -65,16 +65,16 @@ struct LoadedCheckpoint: ~Copyable {
                     // A writer may have dropped the checkpoint after the directory was listed.
                     if error.code == .notFound { continue }
                     guard error.code == .damaged else { throw error }
-                    passedOver.append(number)
+                    skippedCheckpoints.append(number)
                     flaws.append("the checkpoint of transaction \(number) is skipped: \(error)")
                 }
             }
         }
         // If no checkpoint was skipped, `flaws` has at most the note of corruption. The note does not show that a checkpoint of an early
         // moment is corrupt.
-        if found == nil { try Self.checkNotRetired(reader, moment, flaws: passedOver.isEmpty ? [] : flaws) }
+        if found == nil { try Self.checkNotRetired(reader, moment, flaws: skippedCheckpoints.isEmpty ? [] : flaws) }
         (timeline, pages) = found ?? (Timeline(replaying: reader, memory: memory), nil)
-        (self.reader, self.flaws, self.passedOver) = (reader, flaws, passedOver)
+        (self.reader, self.flaws, self.skippedCheckpoints) = (reader, flaws, skippedCheckpoints)
     }
 
     /// Opens the checkpoint of one transaction. Throws `.notFound` if the transaction has no checkpoint, and `.damaged` if the checkpoint
@@ -98,7 +98,7 @@ struct LoadedCheckpoint: ~Copyable {
             throw pages.flaw("they belong to transaction \(timeline.head.transaction)")
         }
         let byteCount = pages.root.chunks.count { $0.hasPages } * PageFile.chunkByteCount
-        let isProven = checksAll || pages.isCheckedInWhole && byteCount <= tuning.provenByteCountMax
+        let isProven = checksAll || pages.isCheckedCompletely && byteCount <= tuning.provenByteCountMax
         let found = isProven ? timeline.storedFlaws() : timeline.storedTableFlaws()
         guard found.isEmpty else { throw pages.flaw(found.prefix(3).joined(separator: " ")) }
         guard Self.hasValidLabels(pages, timeline) else {
@@ -106,7 +106,7 @@ struct LoadedCheckpoint: ~Copyable {
         }
         timeline.keepPages(in: PageFileMemory(reader.volume, nil))
         (self.reader, self.timeline, self.pages) = (reader, timeline, pages)
-        (flaws, passedOver) = ([], [])
+        (flaws, skippedCheckpoints) = ([], [])
     }
 
     /// Whether each label has a valid name and refers to an existing transaction. Labels in pages are examined only if all pages were
@@ -118,7 +118,7 @@ struct LoadedCheckpoint: ~Copyable {
         }
         if let names = pages.root.firstFormat {
             names.forEachLabel { check($0, $1) }
-        } else if pages.isCheckedInWhole {
+        } else if pages.isCheckedCompletely {
             for (name, number) in timeline.head.labels { check(name, number) }
         }
         return isValid

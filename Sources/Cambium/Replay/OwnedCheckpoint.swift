@@ -6,8 +6,8 @@ import CambiumModel
 struct OwnedPages {
     /// The stored pages from which the store was opened; `nil` if the whole log was replayed.
     let stored: PageFile?
-    /// The corrupt checkpoints that the opening skipped.
-    let passedOver: [TransactionNumber]
+    /// The corrupt checkpoints that were skipped when the store was opened.
+    let skippedCheckpoints: [TransactionNumber]
     /// The leases that existed when the store was opened. Each lease lists the chunks (64 KiB of pages) of graphs that readers still use,
     /// although an earlier writer has closed the store.
     let leases: ChunkLeases
@@ -37,7 +37,7 @@ struct OwnedCheckpoint: ~Copyable {
         let file = continuedFile ?? newFile
         timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))
         pages = OwnedPages(
-            stored: stored, passedOver: loaded.passedOver, leases: leases, continuedFile: continuedFile, file: file)
+            stored: stored, skippedCheckpoints: loaded.skippedCheckpoints, leases: leases, continuedFile: continuedFile, file: file)
         self.loaded = loaded
     }
 }

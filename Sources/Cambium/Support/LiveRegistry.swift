@@ -72,7 +72,7 @@ final class LiveRegistry: Sendable {
     /// The number of references to changes that are kept for consumers.
     var pendingCount: Int { state.withLock { $0.seats.values.reduce(0) { $0 + $1.touched.count } } }
 
-    /// The number of consumers that wait.
+    /// The number of consumers that are waiting.
     var waitingCount: Int { state.withLock { $0.seats.values.count { $0.waiter != nil } } }
 
     /// The graph of the last transaction whose changes were reported; `nil` if there are no live queries.
@@ -241,7 +241,7 @@ extension LiveRegistry.State {
         seats[number] = seat
     }
 
-    /// Records changes for one query. If the query's consumer waits, returns its continuation.
+    /// Records changes for one query. If the query's consumer is waiting, returns its continuation.
     fileprivate mutating func note(
         _ touched: TouchedObjects, _ transaction: TransactionNumber, _ number: Int
     ) -> CheckedContinuation<Void, Never>? {
@@ -262,7 +262,7 @@ extension LiveRegistry.State {
     }
 
     /// Removes from `early` the queries whose first graph is not later than `transaction`. If that graph is earlier, the query must run
-    /// again. Returns the continuations of the consumers that wait for a query that must run again.
+    /// again. Returns the continuations of the consumers that are waiting for a query that must run again.
     fileprivate mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
         var waiters: [CheckedContinuation<Void, Never>] = []
         for number in early {

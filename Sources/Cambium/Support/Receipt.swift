@@ -23,7 +23,7 @@ public struct Author: Sendable, Hashable {
     /// A key by which the store recognizes a repeated request. Each of the last million requests is applied only once, even if another
     /// process repeats it, and even if it changed nothing. 1 to 256 bytes.
     public var requestID: String?
-    /// A hash of the content of the request. A request with a known id but another digest fails with `.conflict`. If either of the two
+    /// A hash of the content of the request. A request with a known id but a different digest fails with `.conflict`. If either of the two
     /// requests has no digest, only the ids are compared. `RequestHasher` computes digests.
     public var requestDigest: RequestDigest?
 

@@ -23,7 +23,7 @@ package struct RequestHasher {
         hash.add(bytes)
     }
 
-    /// Ends the current part, and adds its length to the hash. So the same bytes, divided into other parts, produce another digest.
+    /// Ends the current part, and adds its length to the hash. So the same bytes, divided into other parts, produce a different digest.
     package mutating func endPart() {
         withUnsafeBytes(of: byteCount.littleEndian) { hash.add($0) }
         byteCount = 0

@@ -22,7 +22,7 @@ struct CloneRuleOptions: ParsableArguments {
         }
     }
 
-    /// The rules as texts. By a digest of these texts and of the other arguments, the store recognizes a repeated command.
+    /// The rules as texts. The store recognizes a repeated command by a digest of these texts and of the other arguments.
     var requestParts: [String] {
         let lists = [("exclude", exclude), ("exclude-at-root", excludeAtRoot), ("copy", copy), ("share", share)]
         return lists.flatMap { name, texts in NameList.names(in: texts).map { "--\(name)=\($0)" } }

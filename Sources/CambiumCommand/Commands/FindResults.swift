@@ -80,8 +80,8 @@ struct FindResults {
         Terminal.print(Readable.seconds(plan.duration))
     }
 
-    /// Prints a JSON value, with the escapes of JSON for all control characters. The escapes that `Terminal.print` would use are not valid
-    /// in JSON.
+    /// Prints a JSON value. `JSONWriter` escapes control characters as JSON requires, so `Terminal.print` finds none to escape: its own
+    /// escapes are not valid in JSON.
     private func print(json value: JSONValue) {
         var writer = JSONWriter()
         writer.write(value)

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The result of a change of the schema, or of the preview of a change.
+/// The output for a change to the schema, or for the preview of such a change.
 struct MigrationText {
     private let report: MigrationReport
     private let isDone: Bool

@@ -20,9 +20,9 @@ struct AuthorOptions: ParsableArguments {
             valueName: "key"))
     var request: String?
 
-    /// Returns the author of a command. With `--request`, the author contains a digest of `parts`. By this digest, the store recognizes a
-    /// repeated command. The parts are the name of the command and its arguments, without the store, `--actor`, `--message` and options of
-    /// the output.
+    /// Returns the author of a command. If `--request` is given, the author contains a digest of `parts`. The store recognizes a repeated
+    /// command by this digest. The parts are the name of the command and its arguments, without the store, `--actor`, `--message` and
+    /// options of the output.
     func author(of parts: [String]) -> Author {
         Author(
             actor: actor, message: message, requestID: request, requestDigest: request.map { _ in RequestDigest(of: parts) })

@@ -62,7 +62,8 @@ extension Graph {
         }
         if let mapping = options.mapping {
             guard let entity = try entity ?? mapping.entity.map(schema.required) else {
-                throw CambiumError(.invalidInput, "An export by a mapping is for one entity. Pass the entity, or set it in the mapping.")
+                throw CambiumError(
+                    .invalidInput, "An export with a mapping writes the objects of one entity. Pass the entity, or set it in the mapping.")
             }
             let objects = try MappedObjectWriter(self, of: entity, mapping, options)
             try objects.order.forEachObject(of: entity) { place in try add(place, objects.row(place, declared: entity)) }

@@ -171,8 +171,8 @@ struct BracketScan {
     private var isEscaped = false
     private var scanned = 0
 
-    /// Returns the offset after the value that begins at the buffer's first byte; `nil` if the buffer ends before the value. The caller
-    /// then calls again with the same bytes and more, and the scan continues where it stopped.
+    /// Returns the offset after the value that begins at the buffer's first byte. Returns `nil` if the buffer ends within the value. The
+    /// caller then calls again with the same bytes and more, and the scan continues where it stopped.
     mutating func end(in bytes: UnsafeRawBufferPointer) -> Int? {
         var index = scanned
         while index < bytes.count {

@@ -8,7 +8,7 @@ struct RowPlan {
     enum Target {
         case new
         case existing(UInt32)
-        /// The object at another index of `objects`. The row contains it several times.
+        /// The same new object as the entry at an earlier index of `objects`. The row contains this object several times.
         case alias(Int)
         /// The object exists and must stay unchanged.
         case skipped(UInt32)

@@ -17,7 +17,7 @@ extension RowReader {
                 given.append(Given(index: index, key: key, value: value))
             case .mapped: break
             case nil:
-                if key != unknownKey { try unknown(key, tokens) }
+                if key != discriminatorKey { try unknown(key, tokens) }
             }
             key = tokens.next(value)
         }

@@ -10,7 +10,7 @@ struct RowReader {
     private let target: EntityNumber
     private let hashKey: HashKey
     var batch = RowBatch()
-    /// The objects for which an earlier reading of the row assumed a wrong entity. The keys are the tokens of the objects, and the values
+    /// The objects whose entity was wrongly assumed when the row was read earlier. The keys are the tokens of the objects, and the values
     /// are their real entities. A real entity takes precedence over the entity that the row names.
     var readAs: [Int: EntityNumber] = [:]
     /// Whether an object of the row may belong to an entity other than the one that the reader assumed.
@@ -32,9 +32,9 @@ struct RowReader {
     /// The declared entity of the object that is being read: the imported entity, or the destination of the relationship that contains the
     /// object.
     private(set) var declared: EntityNumber
-    /// The token of a key in the object that is being read. The key names the entity of the object. Negative if there is no such key. The
-    /// key maps to no property, but does not count as unknown.
-    private(set) var unknownKey = -1
+    /// The token of the discriminator, the key whose value names the entity of the object that is being read. Negative if the object has no
+    /// such key. Even if the discriminator maps to no property, it does not count as an unknown key.
+    private(set) var discriminatorKey = -1
     /// Whether a text may be read as a value of another type. `true` if a mapping reads a record of CSV, because CSV contains only texts.
     private(set) var readsTexts = false
     /// Whether the row is a record of CSV.
@@ -151,7 +151,7 @@ struct RowReader {
         of token: Int, _ declared: EntityNumber, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
         let found = entities[declared].with { $0.discriminatorValue(in: token, tokens) }
-        unknownKey = found.map { $0 - 1 } ?? -1
+        discriminatorKey = found.map { $0 - 1 } ?? -1
         if !readAs.isEmpty, let number = readAs[token] { return number }
         guard let found else { return declared }
         let isText = tokens.kind(found) == .string
@@ -207,8 +207,8 @@ struct RowReader {
 
     // MARK: Identities
 
-    /// Stores the identity of an object in `batch.keys`. By this identity, the import looks up the object. The values of the object begin
-    /// at the index `firstValue`.
+    /// Stores the identity of an object in `batch.keys`. The import looks up the object by this identity. The values of the object begin at
+    /// the index `firstValue`.
     @inline(__always)
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
         guard entity.isHashed else { return }

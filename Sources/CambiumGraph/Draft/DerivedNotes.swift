@@ -41,7 +41,7 @@ struct RowNotes {
         }
     }
 
-    /// Removes duplicate rows. Replaces the array by bits if the bits take less memory.
+    /// Removes duplicate rows from the array. If a set of bits would take less memory than the array, replaces the array with that set.
     private mutating func settle() {
         rows = Self.sorted(rows)
         limit = 2 * max(rows.count, 512)

@@ -118,8 +118,8 @@ extension Draft {
         discardBucket(page)
     }
 
-    /// Distributes the entries of a bucket to two other buckets. For each entry, the bit of its hash at the depth of the bucket decides
-    /// which bucket gets the entry.
+    /// Distributes the entries of a bucket between two other buckets. For each entry, the bit of its hash at the depth of the bucket
+    /// decides which bucket gets the entry.
     private func distribute(_ bucket: Bucket, _ lower: Bucket, _ upper: Bucket, _ depth: Int, _ table: Int, _ index: IndexLayout) {
         if depth >= 8, depth < 24 {
             let mask: UInt16 = 1 << UInt16(23 - depth)

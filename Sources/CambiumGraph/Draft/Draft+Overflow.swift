@@ -68,7 +68,7 @@ extension Draft {
         afterFront.pointee = page
     }
 
-    /// Distributes the entries of a bucket with overflow pages to two other buckets.
+    /// Distributes the entries of a bucket with overflow pages between two other buckets.
     mutating func distributeOverflow(
         _ bucket: Bucket, _ lower: PageRef, _ upper: PageRef, _ depth: Int, _ table: Int, _ index: IndexLayout
     ) {

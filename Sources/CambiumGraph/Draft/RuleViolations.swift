@@ -18,7 +18,7 @@ public struct RuleViolations: Error, Hashable, Sendable {
     /// The maximum number of violations that a message describes. For all others, the message states only their number.
     static let shownCountMax = 20
 
-    /// The lines of the message: one for each violation that is described, and then the numbers of all others.
+    /// The lines of the message: one for each violation that is described, and then up to two lines that count the others.
     fileprivate var lines: [String] {
         let causes = violations.dropLast(consequenceCount)
         var lines = causes.prefix(Self.shownCountMax).map(\.description)

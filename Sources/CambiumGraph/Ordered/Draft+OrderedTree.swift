@@ -5,7 +5,7 @@ extension Draft {
     /// Adds entries to a tree and removes entries from it. In a graph that has not been proven valid, ends the process if an entry to
     /// remove does not exist.
     ///
-    /// Complexity: O(n log m) for n changes of a tree of m entries, or O(m) if that is less.
+    /// Complexity: O(n log m) for n changes to a tree of m entries, or O(m) if that is less.
     mutating func apply(_ changes: OrderedChanges, to tree: inout OrderedTree) {
         let all = 0..<changes.records.count
         if all.isEmpty { return }
@@ -174,7 +174,7 @@ extension Draft {
         return list
     }
 
-    /// The maximum number of changes of one leaf that are made in place.
+    /// The maximum number of changes to one leaf (a page with the entries of the tree) that are made in place.
     private static let placeCountMax = 8
 
     // MARK: Writing

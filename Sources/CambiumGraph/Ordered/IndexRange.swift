@@ -17,7 +17,8 @@ package struct IndexRange: Sendable {
 
         var isCut: Bool { key.count > OrderedNode.keyByteCountMax }
 
-        /// Returns whether the edge follows an object with this key, which is not cut to the maximum length.
+        /// Returns whether this end of the range follows an object. `whole` is the object's whole key, even if it is longer than a key of
+        /// the index.
         func isAfter(_ whole: [UInt8]) -> Bool {
             if whole.starts(with: key) { return isAfter }
             return whole.lexicographicallyPrecedes(key)

@@ -1,8 +1,8 @@
 /// Sorts the records of a batch by their heads, and records with the same head by `isBefore`. A record states an entry of an ordered index,
 /// and its head consists of eight bytes of the entry.
 ///
-/// The records are distributed to parts by the highest bits in which their heads differ. Each part is distributed again in the same way,
-/// until the part is short. After the first distribution, most parts fit into the processor's fastest cache.
+/// The records are divided into parts by the highest bits in which their heads differ. Each part is divided again in the same way, until
+/// the part is short. After the first distribution, most parts fit into the processor's fastest cache.
 enum OrderedSort {
     typealias Record = OrderedBatch.Record
     private typealias Records = UnsafeMutablePointer<Record>
@@ -28,7 +28,7 @@ enum OrderedSort {
         finish(&records, isBefore)
     }
 
-    /// Distributes records to parts by their heads, and sorts each part.
+    /// Divides records into parts by their heads, and sorts each part.
     ///
     /// - Parameters:
     ///   - other: Memory for as many records. Its content is overwritten.

@@ -62,8 +62,8 @@ extension Draft {
     /// The maximum number of shared groups, which receive the rows of several sparse groups, that are filled at the same time.
     private static let targetCountMax = 8
 
-    /// Returns the number of members that the objects of a group have in all lists. If the rows of the group move, all of these members
-    /// must refer to the new rows.
+    /// Returns the total number of members in all lists of the objects of a group. If the rows of the group move, all of these members must
+    /// refer to the new rows.
     private func memberCount(of group: UInt32, _ live: UInt128, _ lists: [ListLayout]) -> Int {
         var (count, bits) = (0, live)
         while bits != 0 {
@@ -127,7 +127,8 @@ extension Draft {
             replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
         }
         let ends = layout.endsByTable[table.index]
-        // An object may be a member of itself. So its links as a member are redirected first, before its links as an owner.
+        // An object may be linked to itself. So the links in which it is the member are redirected first, and then the links in which it is
+        // the owner.
         for end in ends where end.isOfMembers { redirect(end, from: row, to: target) }
         for end in ends where !end.isOfMembers { redirect(end, from: row, to: target) }
     }

@@ -10,7 +10,7 @@ struct PageEvacuation {
     let places: [EvacuationPlace]
     /// The index in `places` of the next place.
     var next = 0
-    /// For each chunk to be emptied, the number of granules (16 bytes each) whose pages were copied.
+    /// For each chunk to be emptied, the total size of its pages that were copied so far, in granules (16 bytes each).
     var moved: [Int: Int] = [:]
 
     var isDone: Bool { next == places.count }

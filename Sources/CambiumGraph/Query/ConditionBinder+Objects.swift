@@ -44,7 +44,7 @@ extension ConditionBinder {
         QueryMistake("The schema has no entity '\(name)'. Write the name of an entity of the schema.", at: offset)
     }
 
-    /// Returns the condition node for a comparison of the name of an object's entity with texts.
+    /// Returns the condition node that compares the name of an object's entity with the constants of `test`.
     func bindName(_ entity: Entity, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         if test.isNull { return ConstantNode(test.relation == .notEqual) }
         var texts: [String] = []

@@ -4,9 +4,9 @@ import Synchronization
 package struct TimelineTotals: Sendable, Equatable {
     /// The number of versions that newer versions replaced and that readers still hold.
     package let pinnedVersionCount: Int
-    /// The number of bytes in pages that only replaced versions reach.
+    /// The number of bytes in pages that the newest version no longer reaches, but that a replaced version still does.
     package let pinnedByteCount: Int
-    /// The number of bytes in pages that some version reaches.
+    /// The number of bytes in all pages that are part of at least one version.
     package let pageByteCount: Int
     /// The number of bytes of memory for pages whose bytes are not in a file.
     package let heapByteCount: Int
@@ -16,7 +16,7 @@ package struct TimelineTotals: Sendable, Equatable {
 
 /// The totals of a timeline. The writer of the timeline stores them, and any thread loads them.
 ///
-/// Each number is loaded by itself, so two numbers may be of different moments.
+/// Each number is loaded by itself, so two numbers may describe different moments.
 final class TimelineCounters: Sendable {
     private let pinnedVersionCount = Atomic(0)
     private let pinnedByteCount = Atomic(0)

@@ -27,9 +27,9 @@ package final class PageFile: @unchecked Sendable {
     package static let chunkByteCount = 65_536
 
     package let root: CheckpointRecord
-    /// Whether all chunks were compared with their checksums at the opening, because the graph is small or the caller requested the
-    /// comparison.
-    package let isCheckedInWhole: Bool
+    /// Whether all chunks were compared with their checksums when this file was opened, because the graph is small or the caller requested
+    /// the comparison.
+    package let isCheckedCompletely: Bool
     private let volume: any Volume
     private let path: String
     private let share: any VolumeLock
@@ -79,8 +79,8 @@ package final class PageFile: @unchecked Sendable {
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
         let chunkCount = root.chunks.count { $0.hasPages }
-        isCheckedInWhole = chunkCount <= checkedByteCountMax / Self.chunkByteCount
-        if isCheckedInWhole { try checkAll() }
+        isCheckedCompletely = chunkCount <= checkedByteCountMax / Self.chunkByteCount
+        if isCheckedCompletely { try checkAll() }
     }
 
     deinit {

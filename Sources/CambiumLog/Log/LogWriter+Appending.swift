@@ -163,7 +163,8 @@ extension LogWriter {
             throw isHandedOver && !isJoint ? .outcomeUnknown(nil, error) : error
         }
         if !isShortage { poison = error }
-        // There is nothing to roll back if the disk had no space for another segment before any transaction was staged.
+        // If the disk had no space for another segment before any transaction was staged, `staged.mark` is `nil`, and there is nothing to
+        // roll back.
         if let mark = staged.mark {
             codec.rollBack(to: mark)
             (lastTransaction, lastTime) = (staged.lastTransaction, staged.lastTime)

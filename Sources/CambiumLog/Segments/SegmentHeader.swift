@@ -104,7 +104,7 @@ extension SegmentHeader {
         let difference = CRC32C.checksum(content) ^ stored
         var mended = bytes
         if (0..<4).contains(where: { difference & ~(0xFF << UInt32(8 * $0)) == 0 }) {
-            // Only the checksum is corrupt.
+            // The checksums differ in one byte only, so the corrupt byte is in the stored checksum.
             let checksum = difference ^ stored
             for place in 0..<4 { mended[Format.Segment.checksumOffset + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * place)) }
             return try? decode(mended, file: file)  // If this fails, the caller reports the original bytes as corrupt.

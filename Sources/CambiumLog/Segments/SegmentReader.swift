@@ -26,8 +26,8 @@ struct SegmentReader {
     /// No further transaction of a sealed segment may be earlier than this time, in microseconds since 1970. It is the time of the last
     /// transaction that was read. If frames were skipped, it is the time of the first transaction in the last skipped frame.
     private var timeMin: Int64
-    /// The file and the salt seed that all transactions from the current read of the file share. In a sealed segment of version 2, each
-    /// frame states its own salt seed, and this source is not used.
+    /// The path and the salt seed of the file, in one object for all transactions that one read of the file returned. In a sealed segment
+    /// of version 2, each frame states its own salt seed, and this object is not used.
     private var source: LogSource
     private var sourceWindow = 0
 
@@ -86,7 +86,7 @@ struct SegmentReader {
         timeMin = indexed.time
     }
 
-    /// Moves to the transactions after a position of the log. The position is inside the segment or at its end.
+    /// Moves to the first transaction after a position in the log. The position is inside the segment or at its end.
     ///
     /// - Returns: `false` if the segment has no such position. Throws as `nextFrame` does.
     mutating func begin(after base: LogPrefix) throws(CambiumError) -> Bool {
@@ -216,8 +216,8 @@ struct SegmentReader {
         var reader = ByteReader(frame.region)
         // A corrupt count must not cause the reader to allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
-        // The transactions from one read of the file share a source. But each frame of a sealed segment of version 2 states the salt seed
-        // of its original segment, so it has its own source.
+        // All transactions that one read of the file returned use the same source. But each frame of a sealed segment of version 2 states
+        // the salt seed of its original segment, so it gets its own source.
         if sourceWindow != frames.windowCount {
             source = LogSource(file: path, saltSeed: header.saltSeed)
             sourceWindow = frames.windowCount

@@ -18,7 +18,7 @@ struct FileIdentity: Hashable {
 }
 
 /// The lock files that this process has locked. They distinguish the locks of this process from the locks of other processes. Process ids
-/// are not enough: processes of two containers may have the same id.
+/// are not enough: two processes in different containers may have the same id.
 enum HeldLocks {
     private static let identities = Guarded<Set<FileIdentity>>([])
 
@@ -55,7 +55,7 @@ extension SystemFailure {
                 .locked, "This process already has the store open for writing. Use the store that is open, or close it first.",
                 place: .init(file: path))
         }
-        // If the id equals the id of this process, the holder is a process of another container. The id would mislead the user.
+        // If the id equals the id of this process, the holder is a process in another container. The id would mislead the user.
         let pid = holder.flatMap { $0 == getpid() ? nil : " (process \($0))" } ?? ""
         return CambiumError(
             .locked, "Another process\(pid) has the store open for writing. Wait until it ends, or stop it.", place: .init(file: path))

@@ -26,8 +26,8 @@ package struct SystemVolume: Volume {
         name = Self(root: path).root
     }
 
-    /// Returns the root followed by a path, or only the root if the path is empty. If the root is empty, returns an empty path, which is
-    /// the name of no file.
+    /// Returns the root followed by a path, or only the root if the path is empty. If the root is empty, returns an empty path, which names
+    /// no file.
     func full(_ path: String) -> String { path.isEmpty || root.isEmpty ? root : root + "/" + path }
 
     package func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {

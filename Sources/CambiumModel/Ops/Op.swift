@@ -20,7 +20,8 @@ package enum Op: Sendable, Equatable {
     /// Gives a label (a name) to the moment after a transaction. If another moment has the label, removes it there. The op does not change
     /// the graph.
     case label(String, TransactionNumber)
-    /// States the digest of the graph after a transaction. A replay that computes another digest stops. The op does not change the graph.
+    /// States the digest of the graph after a transaction. A replay that computes a different digest stops. The op does not change the
+    /// graph.
     case digest(of: TransactionNumber, GraphDigest)
 }
 

@@ -135,7 +135,7 @@ extension Operand {
         case .aggregate(let aggregate): try aggregate.check()
         case .literal(.number(let digits)):
             guard QueryLexer.isNumber(digits) else {
-                throw Comparison.error("'\(Excerpt.plain(digits))' is not a number in JSON. Pass a number such as -12.5.")
+                throw Comparison.error("'\(Excerpt.plain(digits))' is not a valid JSON number. Pass a number such as -12.5.")
             }
         case .literal, .list, .parameter: break
         }
@@ -157,7 +157,9 @@ extension RelatedAggregate {
     fileprivate func check() throws(CambiumError) {
         try path.check()
         try value?.check()
-        if path.names.isEmpty { throw Comparison.error("The aggregate @\(function.rawValue) has an empty path. Pass the path to objects.") }
+        if path.names.isEmpty {
+            throw Comparison.error("The aggregate @\(function.rawValue) has an empty path. Pass a path that leads to the objects.")
+        }
         if function == .count, value != nil {
             throw Comparison.error("The aggregate @count has a value. Pass the path to the objects only, or use @countDistinct.")
         }

@@ -74,7 +74,7 @@ public enum AggregateFunction: String, Hashable, Sendable, CaseIterable {
 public enum QueryLiteral: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// The digits of a number in the syntax of JSON.
+    /// The text of a number, written as in JSON.
     case number(String)
     /// A text, which can also mean a date, a UUID, a URI or data, in the forms that imports accept.
     case string(String)

@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// The bytes that represent a value when it is stored, hashed or logged: either up to 16 bytes in two words, or any number of bytes.
 ///
-/// A whole number has its two's complement bits in the width of its type, extended with zeros. A date has the bits of its seconds since
-/// 2001. A UUID has its 16 bytes in the order of RFC 9562, with the first byte in the lowest byte of `low`.
+/// A whole number is stored as its two's complement bits in the width of its type, extended with zeros. A date is stored as the bits of its
+/// seconds since 2001. A UUID is stored as its 16 bytes in the order of RFC 9562, with the first byte in the lowest byte of `low`.
 package enum StoredForm: Hashable, Sendable {
     case fixed(_ low: UInt64, _ high: UInt64)
     case bytes([UInt8])

@@ -13,7 +13,7 @@ final class MappedObjectWriter {
     /// different identity attributes.
     private var lastIdentities: Set<MappedIdentity> = []
 
-    /// The position of an object in a row: as the row itself, as a nested object, or as a reference.
+    /// How an object appears in a row: as the row itself, as a nested object, or as a reference.
     private struct Position {
         var content: ExportOptions.Content
         var tree: IncludeTree
