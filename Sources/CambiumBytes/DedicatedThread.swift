@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// A thread that runs one closure. A dedicated thread is for work that waits, and that would therefore block a shared thread.
+/// A thread that runs one closure. A dedicated thread is for work that has to wait, and that would therefore block a shared thread.
 public final class DedicatedThread: Sendable {
     private let thread: pthread_t
 
@@ -16,8 +16,8 @@ public final class DedicatedThread: Sendable {
     /// Waits until the closure has returned. Must be called exactly once.
     public func join() { pthread_join(thread, nil) }
 
-    /// Runs `body` on a thread that no caller waits for. Returns `false` and does not call `body` if the operating system cannot start a
-    /// thread.
+    /// Runs `body` on a new thread. No caller waits until that thread ends. Returns `false` and does not call `body` if the operating
+    /// system cannot start a thread.
     public static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = begin(body) else { return false }
         pthread_detach(thread)

@@ -12,7 +12,7 @@ struct ModelQueries {
 
     static func warning(_ reason: String) -> String { "the query is ignored; \(reason)" }
 
-    /// The maximum number of queries in a model. The number is limited, because the check of a query may read all names of an entity.
+    /// The maximum number of queries in a model. The number is limited, because checking a query may read all names of an entity.
     static let countMax = 1000
 
     mutating func settle(_ warnings: inout ModelWarnings) {
@@ -161,7 +161,7 @@ struct ModelPredicate {
 
     private func isTruthValue(_ operand: Operand) -> Bool {
         guard case .path(let path) = operand.form else { return false }
-        // If the schema lacks one of the names in the path, the check of the whole query reports the mistake.
+        // If the schema lacks one of the names in the path, the mistake is reported later, when the whole query is checked.
         return (try? SchemaPath(path, from: target, schema, at: TextOffset(nil)))?.kind == .bool
     }
 }

@@ -34,8 +34,7 @@ struct FaultyContent: Sendable {
         pending.append(.truncate(byteCount))
     }
 
-    /// Returns memory for a part of the file. The process can write to this memory. If the file ends before the end of the part, extends
-    /// the file.
+    /// Returns memory for a part of the file. The process can write to this memory. If the part exceeds the file, extends the file.
     mutating func map(offset: Int, byteCount: Int) -> FileMapping {
         let missing = offset + byteCount - live.count
         if missing > 0 { write([UInt8](repeating: 0, count: missing), at: live.count) }

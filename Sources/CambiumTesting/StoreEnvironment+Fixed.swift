@@ -3,8 +3,8 @@ import CambiumBytes
 public import CambiumModel
 
 extension StoreEnvironment {
-    /// An environment that makes the runs of a test reproducible. The clock starts at a given time, and advances by a fixed step at each
-    /// reading. The random bytes depend only on the seed, and so do the ids that are made of them.
+    /// An environment that makes the runs of a test reproducible. The clock starts at a given time, and advances by a fixed step each time
+    /// it is read. The random bytes depend only on the seed, and so do the ids that are made of them.
     ///
     ///     let store = try Store.inMemory(schema: schema, environment: .fixed())
     public static func fixed(

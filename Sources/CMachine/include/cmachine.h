@@ -16,7 +16,7 @@ uint32_t cmachine_crc32c_portable(uint32_t crc, const void *bytes, size_t count)
 /// Waits while the word at `address` equals `value`, until another thread wakes this thread. May return although no thread woke this
 /// thread.
 void cmachine_wait(const uint32_t *address, uint32_t value);
-/// Wakes up to `count` threads of this process that wait on the word at `address`.
+/// Wakes up to `count` threads of this process that are waiting on the word at `address`.
 void cmachine_wake(const uint32_t *address, int count);
 
 static inline uint32_t cmachine_load(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_ACQUIRE); }

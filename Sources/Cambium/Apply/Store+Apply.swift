@@ -35,7 +35,7 @@ extension Store {
     /// new store gets the same root as the tree of the source.
     ///
     /// Throws as `apply(from:)` does. Also throws `.cannotCreate` if something other than a store is at the target, and `.locked` if
-    /// another process writes to the target.
+    /// another process is writing to the target.
     public static func apply(from source: String, to target: String) throws -> ApplyReport {
         let (source, target) = (SystemVolume(root: source), SystemVolume(root: target))
         // Checks the source first, so that a wrong path of the source creates no target.

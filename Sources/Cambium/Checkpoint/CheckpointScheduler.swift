@@ -21,8 +21,8 @@ final class CheckpointScheduler: Sendable {
         /// The growth of the log that triggers the next attempt is counted from this number.
         var failedByteCount: Int?
         /// The time at which the interval to the next checkpoint begins, in microseconds since 1970. It is the time of the first commit
-        /// after the last automatic attempt, or after the opening; `nil` before that commit. If the clock is set back, it is the time of
-        /// the next commit.
+        /// after the last automatic attempt, or after the store was opened; `nil` before that commit. If the clock is set back, it is the
+        /// time of the next commit.
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false

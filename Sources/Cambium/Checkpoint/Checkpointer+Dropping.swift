@@ -97,8 +97,8 @@ extension Checkpointer {
         return droppedCount
     }
 
-    /// Syncs the directory, so that checkpoint records that were removed or replaced stay so after a power failure. Otherwise, a removed
-    /// record could reappear after a power failure, and refer to chunks that contain other pages by then.
+    /// Syncs the directory of the checkpoint records, if a record was removed or replaced since the last sync. Otherwise, a removed record
+    /// could reappear after a power failure, and refer to chunks that contain other pages by then.
     func syncRecords() throws(CambiumError) {
         guard hasUnsyncedRecords else { return }
         try volume.syncDirectory(CheckpointRecord.directory)

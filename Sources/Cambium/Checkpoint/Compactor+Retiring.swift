@@ -13,8 +13,8 @@ extension Compactor {
             let reader = try LogReader(volume)
             let roots = try CheckpointRecord.list(volume)
             let retiredEnd = try reader.retiredEnd()
-            // Checkpoints before `retiredEnd` remain only while processes read them. Such checkpoints are in the retired part of the log,
-            // so none of them can replace a part of the log.
+            // Checkpoints before `retiredEnd` remain only while processes are reading them. Such checkpoints are in the retired part of the
+            // log, so none of them can replace a part of the log.
             let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
             let anchor = anchor(kept, standing)

@@ -17,7 +17,7 @@ struct Compactor {
         // Checks the retention first, so that a refused compaction writes nothing.
         let anchor = try anchor(for: retention)
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
-        // A checkpoint cannot be dropped while a kept graph of an earlier moment reads it. So all kept graphs are released.
+        // A checkpoint cannot be dropped while a kept graph of an earlier moment is using it. So all kept graphs are released.
         past.forget()
         if isDryRun { return try retireLog(upTo: anchor, archive, isDryRun: true) }
         let compaction =

@@ -2,7 +2,7 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// The transactions that one sync makes durable, and the callers that wait for this sync.
+/// The transactions that one sync makes durable, and the callers that are waiting for this sync.
 ///
 /// The first commit of an idle store leads: its thread writes the group and syncs. Commits that arrive during a sync wait in the next
 /// group. When the sync has ended, one of the waiting threads leads the next group. So one sync serves all commits that arrived during the
@@ -24,7 +24,7 @@ final class CommitGroup: @unchecked Sendable {
     @exclusivity(unchecked) var transactionCount = 0
     /// The number of threads that have joined the group and will call `wait`.
     @exclusivity(unchecked) var threadCount = 0
-    /// The number of commits in the group for which no thread waits. The outcome of such a commit goes to a listener or a ticket.
+    /// The number of commits in the group for which no thread is waiting. The outcome of such a commit goes to a listener or a ticket.
     @exclusivity(unchecked) var listenerCount = 0
     /// The number of bytes that the transactions of the group take in the log.
     @exclusivity(unchecked) var byteCount = 0
@@ -66,9 +66,9 @@ final class CommitGroup: @unchecked Sendable {
         if !isWaiting { listener(outcome) }
     }
 
-    /// Sets the outcome of the group, wakes the threads that wait, and calls the listeners.
+    /// Sets the outcome of the group, wakes the threads that are waiting, and calls the listeners.
     ///
-    /// - Parameter sleeperCount: the number of threads that wait, not counting the calling thread.
+    /// - Parameter sleeperCount: the number of threads that are waiting, not counting the calling thread.
     func settle(_ outcome: Outcome, sleeperCount: Int) {
         self.outcome = outcome
         word.value = Word.settled

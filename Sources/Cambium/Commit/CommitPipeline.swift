@@ -24,7 +24,7 @@ final class CommitPipeline: Sendable {
     /// - Parameters:
     ///   - use: the purpose for which the metrics count the time that the lock is held. For a commit, the time of `body` does not count.
     ///   - call: the name of the public call, for errors.
-    ///   - body: makes the changes. `body` is not called if the author's request was applied before. In that case, `settle` throws.
+    ///   - body: makes the changes. `body` is not called if the author's request was applied earlier. In that case, `settle` throws.
     func commit(
         _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: CommitQueue.Waiter, as use: WriterLock.Use = .commit,
         for call: String = "write", _ body: (inout WriteTransaction) throws -> Void

@@ -6,7 +6,7 @@ import Dispatch
 extension CommitQueue {
     /// Writes the open group and syncs. Then chooses a leader for the group that formed during the sync.
     ///
-    /// - Parameter own: the group of the calling thread's own commit; `nil` if the calling thread waits for no commit.
+    /// - Parameter own: the group of the calling thread's own commit; `nil` if the calling thread is not waiting for a commit.
     func lead(as own: CommitGroup? = nil) {
         var led = beginLeading()
         while case .rotation(let rotation) = led {
@@ -63,7 +63,7 @@ extension CommitQueue {
         guard let log = writer.log else { return nil }
         stopTimer()
         // If the write fails, the commits of the transactions that were not written get the error through their `FrameFate`. The other
-        // commits of the group still wait for the sync.
+        // commits of the group are still waiting for the sync.
         _ = writeStaged(group)
         do {
             return try log.beginSync()
@@ -114,8 +114,8 @@ extension CommitQueue {
     /// Passes the staged transactions (not yet written) of the open group to the kernel, and returns the number of bytes that they take in
     /// the log. Call this method only while the writer's lock is held.
     ///
-    /// If that fails, rolls back the staged transactions. The callers that wait for these transactions receive the error together with the
-    /// outcome of the group. Transactions that were written before stay, and their callers continue to wait.
+    /// If that fails, rolls back the staged transactions. The callers that are waiting for these transactions receive the error together
+    /// with the outcome of the group. Transactions that were written earlier stay, and their callers continue to wait.
     func writeStaged() -> Result<Int, CambiumError> { writeStaged(openGroup) }
 
     /// Passes the staged transactions (not yet written) of `group` to the kernel, as `writeStaged()` does for the open group.

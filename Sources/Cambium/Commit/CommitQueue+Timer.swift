@@ -25,7 +25,7 @@ extension CommitQueue {
         writer.lock.hold {
             if writer.isClosed || timerTime == nil { return }
             timerTime = nil
-            // No caller waits for this sync. If it fails, the next commit or closing reports the failure.
+            // No caller is waiting for this sync. If it fails, the next commit or closing reports the failure.
             _ = join(nil, writer.timeline.head, .synced, .listener)
         }
     }

@@ -58,7 +58,7 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     deinit {
-        // The timer ends with this object, so its sync runs now. No caller waits for this sync, so no caller can receive its error.
+        // The timer ends with this object, so its sync runs now. No caller is waiting for this sync, so no caller can receive its error.
         if timerTime != nil { try? writer.log?.sync() }
         timer?.cancel()
         // No file may be renamed after the lock of the store was released, so sealing ends first.

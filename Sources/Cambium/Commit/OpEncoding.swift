@@ -12,7 +12,7 @@ final class OpEncoding: @unchecked Sendable {
     static let opCountMin = 16
     /// The number of objects in one op at which the dedicated thread is started.
     private static let objectCountMin = 1024
-    /// The maximum number of ops that wait for the dedicated thread. It is small, because one op of an import has up to 8192 objects.
+    /// The maximum number of ops that may wait for the dedicated thread. It is small, because one op of an import has up to 8192 objects.
     private static let opCountMax = 4
 
     private var writer: OpWriter

@@ -17,7 +17,7 @@ struct PendingCommit: Sendable {
     let fate: FrameFate?
     /// The group for which the commit waits; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?
-    /// Whether the thread that waits for the commit must write and sync the group.
+    /// Whether the thread that is waiting for the commit must write and sync the group.
     let leads: Bool
     /// The error of a commit that did nothing, because its request was applied before. It is reported once the transaction of that request
     /// is durable.

@@ -3,12 +3,12 @@ import CambiumGraph
 import CambiumModel
 import Synchronization
 
-/// The newest versions of a store. From them, an observer gets each transaction without a replay. Versions are kept only while at least one
-/// observer wants each transaction separately.
+/// The newest versions of a store. An observer reads them to get each transaction without a replay. Versions are kept only while at least
+/// one observer wants each transaction separately.
 ///
 /// The writer adds a version before readers see it, so an observer must not use a version that is newer than the visible graph. The memory
-/// is bounded: there are limits for the number of versions, and for the bytes of the pages that only these versions reach. The last two
-/// versions always stay.
+/// is bounded: there are limits for the number of versions, and for the size of the pages that these versions use, but the newest version
+/// does not. The last two versions always stay.
 final class RecentVersions: Sendable {
     /// A version, and the transaction that led to it.
     struct Moment: Sendable {

@@ -56,8 +56,7 @@ final class Sealing: Sendable {
 
     private func tidyNow() {
         let end = state.withLock { $0.openSegment }
-        // If a segment and another segment disagree about the same transactions, the removal fails. In that case, nothing is sealed or
-        // merged.
+        // If two segments disagree about the same transactions, removing segments fails. In that case, nothing is sealed or merged.
         guard attempt({ 0 }, with: { try $0.removeCovered(before: end) }) else { return }
         attempt({ 0 }, with: { try tidy($0, before: end) })
     }

@@ -16,8 +16,7 @@ public import CambiumModel
 ///     }
 public struct WriteTransaction: ~Copyable {
     var draft: Draft
-    /// The ops of the transaction. The ops of an import are appended at its end, after a comparison with the original graph has derived
-    /// them.
+    /// The ops of the transaction. An import derives its ops by comparing its graph with the original graph. It appends them when it ends.
     var ops: OpWriter
     var recording = Recording.ops
     /// The objects that a hook of an import has inserted, or whose attributes it has changed. Only the import reads this list, which has an

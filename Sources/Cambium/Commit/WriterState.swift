@@ -23,7 +23,8 @@ final class WriterState: @unchecked Sendable {
     let environment: StoreEnvironment
     let metrics = MetricsRecord()
     let alarm = UpkeepAlarm()
-    /// Wakes the tasks that wait for a newer graph, after that graph becomes visible to readers. The bell ends when the store is closed.
+    /// Wakes the tasks that are waiting for a newer graph, after that graph becomes visible to readers. The bell ends when the store is
+    /// closed.
     let bell = CommitBell()
     let recent: RecentVersions
     /// The lock of the store; `nil` for a store in memory.

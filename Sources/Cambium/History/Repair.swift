@@ -37,7 +37,7 @@ public struct Repair: Sendable {
             return (try LogReader(volume), nil)
         } catch {
             let isMissing = error.code == .notFound
-            // If the creation of the store was interrupted, there is nothing to repair.
+            // If the store was never completely created, because its creation was interrupted, there is nothing to repair.
             guard error.code == .damaged || isMissing, try !StoreCreation.isInterrupted(volume) else { throw error }
             do throws(CambiumError) {
                 return (try LogReader(volume, settings: try LogReader.impliedSettings(volume)), error.description)

@@ -55,7 +55,7 @@ private final class ObserverLoan: Loan {
     /// The time at which the observer last received a delivery, in microseconds since 1970; `Timestamp.max` while the observer waits for a
     /// delivery. This time changes only while `state` is locked.
     private let begin = Atomic(Timestamp.max.microsecondsSince1970)
-    /// The time at which the loan ends, in microseconds since 1970; `Timestamp.max` while the observer waits for a delivery. This time
+    /// The time at which the loan ends, in microseconds since 1970; `Timestamp.max` while the observer is waiting for a delivery. This time
     /// changes only while `state` is locked.
     private let end = Atomic(Timestamp.max.microsecondsSince1970)
 

@@ -3,7 +3,7 @@ package import CambiumGraph
 package import CambiumLog
 import CambiumModel
 
-/// The graphs of a store at earlier moments, read while another process may write to the store. Any thread may use this object.
+/// The graphs of a store at earlier moments, read while another process may be writing to the store. Any thread may use this object.
 ///
 ///     let past = EarlierGraphs(of: "notes")
 ///     let before = try past.graph(at: .transaction(TransactionNumber(rawValue: 41)))

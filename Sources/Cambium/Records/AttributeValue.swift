@@ -75,7 +75,7 @@ extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue: 
     public static var allowedValues: [Value]? { allCases.map(\.attributeValue) }
 }
 
-/// A Codable type whose values are stored in an attribute of the type `json`.
+/// A Codable type whose values are stored in an attribute of type `json`.
 ///
 ///     struct Address: Codable, JSONAttribute { var street: String; var city: String }
 ///

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Stores Codable values as the text of an attribute of the type `json`.
+/// Stores Codable values as the text of an attribute of type `json`.
 enum JSONText {
     static func decode<V: Decodable>(_ type: V.Type, _ value: Value) throws -> V {
         let text: String

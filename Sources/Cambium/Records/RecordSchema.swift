@@ -99,7 +99,7 @@ public struct RecordProperty<Record>: Sendable {
         }
     }
 
-    /// Creates a property of any Codable type, which is stored in an attribute of the type `json`. The record reads it with `readJSON` and
+    /// Creates a property of any Codable type, which is stored in an attribute of type `json`. The record reads it with `readJSON` and
     /// writes it with `writeJSON`.
     public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath

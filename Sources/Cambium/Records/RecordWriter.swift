@@ -94,7 +94,7 @@ public struct RecordWriter: ~Copyable {
         try write(index(of: name), constant: value)
     }
 
-    /// Writes a value of any Codable type to an attribute of the type `json`.
+    /// Writes a value of any Codable type to an attribute of type `json`.
     public mutating func writeJSON<V: Codable & Sendable>(_ property: Int, _ value: V) throws {
         guard wantsAttributes else { return }
         do {
@@ -162,7 +162,8 @@ public struct RecordWriter: ~Copyable {
 
     // MARK: Records
 
-    /// Saves a record: updates the object of its ref, or otherwise the object with its identity. If there is no such object, inserts one.
+    /// Saves a record: updates the object that its ref names, or otherwise the object with its identity. If there is no such object,
+    /// inserts one.
     mutating func save<Record: EntityRecord>(_ record: inout Record, arrival: PropertyNumber? = nil) throws -> ObjectID {
         guard path.count < RecordReader.depthMax else {
             throw CambiumError(
@@ -288,7 +289,7 @@ public struct RecordWriter: ~Copyable {
         return target.find(binding.entity, identity: identity)
     }
 
-    /// Returns the object of a ref, or `nil` if a rolled-back transaction inserted the object.
+    /// Returns the object that a ref names, or `nil` if a rolled-back transaction inserted the object.
     ///
     /// Throws `.objectDeleted` if the object does not exist, and `.misuse` if the ref belongs to another store.
     private borrowing func objectID<Record: EntityRecord>(of ref: Ref<Record>) throws -> ObjectID? {
@@ -309,7 +310,7 @@ public struct RecordWriter: ~Copyable {
         return ref.id
     }
 
-    /// Returns the object of a ref that a property contains.
+    /// Returns the object named by a ref that a property contains.
     borrowing func existing<Record: EntityRecord>(_ ref: Ref<Record>) throws -> ObjectID {
         if isClearing { return ref.id }
         if let id = try objectID(of: ref) { return id }

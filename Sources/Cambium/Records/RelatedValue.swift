@@ -45,7 +45,7 @@ extension ArrayElement where Self: RelatedValue {
     }
 }
 
-/// An array of bytes, which is stored in an attribute of the type `data`.
+/// An array of bytes, which is stored in an attribute of type `data`.
 extension UInt8: ArrayElement {
     public static var arrayForm: PropertyForm { .attribute(.data, isOptional: false, allowed: nil) }
 

@@ -1,10 +1,10 @@
 extension WriteTransaction {
     /// Saves a record, and the records inside of it.
     ///
-    /// A record with a `ref` changes the object of the ref; setting current values does not count as a change. A record without a `ref`
-    /// changes the object with the same identity; if there is no such object, the save inserts an object. Afterwards, `ref` refers to the
-    /// object. Properties that the record does not have stay unchanged. If a record is inside of an outer record, the save does not write
-    /// the inner record's relationship that leads back. A property of the type `Ref` that leads back gets the ref of the outer record.
+    /// A record with a `ref` changes the object that the ref names; setting current values does not count as a change. A record without a
+    /// `ref` changes the object with the same identity; if there is no such object, the save inserts an object. Afterwards, `ref` refers to
+    /// the object. Properties that the record does not have stay unchanged. If a record is inside of an outer record, the save does not
+    /// write the inner record's relationship that leads back. A property of type `Ref` that leads back gets the ref of the outer record.
     ///
     /// Throws `.objectDeleted` if the object of `ref` does not exist, and `.misuse` if `ref` belongs to another store. Throws
     /// `.unknownName` if the record does not fit the store's schema. Also throws as `insert`, `set` and `link` do. If an error occurs after

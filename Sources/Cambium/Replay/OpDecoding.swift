@@ -6,7 +6,7 @@ import CambiumModel
 final class OpDecoding: Sendable {
     /// A transaction with at least this number of bytes of log gets a thread.
     private static let byteCountMin = 256 << 10
-    /// The maximum number of decoded ops that wait for the caller. It is small because a few bytes can encode a block of many objects.
+    /// The maximum number of decoded ops that may wait for the caller. It is small because a few bytes can encode a block of many objects.
     private static let opCountMax = 2
 
     private let record: LogRecord

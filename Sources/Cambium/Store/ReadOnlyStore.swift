@@ -2,8 +2,8 @@ public import CambiumGraph
 package import CambiumLog
 import CambiumModel
 
-/// A store at one moment, which can be read while another process writes to the store. Reading changes nothing in the store and takes no
-/// lock for which a writer waits. The graph is durable, because the log is synced before it is read.
+/// A store at one moment, which can be read while another process is writing to the store. Reading changes nothing in the store and takes
+/// no lock for which a writer waits. The graph is durable, because the log is synced before it is read.
 public struct ReadOnlyStore: Sendable {
     public let graph: Graph
     /// The findings of reading the log up to the moment of `graph`. The later part of the log was not read.

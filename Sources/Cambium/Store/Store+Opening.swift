@@ -113,9 +113,9 @@ extension Store {
     /// Opens a store for writing: takes its lock, replays the log after the newest checkpoint, and cuts off the bytes that a crash left
     /// incomplete.
     ///
-    /// Throws `.notFound` if there is no store, `.locked` if another process writes to the store, and `.damaged` if the log of the store is
-    /// corrupt. In these cases, nothing was changed. Complexity: O(chunks + log after the newest checkpoint), or O(log) if no checkpoint
-    /// can be used.
+    /// Throws `.notFound` if there is no store, `.locked` if another process is writing to the store, and `.damaged` if the log of the
+    /// store is corrupt. In these cases, nothing was changed. Complexity: O(chunks + log after the newest checkpoint), or O(log) if no
+    /// checkpoint can be used.
     ///
     /// - Parameters:
     ///   - path: The directory of the store.

@@ -44,7 +44,7 @@ extension Store {
     }
 
     /// Does the same as the blocking `write`, for tasks. The closures run one at a time on a queue of the store. No thread waits for the
-    /// disk, except for a request that was applied before. Transactions that arrive during a sync share the next sync.
+    /// disk, except for a request that was applied earlier. Transactions that arrive during a sync share the next sync.
     ///
     /// If the task is cancelled before `body` begins, `body` is not called, and the call throws `CancellationError`. A transaction that has
     /// begun is finished.
@@ -58,8 +58,8 @@ extension Store {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async {
                     do {
-                        // Checks twice, because the task may be cancelled during the wait for other writers: here, and when the transaction
-                        // begins.
+                        // Checks twice, because the task may be cancelled while it is waiting for other writers: here, and when the
+                        // transaction begins.
                         try cancellation.check()
                         let (result, ticket) = try self.enqueue(author, durability, .listener) { transaction in
                             try cancellation.check()

@@ -67,7 +67,7 @@ public final class Store: Sendable {
     /// with a message inside the closure of a write.
     package func reserveMemory(byteCount: Int) { writer.reserveMemory(byteCount: byteCount) }
 
-    /// The number of old versions that readers hold. The tuple also has three numbers of bytes: of the pages that only the old versions
+    /// The number of old versions that readers hold. The tuple also has three numbers of bytes: of the pages that only old versions still
     /// use, of all pages, and of the memory allocated for pages. Waits for the transaction in progress, and traps with a message inside the
     /// closure of a write. Complexity: O(versions and pages that readers hold).
     package var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { writer.memory }

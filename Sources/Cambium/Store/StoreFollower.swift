@@ -4,14 +4,14 @@ package import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Follows a store while another process writes to it.
+/// Follows a store while another process is writing to it.
 ///
 ///     let follower = try StoreFollower(of: "notes")
 ///     for try await graph in follower.graphs() { print(graph.objectCount) }
 ///
 /// A follower takes no lock for which the writer waits. The graphs are durable, because the log is synced before it is read. A follower
-/// maps the pages of a checkpoint, and the writer keeps that checkpoint as long as the follower uses it. As the store grows, the follower
-/// moves to newer checkpoints.
+/// maps the pages of a checkpoint, and the writer keeps that checkpoint as long as the follower is using it. As the store grows, the
+/// follower moves to newer checkpoints.
 ///
 /// SENDABLE: mutable state is accessed only while `advancing` is held, or is under a lock.
 public final class StoreFollower: @unchecked Sendable {
@@ -108,7 +108,7 @@ public final class StoreFollower: @unchecked Sendable {
         guard newer.count >= Self.newerCountMin, let number = newer.first else { return 0 }
         do {
             let reader = try LogReader(volume)
-            // If some process has found corruption, the checkpoint is checked completely, as at an opening.
+            // If some process has found corruption, the checkpoint is checked completely, as when a store is opened.
             let isSuspect = try PageFile.corruptionNote(volume) != nil
             let loaded = try LoadedCheckpoint(reader, of: number, checksAll: isSuspect, tuning: tuning)
             let moved = try Self.begin(reader, Replay(loaded))

@@ -1,6 +1,6 @@
 /// The work of a store since it was opened, and its current size: numbers for a dashboard. See Docs/METRICS.md.
 ///
-/// The numbers are read one by one while other threads write, so two of them may be some transactions apart.
+/// The numbers are read one by one while other threads are writing, so two of them may be some transactions apart.
 ///
 ///     let metrics = store.metrics
 ///     if let hold = metrics.longestHold { print(hold.use, hold.duration) }
@@ -37,12 +37,12 @@ public struct StoreMetrics: Sendable, Hashable {
     /// For each use that occurred, the longest time that the lock was held; the uses with the longest times come first. The time of a
     /// transaction's closure does not count, except in a migration.
     public internal(set) var longestHolds: [Hold] = []
-    /// The number of threads that wait for the writer's lock.
+    /// The number of threads that are waiting for the writer's lock.
     public internal(set) var waitingWriterCount = 0
 
     /// The number of transactions that were committed.
     public internal(set) var commitCount = 0
-    /// The number of transactions that wait for the disk, and of calls that wait for such transactions.
+    /// The number of transactions that are waiting for the disk, and of calls that are waiting for such transactions.
     public internal(set) var waitingCommitCount = 0
     /// The number of bytes that were written to the log, including files of ops.
     public internal(set) var loggedByteCount = 0
@@ -53,7 +53,7 @@ public struct StoreMetrics: Sendable, Hashable {
     public internal(set) var checkpointCount = 0
     /// The number of checkpoints that failed.
     public internal(set) var failedCheckpointCount = 0
-    /// The total time of the checkpoints, from the first sync of the log to the removal of the last unneeded file. Writers continued during
+    /// The total time of the checkpoints, from the first sync of the log until the last unneeded file was removed. Writers continued during
     /// that time.
     public internal(set) var checkpointDuration = Duration.zero
     /// The time of the longest checkpoint.
@@ -70,9 +70,9 @@ public struct StoreMetrics: Sendable, Hashable {
 
     /// The number of old versions of the graph that readers still hold.
     public internal(set) var pinnedVersionCount = 0
-    /// The number of bytes of pages that only these old versions use.
+    /// The number of bytes in pages that the newest version no longer uses, but that an old version still does.
     public internal(set) var pinnedByteCount = 0
-    /// The number of bytes of pages that at least one version of the graph uses.
+    /// The number of bytes in all pages that are part of at least one version of the graph.
     public internal(set) var pageByteCount = 0
     /// The number of bytes of heap memory that are allocated for pages.
     public internal(set) var heapByteCount = 0

@@ -6,9 +6,9 @@ import Synchronization
     import Glibc
 #endif
 
-/// A lock for long work: a thread that waits for it sleeps, and no thread waits forever while others take it again and again. The lock
-/// knows its holder. So a thread that takes the lock twice gets an error, or traps, instead of waiting for itself. The lock also measures
-/// how long it is held.
+/// A lock for long work: a waiting thread sleeps, and no thread waits forever while others take the lock again and again. The lock knows
+/// its holder. So a thread that takes the lock twice gets an error, or traps, instead of waiting for itself. The lock also measures how
+/// long it is held.
 ///
 /// SENDABLE: many threads may use the operating system's mutexes; `holder` and the measurements are atomic; only the holder uses the rest.
 final class WriterLock: @unchecked Sendable {
@@ -17,7 +17,7 @@ final class WriterLock: @unchecked Sendable {
     /// A thread that has waited for long takes this mutex, too. Then no thread that arrives later takes `mutex` first.
     // SAFETY: the memory is allocated once and lives as long as the lock. Only the mutex calls of the operating system get its address.
     private let turn = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    /// The number of threads that have waited for long and still wait.
+    /// The number of threads that have been waiting for a long time.
     private let starvingCount = Atomic(0)
     /// The thread that holds the lock; 0 if no thread holds it. If a thread finds its own id here, this thread is the holder.
     private let holder = Atomic<UInt>(0)
@@ -126,12 +126,12 @@ final class WriterLock: @unchecked Sendable {
         return timespec(tv_sec: time.tv_sec + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
     }
 
-    /// The number of threads that wait for the lock.
+    /// The number of threads that are waiting for the lock.
     var waiterCount: Int { waiters.load(ordering: .relaxed) }
 
     /// Pauses, so that waiting threads can take the lock before the caller takes it again. Without this pause, the caller might get the
-    /// lock first each time, because a mutex is not fair. Returns immediately if no thread waits, and after about a millisecond if threads
-    /// keep waiting.
+    /// lock first each time, because a mutex is not fair. Returns immediately if no thread is waiting, and after about a millisecond if
+    /// threads keep waiting.
     func letOthersIn() {
         for _ in 0..<Self.yieldCount where waiterCount > 0 { usleep(Self.yieldMicroseconds) }
     }

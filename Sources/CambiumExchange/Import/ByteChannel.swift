@@ -2,7 +2,7 @@ internal import CambiumBytes
 
 /// Passes bytes from a task to a thread. The task must not block, and the thread may wait for bytes.
 package final class ByteChannel: Sendable {
-    /// The number of unread bytes at which the task waits for the reader.
+    /// The task waits for the reader while at least this many bytes are unread.
     static let byteCountMax = 1 << 20
 
     private struct State {
@@ -11,7 +11,7 @@ package final class ByteChannel: Sendable {
         var position = 0
         /// How the bytes ended, with the error if there was one; `nil` while more bytes may come.
         var end: Result<Void, any Error>?
-        /// The task, while it waits until the channel has space for more bytes.
+        /// The task, while it is waiting until the channel has space for more bytes.
         var writer: CheckedContinuation<Void, Never>?
     }
 

@@ -110,7 +110,7 @@ struct MappingResolver {
         return isTaken ? nil : Discriminator(key: key)
     }
 
-    /// Returns the rule for each property of an entity, and the conversion of each attribute's values.
+    /// Returns the rule for each property of an entity, and the way in which each attribute's values are converted.
     func properties(_ entity: Entity) throws(CambiumError) -> (
         properties: [MappingTree.Property], conversions: [ResolvedMapping.Conversion?]
     ) {

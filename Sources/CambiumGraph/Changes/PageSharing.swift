@@ -1,4 +1,4 @@
-/// The pages that two graphs share. A comparison of the graphs does not need to read these pages.
+/// The pages that two graphs have in common. A comparison of the graphs does not need to read these pages.
 ///
 /// A shared page refers only to shared pages, so everything that is reached from a shared page is the same in both graphs.
 struct PageSharing {

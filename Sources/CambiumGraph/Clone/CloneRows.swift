@@ -10,7 +10,8 @@ import CambiumBytes
 /// nothing. In addition, each group of 128 rows that contains a copied row takes 36 bytes.
 struct CloneRows: Sendable {
     /// The copied rows of one virtual page (a range of consecutive serials). They are the rows of a group, or some rows of a group that
-    /// several virtual pages share. An array of pages is sorted by virtual page, so the serials of the rows in the array ascend.
+    /// contains the objects of several virtual pages. An array of pages is sorted by virtual page, so the serials of the rows in the array
+    /// ascend.
     struct Page: Sendable {
         let virtualPage: UInt32
         let group: UInt32

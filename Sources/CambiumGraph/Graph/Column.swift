@@ -100,7 +100,7 @@ public struct Column {
         type == .bool && table == place.table ? directory.fixed(place.row, as: UInt8.self).map { $0 != 0 } : nil
     }
 
-    /// Returns a number of the type `double`, or `nil` if the value is null or the attribute has another type.
+    /// Returns a number of type `double`, or `nil` if the value is null or the attribute has another type.
     @inlinable public func double(at place: ObjectPlace) -> Double? {
         doubleTable == place.table ? directory.fixed(place.row, as: Double.self) : nil
     }

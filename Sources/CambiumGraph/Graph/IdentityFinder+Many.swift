@@ -19,7 +19,7 @@ extension IdentityFinder {
         }
     }
 
-    /// The number of lookups that wait for memory at the same time.
+    /// The number of lookups for which memory is prefetched at the same time.
     private static let stepCount = 32
 
     /// A lookup in progress: the hash of the wanted identity, and the first row that the index has for this hash.

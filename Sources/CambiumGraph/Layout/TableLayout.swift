@@ -32,8 +32,8 @@ final class TableLayout: Sendable {
     static let changedSlot = 1
     /// The column with the serial of the object from which the object of a row was cloned.
     static let sourceSlot = 2
-    /// The column with the virtual page (a range of consecutive serials) of each row. Only groups that several virtual pages share use this
-    /// column.
+    /// The column with the virtual page (a range of consecutive serials) of each row. Only groups with the objects of several virtual pages
+    /// use this column.
     static let virtualPageSlot = 3
     /// The maximum number of rows. Rows have 32-bit numbers, and the largest number is reserved for `noRow`.
     static let rowCountMax = UInt64(UInt32.max)

@@ -114,7 +114,7 @@ extension AttributeConstraints {
 }
 
 extension Draft {
-    /// The maximum number of violations that the check of one rule reports after a migration.
+    /// The maximum number of violations of one rule that are reported after a migration.
     static let migrationViolationCountMax = 10_000
 
     /// Returns the violations of the new schema's rules by existing objects. Complexity: O(objects that a rule concerns).

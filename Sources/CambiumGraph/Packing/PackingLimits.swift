@@ -22,7 +22,7 @@ package struct PackingLimits: Sendable {
 
     package init() {}
 
-    /// Limits for a caller that waits for packing: everything that is worthwhile is packed.
+    /// Limits for a caller that is waiting until packing ends: everything that is worthwhile is packed.
     package static let thorough: PackingLimits = {
         var limits = PackingLimits()
         (limits.sparseness, limits.groupCountMin) = (2, 4)

@@ -19,7 +19,7 @@ public struct Aggregate: Hashable, Sendable {
 
 /// One group of objects, with the results of the requested functions.
 public struct AggregateRow: Hashable, Sendable {
-    /// The key values that the objects of the group share. Empty if the request has no keys.
+    /// The key values, which are the same for all objects of the group. Empty if the request has no keys.
     public let group: [QueryValue]
     /// The result of each function, in the order of the request.
     public let values: [QueryValue]

@@ -61,9 +61,9 @@ final class ColumnSums: GroupSums {
     private let slot: Int
     private let type: AttributeType
     private let isReal: Bool
-    /// The sums of whole numbers; empty if the column has floating-point numbers.
+    /// The sums of whole numbers; empty if the column contains floating-point numbers.
     private var wholes: [WholeSum] = []
-    /// The sums of floating-point numbers; empty if the column has whole numbers.
+    /// The sums of floating-point numbers; empty if the column contains whole numbers.
     private var reals: [RealSum] = []
 
     private struct WholeSum {

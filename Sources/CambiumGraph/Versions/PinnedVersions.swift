@@ -16,7 +16,8 @@ struct PinnedVersions {
     /// The index at which the next call of `reclaimSome` begins.
     private var lookPlace = 0
     private(set) var count = 0
-    /// The total size of the pages that only pinned versions reach, in granules of 16 bytes.
+    /// The total size, in granules of 16 bytes, of the pages that the newest version no longer reaches, but that a pinned version still
+    /// does.
     private(set) var deadGranules = 0
 
     private static let lookCount = 4
@@ -33,7 +34,7 @@ struct PinnedVersions {
         return elements
     }
 
-    /// Adds a version that is newer than all others. Complexity: O(pages that only this version reaches).
+    /// Adds a version that is newer than all others. Complexity: O(pages that the next version replaced).
     mutating func append(_ version: Version, _ space: PageSpace) {
         deadGranules += Self.granules(version.dead, space)
         let pin = Pin(version: version, older: pins[0].older, newer: 0)

@@ -106,7 +106,7 @@ extension Timeline {
     ///
     /// - Parameter tableChunkCount: Returns the number of chunks that a table for `chunkCount` chunks takes. No page is placed in these
     ///   chunks until the next call of `reuse`.
-    /// Complexity: O(chunks + pages that superseded versions hold).
+    /// Complexity: O(chunks + pages of the superseded versions).
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
@@ -117,7 +117,7 @@ extension Timeline {
         let (tables, disk) = try takeTableChunks(tableChunkCount)
         let version = head.version
         var live = (0..<space.chunkCount).map { space.live[$0] }
-        // The image has only the pages of the newest version. So pages that only older versions reach are subtracted from `live`.
+        // The image has only the pages of the newest version. So the pages that only older versions still use are subtracted from `live`.
         for older in pinnedVersions {
             for page in older.dead.elements { live[Int(page >> 12)] -= UInt16(space.chunks.granules(page)) }
         }
@@ -152,8 +152,8 @@ extension Timeline {
     }
 
     /// Lets writers use exactly the chunks that no version of this process and no owner needs. Releases the memory and disk space of these
-    /// chunks, except at most 16 MiB that are kept for the next writes. Call this method before the first draft, or while no writer waits.
-    /// Complexity: O(chunks).
+    /// chunks, except at most 16 MiB that are kept for the next writes. Call this method before the first draft, or while no writer is
+    /// waiting. Complexity: O(chunks).
     package func reuse(_ owners: ChunkOwners) {
         var rest = beginReuse(owners, keepsSpares: true)
         while !rest.isDone {

@@ -68,8 +68,7 @@ package final class Timeline: @unchecked Sendable {
         graph.version.dead.elements.reduce(0) { $0 + space.chunks.granules($1) } * PageLayout.granule
     }
 
-    /// The totals as of the last version that was published, or of the last time that chunks became available. Any thread may read them.
-    /// O(1).
+    /// The totals when the last version was published, or when chunks last became available. Any thread may read them. O(1).
     package var totals: TimelineTotals { counters.totals }
 
     /// Updates `totals` to the current state.
@@ -95,7 +94,7 @@ package final class Timeline: @unchecked Sendable {
 
     /// Publishes a draft: makes it the newest version, and returns this version.
     ///
-    /// Throws `.notWritable` if another draft was published after the creation of this draft, or if a change of the draft failed after its
+    /// Throws `.notWritable` if another draft was published after this draft was created, or if a change in the draft failed after its
     /// first write. In both cases, the draft is dropped. Complexity: O(superseded pages).
     ///
     /// - Parameter indexing: The approximate number of rows to add to an incomplete ordered index; `nil` for the usual number.

@@ -45,7 +45,7 @@ struct SegmentRecords {
     }
 
     /// Returns the checksum of the joint after the last transaction in an open segment, or `nil` if no joint follows. A joint is a frame
-    /// without transactions that marks a position of the log.
+    /// without transactions that marks a position in the log.
     func jointChecksum() throws(CambiumError) -> UInt32? {
         guard rest.isEmpty, !reader.isSealed else { return nil }
         var following = reader

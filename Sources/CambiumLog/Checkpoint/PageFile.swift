@@ -88,8 +88,8 @@ package final class PageFile: @unchecked Sendable {
         file.close()
     }
 
-    /// Returns whether the pages of this checkpoint and of another checkpoint are in the same file. If so, a chunk that both checkpoints
-    /// own has the same bytes in both, because no process writes to a chunk that a graph maps.
+    /// Returns whether the pages of this checkpoint and of another checkpoint are in the same file. If so, a chunk that is part of both
+    /// checkpoints has the same bytes in both, because no process writes to a chunk that a graph maps.
     package func isSameFile(as other: PageFile) -> Bool {
         root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
     }

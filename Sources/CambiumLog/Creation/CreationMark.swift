@@ -1,15 +1,15 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The content of the file CREATING: the names of the files that the creation of a store writes. If the creation is interrupted, a later
-/// creation removes these files and no others. FORMAT.md 1, "CREATING".
+/// The content of the file CREATING: the names of the files that are written while a store is created. If the creation is interrupted, a
+/// later creation removes these files and no others. FORMAT.md 1, "CREATING".
 struct CreationMark: Equatable {
     static let fileName = "CREATING"
     static let byteCountMax = 64 << 20
 
     /// The files that the creation writes, as paths in the store's directory.
     private(set) var names: Set<String> = []
-    /// Whether the store was complete and durable when the creation ended.
+    /// Whether the store is complete and durable.
     private(set) var isFinished = false
     /// The checksum of the last entry, or of the header if there is no entry. The checksum of the next entry includes this checksum.
     private var checksum: UInt32 = 0
@@ -111,7 +111,8 @@ struct CreationMark: Equatable {
         return true
     }
 
-    /// Whether the creation of a store can write a file with this path. A mark that lists any other path was not written by a creation.
+    /// Whether a process that creates a store can write a file with this path. A mark that lists any other path was not written by such a
+    /// process.
     private static func isName(_ path: String) -> Bool {
         let suffix = LogFileName.replacementSuffix
         let base = path.hasSuffix(suffix) ? String(path.dropLast(suffix.utf8.count)) : path

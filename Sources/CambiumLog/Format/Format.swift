@@ -82,7 +82,7 @@ enum Format {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
         /// The number of bytes of a checkpoint record before the first field that depends on the version. In version 1, this field is the
-        /// length of the schema. In later versions, it is the offset of a joint, a marked position of the log.
+        /// length of the schema. In later versions, it is the offset of a joint, a marked position in the log.
         static let headerByteCount = 80
         /// The maximum length of a whole checkpoint record, except in version 1.
         static let recordByteCountMax = 4096

@@ -187,7 +187,7 @@ package struct LogCopy {
         }
     }
 
-    /// Whether the log in the copy contains the position of a checkpoint. A writer marks the position by a joint (a frame without
+    /// Whether the log in the copy contains the position of a checkpoint. A writer marks the position with a joint (a frame without
     /// transactions). The copy lacks a joint that the writer appended after the end of the log was determined.
     private func has(_ root: CheckpointRecord) throws(CambiumError) -> Bool {
         let position = LogPrefix(root)

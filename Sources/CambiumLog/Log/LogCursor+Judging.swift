@@ -35,8 +35,8 @@ extension LogCursor {
         let isGone = unfinished?.isGone ?? false
         if isGone { stepBack() }
         let before = listed
-        // If the creation of the last segment was interrupted, its file may be missing until a writer creates it again. The segment stays
-        // in `segments` until then.
+        // If a process ended while it was creating the last segment, the file may be missing until a writer creates it again. The segment
+        // stays in `segments` until then.
         try list()
         var hasMoved = isGone || newHead != head || listed != before
         head = newHead

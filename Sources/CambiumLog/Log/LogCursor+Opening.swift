@@ -2,8 +2,8 @@ import CambiumBytes
 internal import CambiumModel
 
 extension LogCursor {
-    /// Opens the next segment. Returns `false` if the next segment is the last segment and cannot be read. In that case, the creation of
-    /// the segment was interrupted or is in progress, or a writer has removed the segment.
+    /// Opens the next segment. Returns `false` if the next segment is the last segment and cannot be read. In that case, a process ended
+    /// while it was creating the segment or is still creating it, or a writer has removed the segment.
     mutating func openNext() throws -> Bool {
         unfinished = nil
         while true {
@@ -98,7 +98,7 @@ extension LogCursor {
         }
     }
 
-    /// Returns the segment in which reading continues from a position of the log. The segment begins before the position.
+    /// Returns the segment in which reading continues from a position in the log. The segment begins before the position.
     private mutating func segment(with base: LogPrefix) throws -> SegmentReader {
         // The search goes from the last segment to the first. An interrupted merge may have left several segments with the position. In
         // that case, the original segment is found before the merged one.
@@ -165,7 +165,7 @@ extension LogCursor {
         left = nil
     }
 
-    /// Lists the directory again. Returns `false` if the directory has the same segments as before, or no segments.
+    /// Lists the directory again. Returns `false` if the directory contains the same segments as last time, or no segments.
     private mutating func relist() throws(CambiumError) -> Bool {
         let found = try LogDirectory.segments(volume)
         guard found != listed, !found.isEmpty else { return false }

@@ -109,7 +109,7 @@ struct LogCursor {
     private mutating func readFrames(_ body: BatchBody) throws {
         guard mayBeWritten, isLast else { return try readFrames(upTo: .max, body) }
         try reader?.refresh()
-        // The call reads only up to the length that the file has now. Otherwise, the call might never end while another process writes
+        // The call reads only up to the length that the file has now. Otherwise, the call might never end while another process is writing
         // continuously.
         let byteCount = reader?.byteCount ?? 0
         // The first steps are short, so that a caller that stops early does not wait until a large segment is completely verified.
@@ -142,8 +142,8 @@ struct LogCursor {
                 byteCount += records[countedCount].opsByteCount
                 countedCount += 1
             }
-            // Records from one read of the file share a buffer. A batch ends with the read, because two threads that count references to
-            // the same buffer slow each other down.
+            // All records that one read of the file returned use the same buffer. A batch ends with the read, because two threads that
+            // count references to the same buffer slow each other down.
             if records.count >= batchCountMax || byteCount >= Self.batchByteCountMax || reader?.windowCount != windowCount {
                 try hand(&records, body)
                 (countedCount, byteCount) = (0, 0)

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A reader of a log that another process writes. It reads the log up to its durable end, and continues there later.
+/// A reader of a log to which another process is writing. It reads the log up to its durable end, and continues there later.
 ///
 /// The writer never waits for a follower. The follower syncs bytes before it reads them, so that no caller acts on a transaction that a
 /// power failure may remove. An open segment stays readable after the writer has sealed or replaced it.

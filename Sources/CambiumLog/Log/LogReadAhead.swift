@@ -1,12 +1,12 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// A reader that reads and verifies a long log on a dedicated thread, while the caller uses the transactions that were read before.
+/// A reader that reads and verifies a long log on a dedicated thread, while the caller is using the transactions that were read earlier.
 final class LogReadAhead: Sendable {
     /// A log with more bytes than this is read on a dedicated thread. A writer keeps fewer zeros at the end of a segment, so zeros alone
     /// never start the thread.
     static let byteCountMin = 2 << 20
-    /// The maximum number of batches that were read and wait for the caller.
+    /// The maximum number of batches that were read and are waiting for the caller.
     private static let batchCountMax = 2
     /// The maximum number of bytes of ops in the batches that were read, including the batch that the caller is using.
     private static let pendingByteCountMax = 32 << 20
@@ -29,7 +29,7 @@ final class LogReadAhead: Sendable {
     init(_ scan: @escaping @Sendable (LogCursor.BatchBody) throws -> LogReader.End) { self.scan = scan }
 
     /// Calls `body` with every transaction, in order, on the caller's thread. Throws the error of the scan after `body` has received
-    /// everything that was read before. Also throws the errors of `body`.
+    /// everything that was read earlier. Also throws the errors of `body`.
     func run(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
         guard let thread = DedicatedThread({ self.read() }) else { return try scan { try $0.forEachInPlace(body) } }
         defer {

@@ -127,7 +127,7 @@ package struct LogReader: Sendable {
         /// The offset up to which the segment was durable according to HEAD or a frame.
         let durableOffset: Int
         let codec: TransactionCodec
-        /// The offset of the joint (a frame without transactions that marks a position of the log) at the end of the frames. It is `nil` if
+        /// The offset of the joint (a frame without transactions that marks a position in the log) at the end of the frames. It is `nil` if
         /// the last frame contains transactions.
         let jointOffset: Int?
     }

@@ -24,7 +24,7 @@ package struct LogTree: Sendable, Equatable {
     /// `byteCountMax` bytes. In these cases, nothing was appended. Complexity: O(bytes that are read), in bounded memory.
     ///
     /// - Parameters:
-    ///   - base: a position of the log at or before the last transaction in the tree; `nil` for the beginning.
+    ///   - base: a position in the log at or before the last transaction in the tree; `nil` for the beginning.
     ///   - byteCountMax: the maximum number of bytes of log that the transactions may take.
     package mutating func append(
         _ log: LogReader, after base: LogPrefix?, upTo last: TransactionNumber, byteCountMax: Int = .max

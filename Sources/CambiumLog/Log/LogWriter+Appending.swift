@@ -102,7 +102,7 @@ extension LogWriter {
         return try appendFrame()
     }
 
-    /// Writes a frame: the staged transactions, or a joint (a frame without transactions that marks a position of the log) if no
+    /// Writes a frame: the staged transactions, or a joint (a frame without transactions that marks a position in the log) if no
     /// transaction is staged.
     private func appendFrame(_ joint: Joint? = nil) throws(CambiumError) -> Int {
         if isAsClosed {

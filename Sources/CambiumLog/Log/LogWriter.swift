@@ -25,7 +25,7 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var position: Int
     @exclusivity(unchecked) var lastChecksum: UInt32
     /// The offset of the joint with which the log ends; `nil` if the log ends with transactions. A joint is a frame without transactions
-    /// that marks a position of the log.
+    /// that marks a position in the log.
     @exclusivity(unchecked) var jointOffset: Int?
     @exclusivity(unchecked) var durablePosition: Int
     @exclusivity(unchecked) var headSequence: UInt64

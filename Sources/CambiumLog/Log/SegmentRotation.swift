@@ -1,8 +1,8 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// A rotation: the end of one segment (a log file) and the creation of the next one. The rotation waits for the disk, but does not hold the
-/// lock of the log's owner.
+/// A rotation: it ends one segment (a log file) and creates the next one. The rotation waits for the disk, but does not hold the lock of
+/// the log's owner.
 ///
 /// `LogWriter.stage` decides that a segment is full. Then `stage` stages its transaction and the following transactions for the next
 /// segment. `run` makes the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before

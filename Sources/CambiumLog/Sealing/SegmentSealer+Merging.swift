@@ -63,7 +63,7 @@ extension SegmentSealer {
 
     /// Merges segments into one segment, which has the name of the first segment.
     ///
-    /// The index lists the checksum of each joint (a frame without transactions that marks a position of the log) and of the end of each
+    /// The index lists the checksum of each joint (a frame without transactions that marks a position in the log) and of the end of each
     /// segment. So the positions of checkpoints stay valid. Throws as `seal` does. A crash leaves the segments as they were, or the merged
     /// segment and some of the old segments. Complexity: O(bytes), with memory for one frame.
     ///

@@ -5,7 +5,7 @@ extension SegmentSealer {
     /// Splits a segment into two sealed segments, so that the second segment begins after a transaction. Does nothing if a segment already
     /// begins there.
     ///
-    /// A joint (a frame without transactions that marks a position of the log) must follow the transaction. The caller must first remove
+    /// A joint (a frame without transactions that marks a position in the log) must follow the transaction. The caller must first remove
     /// the segments whose transactions the preceding segment also contains. Throws as `seal` does.
     ///
     /// After a crash, the directory contains both parts or the whole segment. If it contains the whole segment, it may also contain the

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// A joint: a frame without transactions that marks a position of the log. A reader can begin at that position. FORMAT.md 3, "Joints".
+/// A joint: a frame without transactions that marks a position in the log. A reader can begin at that position. FORMAT.md 3, "Joints".
 ///
 /// A joint repeats the number and the time of the last transaction before it.
 struct Joint: Equatable {
@@ -31,7 +31,7 @@ struct Joint: Equatable {
     }
 }
 
-/// A position of the log that a checkpoint names: the end of the log when the checkpoint was made.
+/// A position in the log that a checkpoint names: the end of the log when the checkpoint was made.
 package struct LogPosition: Sendable, Equatable {
     /// The offset of the joint in its segment; 0 if the position is the beginning of a segment.
     package let jointOffset: Int

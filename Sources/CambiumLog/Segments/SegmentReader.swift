@@ -12,7 +12,7 @@ struct SegmentReader {
     private(set) var durableOffset = 0
     private(set) var next: TransactionNumber
     private(set) var codec: TransactionCodec
-    /// The offset of the joint (a frame without transactions that marks a position of the log) directly before `offset`. It is `nil` if a
+    /// The offset of the joint (a frame without transactions that marks a position in the log) directly before `offset`. It is `nil` if a
     /// frame with transactions precedes `offset`.
     private(set) var jointOffset: Int?
     /// The index of a sealed segment; `nil` for an open segment, or if the index is corrupt.

@@ -9,7 +9,8 @@ import CambiumBytes
 /// SAFETY: the file keeps its length while it is mapped. The kernel would kill a process (SIGBUS) that touches a mapping beyond the end of
 /// its file.
 ///
-/// SENDABLE: the address and the size do not change. A caller that writes to the memory ensures that no thread reads it at the same time.
+/// SENDABLE: the address and the size do not change. A caller that writes to the memory ensures that no thread is reading it at the same
+/// time.
 package final class FileMapping: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let byteCount: Int

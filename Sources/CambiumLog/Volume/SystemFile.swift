@@ -8,7 +8,7 @@ internal import CambiumModel
 
 /// An open file of the operating system.
 ///
-/// SENDABLE: the descriptor is a number; the owner of the file ensures that the file is not closed while another thread uses it.
+/// SENDABLE: the descriptor is a number; the owner of the file ensures that the file is not closed while another thread is using it.
 final class SystemFile: VolumeFile, @unchecked Sendable {
     private var descriptor: Int32
     /// The error number of the sync that failed, or 0 if no sync has failed.

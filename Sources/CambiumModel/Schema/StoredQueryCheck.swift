@@ -28,8 +28,8 @@ package struct StoredQueryCheck {
         try mistakes.throwIfAny()
     }
 
-    /// Returns the mistakes of a query that an entity declares. `key` is a key in the JSON form of the query, and the value of this key has
-    /// the mistake.
+    /// Returns the mistakes of a query that an entity declares. `key` is a key in the JSON form of the query, and the value of this key
+    /// contains the mistake.
     ///
     /// The patterns of this query, and of the queries that were checked before, count toward `patternCountMax`.
     package mutating func mistakes(_ query: QueryDefinition, in source: Entity) -> [(key: String, message: String)] {

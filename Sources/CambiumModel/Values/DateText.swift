@@ -8,7 +8,7 @@ package enum DateText {
     // MARK: Writing
 
     /// Returns the text in UTC, with a `Z`. The fraction has just enough digits to read back the same value, and no digits for whole
-    /// seconds. A time outside `range` is written as the nearest time in the range. No attribute of the type `date` has a time outside
+    /// seconds. A time outside `range` is written as the nearest time in the range. No attribute of type `date` has a time outside
     /// `range`.
     package static func text(_ seconds: Double) -> String {
         let (whole, fraction) = split(seconds.isNaN ? range.lowerBound : min(max(seconds, range.lowerBound), range.upperBound.nextDown))
