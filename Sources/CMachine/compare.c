@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) int32_t group_of(cmachine_key key, 
     int32_t code;
     while ((code = groups.places[place]) >= 0) {
         const cmachine_key *known = &groups.keys[code];
-        // Only texts of less than 8 bytes have this tag. The high words of their keys are 0, so these words need no comparison.
+        // Only keys of texts of less than 8 bytes contain this tag. The high words of their keys are 0, so these words need no comparison.
         uint64_t difference = (known->low ^ key.low) | (known->tag ^ key.tag);
         if (key.tag != CMACHINE_TEXT_TAG) difference |= known->high ^ key.high;
         if (!difference) break;

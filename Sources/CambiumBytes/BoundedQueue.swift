@@ -15,7 +15,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
     private let countMax: Int
     private let weightMax: Int
     private let state = Guarded(State())
-    /// A counter that each change of the queue increments. Waiting threads sleep on the counter.
+    /// A counter that each change to the queue increments. Waiting threads sleep on the counter.
     private let turn = Futex(0)
 
     public init(countMax: Int, weightMax: Int = .max) {

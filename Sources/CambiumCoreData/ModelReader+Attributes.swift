@@ -78,7 +78,7 @@ extension ModelReader {
             case .uuid, .uri: Self.converted(text, type).map { .string($0) }
             case .data, .json: nil
             }
-        if value == nil { warnings.add(place, "'\(key)' is ignored; '\(text)' is not a value of the type \(type.rawValue)") }
+        if value == nil { warnings.add(place, "'\(key)' is ignored; '\(text)' is not a value of type \(type.rawValue)") }
         return value
     }
 

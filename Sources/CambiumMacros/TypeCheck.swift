@@ -70,7 +70,7 @@
             case .unsupported(let name):
                 let replacement = TypeShape.replacements[name] ?? nil
                 let mistake = Mistake(
-                    "unsupportedType", "The store has no attributes of the type '\(name)'.",
+                    "unsupportedType", "The store has no attributes of type '\(name)'.",
                     replacement.map { "Write '\($0)', which holds all of its values." }
                         ?? "Write a type that attributes can have, such as Int64 or Decimal.")
                 findings.add(mistake, at: type.withoutOptional, fix: replacement.map { .replacing(type.withoutOptional, with: $0) })
@@ -92,7 +92,7 @@
             switch member {
             case .attribute(let name), .unsupported(let name):
                 findings.add(
-                    .needsJSON("\(word)OfValues", property, "several values of the type '\(name)'"), at: type,
+                    .needsJSON("\(word)OfValues", property, "several values of type '\(name)'"), at: type,
                     fix: .adding(".json", to: property))
             case .array, .set, .dictionary:
                 findings.add(

@@ -45,7 +45,7 @@
                 case "weak", "unowned":
                     let mistake = Mistake(
                         "weakProperty", "'\(name)' is \(modifier.name.text), but a record holds no references to classes.",
-                        "Refer to another object with a property of the type 'Ref<...>?'.")
+                        "Refer to another object with a property of type 'Ref<...>?'.")
                     findings.add(mistake, at: modifier)
                 default: break
                 }

@@ -51,7 +51,7 @@ extension ObjectChange {
     }
 }
 
-/// The expected change of one object: the difference between its states in two reference graphs.
+/// The expected changes to one object: the differences between its states in two reference graphs.
 private struct ReferenceChange {
     let id: ObjectID
     let old: ReferenceGraph

@@ -23,8 +23,8 @@ extension RandomProgram {
             if kind == .update { attributes = someOf(attributes, upTo: 3) }
         }
         if serials.isEmpty { return nil }
-        // If a block has many objects, the attributes of unique sets get new values. With a few common values, two objects would almost
-        // always have the same identity, and the transaction would be rejected.
+        // If a block contains many objects, the attributes of unique sets get new values. With a few common values, two objects would
+        // almost always have the same identity, and the transaction would be rejected.
         let isFresh = serials.count > 10
         let columns = attributes.map { attribute in
             column(

@@ -1,7 +1,7 @@
 import CambiumJSON
 package import CambiumModel
 
-/// Random changes of a schema. A migration makes most of these changes automatically. Some changes need a closure that converts values, and
+/// Random changes to a schema. A migration makes most of these changes automatically. Some changes need a closure that converts values, and
 /// existing objects violate the rules of some others.
 extension RandomSchema {
     /// Returns a valid schema that differs from another schema in one to three aspects.

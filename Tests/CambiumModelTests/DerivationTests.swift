@@ -37,10 +37,10 @@ import Testing
     @Test(arguments: [
         (#"{"type":"int64","derived":{"count":"things"}}"#, "/derived/count", "'Order' has no relationship 'things'"),
         (#"{"type":"int64","derived":{"count":"one"}}"#, "/derived/count", "'one' is a to-one relationship"),
-        (#"{"type":"float","derived":{"count":"items"}}"#, "/derived/count", "must be of the type int64 or int32 or int16"),
+        (#"{"type":"float","derived":{"count":"items"}}"#, "/derived/count", "must be of type int64 or int32 or int16"),
         (#"{"type":"int64","derived":{"sum":"items"}}"#, "/derived/sum", "such as 'items.price'"),
         (#"{"type":"int64","derived":{"sum":"items.cost"}}"#, "/derived/sum", "'Item' has no attribute 'cost'"),
-        (#"{"type":"double","derived":{"sum":"items.small"}}"#, "/derived/sum", "must be of the type int64 or int32 or int16"),
+        (#"{"type":"double","derived":{"sum":"items.small"}}"#, "/derived/sum", "must be of type int64 or int32 or int16"),
         (#"{"type":"int64","derived":{"sum":"items.key"}}"#, "/derived/sum", "'sum' cannot read 'key'"),
         (#"{"type":"bool","optional":true,"derived":{"min":"items.flag"}}"#, "/derived/min", "'min' cannot read 'flag'"),
         (#"{"type":"string","derived":{"folded":"number"}}"#, "/derived/folded", "'folded' cannot read 'number'"),

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Changes that a caller collects over time, for example in a form, and commits later.
 ///
-/// An edit is a value. It holds the graph of one moment, its *base*, and the changes of that graph. Reading an edit returns the base with
+/// An edit is a value. It holds the graph of one moment, its *base*, and the changes to that graph. Reading an edit returns the base with
 /// these changes. The store can change in the meantime: an edit holds no lock, and copying an edit costs nothing.
 /// `Store.commit(_:policy:author:durability:)` compares an edit with the store, and applies the changes in one transaction. Docs/EDITS.md
 /// has the rules.

@@ -48,7 +48,7 @@ struct EditDrops {
         for (id, state) in edit.overlay.objects where state.deletion.map(deletions.contains) == true { objects.insert(id) }
     }
 
-    /// Removes changes of links that cannot be applied, because objects or relationships stay as they are in the store.
+    /// Removes changes to links that cannot be applied, because objects or relationships stay as they are in the store.
     ///
     /// A dropped change can rule out other changes. If a to-one relationship loses a change, it loses all of its changes, and so do the
     /// to-one relationships at the other ends. If the edit removed a link before it deleted one of the two linked objects, and the link now

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The smallest change of an `EditOverlay`. It contains the changed part before and after the change, so that the change can be undone
+/// The smallest change to an `EditOverlay`. It contains the changed part before and after the change, so that the change can be undone
 /// exactly.
 enum EditWrite: Sendable {
     case insertion(ObjectID, EntityNumber)
@@ -8,8 +8,8 @@ enum EditWrite: Sendable {
     case value(EditPlace, before: Value?, after: Value?)
     case target(EditPlace, before: EditTargetID?, after: EditTargetID?)
     case list(EditPlace, before: [ObjectID]?, after: [ObjectID]?)
-    /// A change of the members of an ordered relationship that the edit had already changed. At index `at`, the added members replace the
-    /// removed members.
+    /// A change to the members of an ordered relationship that the edit had already changed. The added members replace the removed members,
+    /// which began at index `at`.
     case splice(EditPlace, at: Int, removed: [ObjectID], added: [ObjectID])
     case member(EditPlace, ObjectID, before: Bool?, after: Bool?)
 

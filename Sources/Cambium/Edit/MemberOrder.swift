@@ -37,7 +37,8 @@ enum MemberOrder {
                 if place < passed { waiting -= 1 }
                 moved.insert(member)
             }
-            // At this step, the wanted members that precede this member are before it, and so are the members that are still to be moved.
+            // When this step is applied, all wanted members that must precede this member are already before it. The members that are still
+            // to be moved are also before it.
             steps.append(Step(member: member, index: position + waiting, isNew: place == nil))
         }
         return steps

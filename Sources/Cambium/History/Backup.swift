@@ -8,7 +8,7 @@ public struct Backup: Sendable, Equatable {
     public private(set) var transaction = TransactionNumber.none
     /// The number of bytes of the copy.
     public private(set) var byteCount = 0
-    /// The number of checkpoints in the copy. With them, the copy opens quickly.
+    /// The number of checkpoints in the copy. They let the copy open quickly.
     package private(set) var checkpointCount = 0
 
     /// Copies a store with all of its transactions and checkpoints. Throws `.ioFailure` if the store is compacted during the copy.
@@ -96,9 +96,9 @@ extension Store {
     ///   - newPath: The directory of the copy, which does not exist or is empty.
     ///   - point: The last moment in the copy. A copy of an earlier moment is an independent store. Throws `.notFound` if there is no such
     ///     moment, or if transactions that led to it were retired.
-    ///   - archive: The directory of the archive, which contains the retired parts of the log. With the archive, the copy has the whole
-    ///     history. Throws `.notFound` if a retired part is not in the archive. Throws `.conflict` if the archive belongs to another store,
-    ///     and `.damaged` if it differs from the retired parts.
+    ///   - archive: The directory of the archive, which contains the retired parts of the log. If the archive is given, the copy contains
+    ///     the whole history. Throws `.notFound` if a retired part is not in the archive. Throws `.conflict` if the archive belongs to
+    ///     another store, and `.damaged` if it differs from the retired parts.
     @discardableResult
     public static func backUp(at path: String, to newPath: String, point: Point = .latest, archive: String? = nil) throws -> Backup {
         let target = try target(newPath, of: path, archive)
@@ -118,7 +118,7 @@ extension Store {
         return target
     }
 
-    /// Returns the files of a store. With an archive, the files appear as they were before anything was retired.
+    /// Returns the files of a store. If an archive is given, returns the files as they were before anything was retired.
     private static func source(_ path: String, _ archive: String?) throws -> any Volume {
         let store = SystemVolume(root: path)
         guard let archive else { return store }

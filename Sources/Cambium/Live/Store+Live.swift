@@ -11,12 +11,12 @@ extension Store {
     ///
     /// A transaction concerns a query if it inserts, deletes or changes an object of the query's entity. If the condition or a sort key
     /// reads a property of other objects, a transaction that changes this property also concerns the query. All other transactions cost the
-    /// query nothing. A consumer that is slower than the writers receives one update for several transactions. For a consumer that stops
-    /// reading, the store keeps only a limited number of changes.
+    /// query nothing. A consumer that is slower than the writers receives one update for several transactions. The store keeps only a
+    /// limited number of changes for a consumer that stops reading.
     ///
     /// The sequence ends after the last update if the store is closed. If the task is cancelled, the sequence throws `CancellationError`.
-    /// The first update throws as `Graph.find(_:)` does. It also throws `.invalidInput` for a query with a cursor. If a change of the
-    /// schema removes a name of the query, the sequence throws `.unknownName` or `.invalidInput`. After an error, the sequence ends. See
+    /// The first update throws as `Graph.find(_:)` does. It also throws `.invalidInput` for a query with a cursor. If a change to the
+    /// schema removes a name in the query, the sequence throws `.unknownName` or `.invalidInput`. After an error, the sequence ends. See
     /// Docs/LIVE.md.
     ///
     /// Complexity of an update: O(objects whose answer may differ x log result + result), and at most that of the query.

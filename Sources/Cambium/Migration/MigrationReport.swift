@@ -1,7 +1,7 @@
 package import CambiumJSON
 public import CambiumModel
 
-/// The result of a change of the schema, or the expected result in a preview.
+/// The result of a change to the schema, or the expected result in a preview.
 public struct MigrationReport: Sendable {
     public enum Handling: String, Sendable {
         case automatic
@@ -22,7 +22,7 @@ public struct MigrationReport: Sendable {
 
     /// The transaction of the migration; `nil` if nothing was written.
     public internal(set) var transaction: TransactionNumber?
-    /// All changes of the schema, in the order of the new schema, with removals at the end.
+    /// All changes to the schema, in the order of the new schema, with removals at the end.
     public internal(set) var entries: [Entry] = []
     /// In a preview, the rules that objects would break, so that the migration would be refused.
     public internal(set) var violations: [String] = []

@@ -5,7 +5,7 @@ public import CambiumGraph
 ///
 ///     let data = try JSONEncoder().encode(ExportedRecords(notes, in: store.graph, options))
 ///
-/// The values come from the graph, so unsaved changes of a record are not written. The encoder chooses the format, so
+/// The values come from the graph, so unsaved changes to a record are not written. The encoder chooses the format, so
 /// `ExportOptions.format` has no effect. Dates and data are texts as in exports, and the encoder's strategies for them do not apply.
 public struct ExportedRecords<Record: EntityRecord>: Sendable {
     private let records: [Record]

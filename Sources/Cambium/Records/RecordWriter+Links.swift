@@ -120,7 +120,7 @@ extension RecordWriter {
         try target.unlink(id, relationship, member)
     }
 
-    /// Records that a change of the inverse relationship removes a member from a relationship of `owner`.
+    /// Records that a change to the inverse relationship removes a member from a relationship of `owner`.
     private mutating func noteLoss(of member: ObjectID, at owner: ObjectID, _ relationship: Relationship) {
         let place = EditPlace(owner, relationship.number)
         if !addedMembers.contains(LinkEnd(place: place, member: member)) { lostMembers[place, default: []].insert(member) }

@@ -14,7 +14,7 @@ public struct RecordWriter: ~Copyable {
     /// The objects of the records that contain the current record, followed by the current object.
     private(set) var path: [ObjectID] = []
     /// The values and members that properties had before the writer changed them. If a copy of a record still has these former values,
-    /// saving this copy does not undo the change of another copy.
+    /// saving this copy does not undo a change that another copy made.
     private var formerValues: [EditPlace: Value] = [:]
     var formerMembers: [EditPlace: [ObjectID]] = [:]
     /// The members that the writer added to a relationship, or removed from it, by changing the inverse relationship. If a record still has

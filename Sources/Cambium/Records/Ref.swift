@@ -67,7 +67,7 @@ extension Ref: RelatedValue, ArrayElement {
     public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.existing(self) }
 }
 
-/// A `Ref` of any record type. With this protocol, `RecordWriter` creates a ref without knowing the record type.
+/// A `Ref` of any record type. `RecordWriter` uses this protocol to create a ref without knowing the record type.
 protocol ContainerRef {
     var id: ObjectID { get }
     var origin: RefOrigin { get }

@@ -50,10 +50,10 @@ extension Store {
     /// - Parameters:
     ///   - retention: The part of the log to keep.
     ///   - archive: The directory that receives copies of the segments (files of the log) before they are retired. The copies are durable
-    ///     before a segment is retired. The directory does not exist yet, is empty, or contains retired segments of this store. From the
-    ///     store and this directory, `Store.backUp` creates a store with the whole history. Throws `.conflict` if the directory is the
-    ///     archive of another store, and `.cannotCreate` if the directory contains something else. Throws `.locked` if another process is
-    ///     adding to the directory. In these cases, nothing was retired. See Docs/ARCHIVE.md.
+    ///     before a segment is retired. The directory does not exist yet, is empty, or contains retired segments of this store.
+    ///     `Store.backUp` can combine the store and this directory into a store with the whole history. Throws `.conflict` if the directory
+    ///     is the archive of another store, and `.cannotCreate` if the directory contains something else. Throws `.locked` if another
+    ///     process is adding to the directory. In these cases, nothing was retired. See Docs/ARCHIVE.md.
     ///   - effect: `.preview` only reports which transactions could be retired with the existing checkpoints. It changes nothing.
     @discardableResult
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {

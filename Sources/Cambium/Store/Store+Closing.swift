@@ -9,8 +9,8 @@ extension Store {
     /// these commits exist. Throws `.ioFailure` if all commits are durable and the files cannot be closed. Throws `.misuse` inside the
     /// closure of a write; the store then stays open. If another thread is closing the store, waits until that thread has finished.
     ///
-    /// Graphs of the store can still be read, and stay unchanged even if another process then writes to the store. To ensure this, a lease
-    /// (a small file) lists the chunks of the store's files that these graphs map. If the lease cannot be written, the lock is released
+    /// Graphs of the store can still be read, and stay unchanged even if another process then writes to the store. A lease (a small file)
+    /// ensures this: it lists the chunks of the store's files that these graphs map. If the lease cannot be written, the lock is released
     /// only when the last of these graphs is released. Complexity: O(chunks).
     public func close() throws(CambiumError) {
         try writer.checkOutsideOfWrites("close")
@@ -33,8 +33,8 @@ extension Store {
         }
         checkpoints?.checkpointer.end()
         commits.sealing?.close()
-        // By joining the open group of commits, this thread may have to run the next sync. A checkpoint in progress may need that sync. So
-        // this thread joins only now, after `end` has waited for the checkpoint.
+        // A thread that joins the open group of commits may have to run the next sync. A checkpoint in progress may need that sync. So this
+        // thread joins only now, after `end` has waited for the checkpoint.
         let pending = writer.lock.hold {
             commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
         }

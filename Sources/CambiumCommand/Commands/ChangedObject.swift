@@ -9,7 +9,7 @@ struct ChangedObject {
     private let id: String
     /// The values of each attribute at both moments. A migration may have replaced an attribute with another attribute of the same name.
     private let values: [(name: String, before: Value, after: Value)]
-    /// The changes of each relationship. A migration may have replaced a relationship with another relationship of the same name.
+    /// The changes to each relationship. A migration may have replaced a relationship with another relationship of the same name.
     private let members: [(name: String, changes: [RelationshipChange])]
 
     init(_ change: ObjectChange, of changes: Changes) {

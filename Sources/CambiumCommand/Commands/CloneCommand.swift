@@ -78,8 +78,8 @@ struct CloneCommand: ParsableCommand {
 
     // MARK: The request
 
-    /// The name and the arguments of the command. By a digest of these texts, the store recognizes a command that is repeated with the same
-    /// `--request`.
+    /// The name and the arguments of the command. The store uses a digest of these texts to recognize a command that is repeated with the
+    /// same `--request`.
     private var requestParts: [String] {
         var parts = ["clone"] + ids + rules.requestParts
         if let depth = rules.depth { parts.append("--depth=\(depth)") }

@@ -33,7 +33,7 @@ struct LogCommand: ParsableCommand {
         var object: ObjectID?
         /// The root entity of `--entity`; `nil` until a schema has the name. Entity numbers never change their meaning.
         var root: EntityNumber?
-        /// The changes of the schema in the current transaction, in order.
+        /// The changes to the schema in the current transaction, in order.
         var migrations: [SchemaMigration] = []
         /// The transactions of `--from` and `--to`.
         let range: LogRange
@@ -96,7 +96,7 @@ struct LogCommand: ParsableCommand {
             reportRetired(&reading)
             reading.retired = nil
         }
-        // If any ops are needed, all ops are read, because a change of the schema determines the names in later ops.
+        // If any ops are needed, all ops are read, because a change to the schema determines the names in later ops.
         let needsOps = ops || object != nil || entity != nil
         let ops = needsOps && !entry.isRetired ? try entry.ops() : []
         reading.migrations = []

@@ -15,7 +15,7 @@ enum OpText {
         }.joined(separator: " ")
     }
 
-    /// Returns the lines for a change of the schema and for its parts.
+    /// Returns the lines for a change to the schema and for its parts.
     static func lines(_ migration: SchemaMigration) -> [String] {
         if migration.before.entities.isEmpty { return ["schema of \(migration.after.entities.map(\.name).joined(separator: ", "))"] }
         return ["schema \(Readable.of(migration.changes.count, "change"))"]
@@ -39,7 +39,7 @@ enum OpText {
         writer.beginObject()
         text("op", op.kindName, &writer)
         switch op {
-        case .schema: break  // The other `write` shows a change of the schema.
+        case .schema: break  // The other `write` shows a change to the schema.
         case .insert(let id, let entity, let assignments):
             text("object", name(id, schema.entity(entity), schema), &writer)
             values(assignments, schema.entity(entity), &writer)
@@ -105,7 +105,7 @@ enum OpText {
         writer.number(value.rawValue)
     }
 
-    /// Returns the text of an id. If an op does not state the entity of the object, the text has the name of the root entity.
+    /// Returns the text of an id. If an op does not state the entity of the object, the text contains the name of the root entity.
     private static func name(_ id: ObjectID, _ entity: Entity?, _ schema: Schema) -> String {
         (entity ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? "?/\(id.serial)"
     }

@@ -1,6 +1,6 @@
 import CambiumGraph
 
-/// The influences that the rows of a batch have on each other. From these influences, the import determines which refused rows it may omit
+/// The influences that the rows of a batch have on each other. The import uses these influences to determine which refused rows it may omit
 /// at once.
 ///
 /// An import that skips errors applies all rows, omits the first row that breaks a rule at the end, and applies the rows again. If it

@@ -84,7 +84,7 @@ extension RowReader {
         }
     }
 
-    /// Applies `options.mismatch` to a relationship whose value has the wrong type.
+    /// Applies `options.mismatch` to a relationship whose value is of the wrong type.
     mutating func mismatch(_ link: inout RowBatch.Link, _ tokens: JSONTokens, _ message: String) throws(RowFailure) {
         switch options.mismatch {
         case .error: throw failure(.typeMismatch, tokens, message)

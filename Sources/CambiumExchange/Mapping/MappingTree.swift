@@ -90,7 +90,7 @@ struct MappingTree {
         if !rule.dates.isEmpty {
             guard attribute.type == .date else {
                 let type = attribute.type.rawValue
-                throw mistake("/dates", "'\(attribute.name)' has the type \(type), but 'dates' is only for attributes of the type date")
+                throw mistake("/dates", "'\(attribute.name)' has the type \(type), but 'dates' is only for attributes of type date")
             }
             guard PropertyMapping.pivotRange.contains(rule.pivot) else { throw mistake("/pivot", PropertyMapping.pivotRule) }
             do {

@@ -1,7 +1,7 @@
 public import CambiumJSON
 import CambiumModel
 
-/// A change of a value before the value is read as an attribute or a relationship.
+/// A function that is applied to a value before the value is read as an attribute or a relationship.
 ///
 /// Null stays null. Each function except `join` applies to every element of an array.
 public enum ValueFunction: Sendable, Hashable {

@@ -2,7 +2,7 @@ import CambiumModel
 
 extension ChangeFinder {
     /// Compares each group of rows whose page differs between the graphs. A virtual page is a range of consecutive serials. If the group
-    /// has the objects of the same virtual page in both graphs, compares the group row by row, otherwise serial by serial.
+    /// contains the objects of the same virtual page in both graphs, compares the group row by row, otherwise serial by serial.
     mutating func compareObjects(_ table: Int) {
         var scattered = Set<UInt32>()
         forEachGroup(table) { finder, before, after in

@@ -2,9 +2,9 @@ import CambiumModel
 
 /// Finds the differences between two graphs page by page. The columns of both graphs must have the same meanings.
 ///
-/// If a group has the rows of the same virtual page (a range of consecutive serials) in both graphs, the rows are compared in place. If
-/// packing has moved rows, objects are compared by their serials. Links contain row numbers. If `keepsRows` is true for the linked table,
-/// the row numbers are compared. Otherwise, the serials of the linked objects are compared.
+/// If a group contains the rows of the same virtual page (a range of consecutive serials) in both graphs, the rows are compared in place.
+/// If packing has moved rows, objects are compared by their serials. Links contain row numbers. If `keepsRows` is true for the linked
+/// table, the row numbers are compared. Otherwise, the serials of the linked objects are compared.
 struct ChangeFinder {
     let old: Reader
     let new: Reader

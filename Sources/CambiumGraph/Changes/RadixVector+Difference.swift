@@ -21,8 +21,8 @@ extension RadixVector {
 
 /// Walks through two vectors side by side. The recursion is at most five levels deep, because a vector has at most five levels.
 private struct VectorWalk {
-    /// A node at a level of the walk. If the tree of the node has fewer levels, `missingLevels` is the number of levels between the walk's
-    /// level and the node.
+    /// A node at a level of the walk. If the node's tree has fewer levels, `missingLevels` is the number of levels between the walk's level
+    /// and the node.
     struct Node {
         var reference: PageRef
         var missingLevels: Int

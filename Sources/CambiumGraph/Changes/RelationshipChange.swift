@@ -41,7 +41,7 @@ public struct RelationshipChange: Sendable {
     /// All members at the later moment: in order if the relationship is ordered, otherwise ascending. Complexity: O(members).
     public var after: [ObjectID] { links.membersAfter }
 
-    /// Creates the change of an object that both graphs have. Returns `nil` if the relationship did not change.
+    /// Creates the change to the relationship of an object that exists in both graphs. Returns `nil` if the relationship did not change.
     init?(_ links: Links, _ events: ArraySlice<ChangeEvent>) {
         let own = events.filter { $0.kind.rawValue >= ChangeEvent.Kind.removed.rawValue }
         if own.isEmpty { return nil }
@@ -51,7 +51,7 @@ public struct RelationshipChange: Sendable {
         isMoved = own.contains { $0.kind == .moved }
     }
 
-    /// Creates the change of an object that only one graph has. Returns `nil` if the relationship has no members.
+    /// Creates the change to the relationship of an object that exists in only one graph. Returns `nil` if the relationship has no members.
     init?(_ links: Links) {
         self.links = links
         removed = links.membersBefore.sorted()

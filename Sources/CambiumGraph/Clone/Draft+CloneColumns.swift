@@ -180,7 +180,7 @@ extension Draft {
             span.forEach { row, _ in byteCount &+= Int(cells[row] &>> 16 & 0xFF) }
         }
         let reference = (group + column).assumingMemoryBound(to: PageRef.self)
-        // A value of zero bytes has a cell, too, so `byteCount` does not show whether all values are null.
+        // A value of zero bytes also takes a cell, so `byteCount` does not show whether all values are null.
         let isNull = spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
         if isNull { return }
         own(&reference.pointee, .stringLeaf)

@@ -110,7 +110,8 @@ extension Draft {
         forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
     }
 
-    /// Records a change of each object that is not copied but was linked to copies of objects on the given side.
+    /// Records that the links of an object changed, for each object that is not copied but was linked to copies of objects on the given
+    /// side.
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {

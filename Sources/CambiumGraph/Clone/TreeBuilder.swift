@@ -1,7 +1,7 @@
 /// Builds the tree of an ordered list from its members in order, in linear time.
 struct TreeBuilder {
     private let tree: Draft.Tree
-    /// The nodes on the path from the root to the last member. Their subtrees are not complete yet. Each node has the number of nodes in
+    /// The nodes on the path from the root to the last member. Their subtrees are not complete yet. Each node stores the number of nodes in
     /// its left subtree.
     private var spine: [(row: UInt32, leftCount: UInt32)] = []
 

@@ -77,8 +77,8 @@ extension Draft {
         if mapped.pointee == 0 {
             mapped.pointee = newGroup(table, virtualPage: virtualPage) + 1
         } else if reader.rows(table.index).isShared(mapped.pointee - 1) {
-            // A shared group has rows of several virtual pages (ranges of consecutive serials). So the row of this serial may belong to an
-            // object of another virtual page.
+            // A shared group contains rows of several virtual pages (ranges of consecutive serials). So the row of this serial may belong
+            // to an object of another virtual page.
             mapped.pointee = separate(table, virtualPage: virtualPage, from: mapped.pointee - 1) + 1
         }
         let row = (mapped.pointee - 1) << PageLayout.rowShift | place

@@ -1,4 +1,4 @@
-/// The change of a hub's members at one end of a link. A hub is an object with many members, of which the draft touched only a few. All
+/// The changes to a hub's members at one end of a link. A hub is an object with many members, of which the draft touched only a few. All
 /// other members stay, in the same order.
 struct HubChange {
     struct Member {
@@ -23,7 +23,7 @@ struct HubChange {
 
     var removed: Set<UInt32> { targetsBefore.subtracting(targetsAfter) }
     var added: Set<UInt32> { targetsAfter.subtracting(targetsBefore) }
-    /// The members that the draft touched, and that the object had before and still has, possibly at other positions.
+    /// The touched members that were members before the change and still are, possibly at other positions.
     var staying: Set<UInt32> { targetsBefore.intersection(targetsAfter) }
     var changesMembers: Bool { targetsBefore != targetsAfter }
 }

@@ -1,7 +1,7 @@
 public import CambiumModel
 
-/// The addresses of the leaves of one column. A leaf is the page with the values of 128 rows, a group. With these addresses, reading a cell
-/// takes two loads.
+/// The addresses of the leaves of one column. A leaf is the page with the values of 128 rows, a group. Code that has these addresses reads
+/// a cell with two loads.
 ///
 /// Reading is inlinable, so that programs compile it into their loops. Then a read needs no call, and the processor can overlap several
 /// reads.

@@ -18,7 +18,7 @@ public struct Graph: Sendable {
     var reader: Reader { version.reader }
     /// Whether a check has proved that the pages form a valid graph. If not, each value must be checked when it is read.
     package var isProven: Bool { version.space.isProven }
-    /// Ends the process because a stored page has impossible content.
+    /// Ends the process because the content of a stored page is impossible.
     package func refuse(_ reason: String) -> Never { version.space.refuse(reason) }
     package var layout: GraphLayout { version.layout }
 

@@ -16,8 +16,8 @@ package final class GraphLayout: Sendable {
     let links: [LinkLayout]
     /// The two ends of each link, in the order of `links`.
     let ends: [EndLayout]
-    /// For each table, the ends at its objects, in the order of `ends`. A change of one object looks at these ends only, however many links
-    /// the schema has.
+    /// For each table, the ends at its objects, in the order of `ends`. Code that changes one object looks at these ends only, however many
+    /// links the schema has.
     let endsByTable: [[EndLayout]]
     /// For each end, in the order of `ends`: the properties by which a draft decides which changed rows it must record.
     let marks: [EndMark]

@@ -24,7 +24,7 @@ public struct LiveUpdate: Sendable {
 
     /// The graph that the new result belongs to.
     public let graph: Graph
-    /// Whether `inserted` is the whole result, which replaces the old result. This is the case for the first update, after a change of the
+    /// Whether `inserted` is the whole result, which replaces the old result. This is the case for the first update, after a change to the
     /// schema, and if the consumer has missed too many changes. It may also be the case for the second update, if the query began while
     /// other transactions were committed.
     public let isWhole: Bool

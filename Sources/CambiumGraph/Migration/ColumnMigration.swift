@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The old column from which a column of a new layout gets its values, and the changes of these values.
+/// The old column from which a column of a new layout gets its values, and the way in which these values are changed.
 struct ColumnMigration {
     struct Conversion {
         let slot: Int

@@ -80,7 +80,7 @@ package struct OrderedIndex: Sendable {
     /// SAFETY: `OrderedNode.slackByteCount` bytes can be read after the bytes.
     func place(after bytes: UnsafeMutableRawPointer, _ byteCount: Int) -> Int {
         let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
-        // `buffer` becomes the first string after all strings that begin with the bytes. To this end, the last byte below 0xFF is
+        // `buffer` becomes the first string after all strings that begin with the bytes. For this string, the last byte below 0xFF is
         // increased, and the bytes after it are ignored.
         guard let last = buffer.lastIndex(where: { $0 != 0xFF }) else { return count }
         buffer[last] += 1
@@ -110,12 +110,12 @@ package struct OrderedIndex: Sendable {
     }
 
     /// Returns the whole key of these values. The whole key of an object with these values begins with the returned bytes. Returns `nil` if
-    /// a value has the wrong type, or if there are more values than components.
+    /// a value is of the wrong type, or if there are more values than components.
     private func key(_ values: [Value]) -> [UInt8]? {
         withKey(values) { Array(UnsafeRawBufferPointer(start: $0, count: $1)) }
     }
 
-    /// Calls `body` with the whole key of these values. Returns `nil` if a value has the wrong type, or if there are more values than
+    /// Calls `body` with the whole key of these values. Returns `nil` if a value is of the wrong type, or if there are more values than
     /// components. `body` may change the bytes of the key, and read `OrderedNode.slackByteCount` bytes after the key.
     private func withKey<Result>(_ values: [Value], _ body: (UnsafeMutableRawPointer, Int) -> Result) -> Result? {
         guard values.count <= layout.components.count else { return nil }

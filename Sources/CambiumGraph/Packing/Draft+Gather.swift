@@ -297,7 +297,7 @@ extension Rows {
         return shares
     }
 
-    /// Whether a group has a live row of a virtual page (a range of consecutive serials).
+    /// Whether a group contains a live row of a virtual page (a range of consecutive serials).
     func hasLiveRow(_ group: UInt32, of virtualPage: UInt32) -> Bool {
         var bits = liveBits(group)
         while bits != 0 {

@@ -76,7 +76,7 @@ struct EvacuationFinder {
         }
     }
 
-    /// Finds entries of an index, in the part of the tree below `page`. On the path to each of these entries, nodes must be copied.
+    /// Finds entries of an index, in the part of the tree below `page`. Nodes on the path to each of these entries must be copied.
     ///
     /// - Parameters:
     ///   - first: The position of the node's first entry in the index.

@@ -69,7 +69,7 @@ extension Reader {
         return found.sorted { $0.virtualPage < $1.virtualPage }.map(\.group)
     }
 
-    /// Returns whether a group has few live rows. The group of the next new object does not count as sparse.
+    /// Returns whether a group contains few live rows. The group of the next new object does not count as sparse.
     func isSparse(_ index: UInt32, _ table: TableLayout, sparseness: Int) -> Bool {
         guard let group = rows(table.index).group(at: Int(index)) else { return false }
         let live = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))

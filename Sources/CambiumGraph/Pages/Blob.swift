@@ -4,8 +4,8 @@ import CambiumModel
     import Glibc
 #endif
 
-/// A value of more than 255 bytes. The head page has the length of the value and references to its extents: pages of up to 64 KiB with the
-/// bytes.
+/// A value of more than 255 bytes. The head page contains the length of the value and references to its extents: pages of up to 64 KiB with
+/// the bytes.
 enum Blob {
     static let byteCountOffset = 16
     static let extentCountOffset = 24

@@ -1,7 +1,7 @@
 /// The page that refers to the ordered indexes of a graph. For each index, the page states how the keys are created, where the tree is, and
 /// how much of the tree is built.
 ///
-/// SAFETY: the page has as many records as its count states.
+/// SAFETY: the page contains as many records as its count states.
 struct IndexDirectory {
     struct Record: Equatable {
         /// A hash of everything that determines the keys of the index (`OrderedIndexLayout.specification`).

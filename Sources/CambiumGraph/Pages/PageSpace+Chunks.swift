@@ -16,7 +16,7 @@ package protocol ChunkSource: AnyObject, Sendable {
 
 /// The page file of a space, in which chunk `c` lies at byte `c` x 65,536. One thread at a time may use the object.
 package protocol PageStorage: AnyObject, Sendable {
-    /// Returns the address of the 65,536 bytes of a chunk in the window, a mapping of the whole file. The kernel writes changes of these
+    /// Returns the address of the 65,536 bytes of a chunk in the window, a mapping of the whole file. The kernel writes changes to these
     /// bytes to the file. The bytes stay at this address as long as this object exists. Returns `nil` if the disk is full.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
     /// Maps a chunk of the file at an address, and allocates disk space for the chunk. The memory at the address loses its content. Returns
@@ -44,7 +44,7 @@ enum ChunkMemory: UInt8 {
     /// Memory that the space's source, which reads the stored pages, supplies.
     case source
 
-    /// Whether the kernel writes changes of the memory to the storage's file.
+    /// Whether the kernel writes changes in the memory to the storage's file.
     var isStorage: Bool { self == .file || self == .window }
     /// Whether the bytes are in a file of the storage or of the source.
     var isMapped: Bool { isStorage || self == .source }
@@ -105,8 +105,8 @@ extension PageSpace {
         }
     }
 
-    /// Ends the process because a page has impossible content. In a graph that has not been proven valid, the stored pages may be the
-    /// cause. Otherwise, a draft has a defect, or a caller uses the position of a row (a place) of another graph.
+    /// Ends the process because the content of a page is impossible. In a graph that has not been proven valid, the stored pages may be the
+    /// cause. Otherwise, a draft has a defect, or a caller passed a place (the position of a row) that is from another graph.
     func refuse(_ reason: String) -> Never {
         guard let source, !isProven else { preconditionFailure("The graph is invalid, or the place belongs to another graph: \(reason).") }
         source.refuse(reason)

@@ -218,7 +218,7 @@ struct GraphProof {
         }
     }
 
-    /// Proves that each chunk has as many granules (16 bytes each) in use as the checkpoint record states.
+    /// Proves that the number of granules (16 bytes each) in use in each chunk is the number that the checkpoint record states.
     private mutating func proveGranules() {
         for chunk in claimed.indices where claimed[chunk] != Int(space.live[chunk]) {
             note("Chunk \(chunk) has \(claimed[chunk]) granules in use, but the checkpoint record states \(space.live[chunk]).")

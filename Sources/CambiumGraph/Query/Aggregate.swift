@@ -29,8 +29,8 @@ public struct AggregateRow: Hashable, Sendable {
 
 /// A request for aggregates: the keys of the groups, the functions, and a condition on the groups.
 public struct Grouping: Sendable {
-    /// The paths to the values by which objects are grouped. Objects with the same values form a group. Without keys, all objects form one
-    /// group.
+    /// The paths to the values by which objects are grouped. Objects with the same values form a group. If there are no keys, all objects
+    /// form one group.
     public var keys: [Operand]
     public var aggregates: [Aggregate]
     /// A condition on the groups. Its paths are the keys, `count`, and the functions with their paths, such as `sum.price`.

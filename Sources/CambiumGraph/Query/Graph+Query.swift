@@ -81,7 +81,7 @@ extension QueryRun {
 
 extension Graph {
     /// Groups the objects that satisfy the condition, and returns one row for each group. The rows are ordered by the sort keys of the
-    /// query, or by the key values of the groups. Without keys, there is one row for all objects.
+    /// query, or by the key values of the groups. If there are no keys, there is one row for all objects.
     ///
     /// The query's limit and offset apply to the groups. Throws the errors of `find(_:)`. Also throws `.invalidInput` if the query has a
     /// cursor. Complexity: O(objects that the plan reads + groups · log groups).

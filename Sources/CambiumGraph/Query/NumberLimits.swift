@@ -108,7 +108,7 @@ private struct WholeBound {
             (floor, isWhole) = (Int128(value), true)
             return
         }
-        // The shortest digits of a large double may state another whole number than the double has.
+        // The shortest digits of a large double may state a whole number that differs from the double's exact value.
         if case .real(let value) = literal, let whole = Int64(exactly: value) {
             (floor, isWhole) = (Int128(whole), true)
             return

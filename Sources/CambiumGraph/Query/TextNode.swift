@@ -44,16 +44,16 @@ final class TextNode: ConditionNode {
         }
     }
 
-    /// Prefetches as many bytes as the leaf of the previous group has. The size of this group's leaf is not known yet, because the leaf
-    /// itself contains its size. If the texts are long, most of their bytes are not read, so only the cells are prefetched.
+    /// Prefetches as many bytes as the leaf of the previous group occupies. The size of this group's leaf is not known yet, because the
+    /// leaf itself contains its size. If the texts are long, most of their bytes are not read, so only the cells are prefetched.
     override func prefetch(_ group: GroupView) {
         group.prefetch(slot, byteCount: leafByteCount <= Self.prefetchedByteCountMax ? leafByteCount : PageLayout.heapOffset)
     }
 
     override var comparesTexts: Bool { true }
 
-    /// Returns the rows whose text has the length and the last 8 bytes of the wanted text. If the wanted text has at most 8 bytes, these
-    /// texts equal it.
+    /// Returns the rows whose text agrees with the wanted text in its length and its last 8 bytes. If the wanted text has at most 8 bytes,
+    /// these texts equal it.
     @inline(__always) private func haveEqualEnds(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
         leafByteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) &* PageLayout.granule
         let byteCount = UInt32(truncatingIfNeeded: leafByteCount)

@@ -35,8 +35,8 @@ extension Draft {
                 .limitExceeded, "A store sets its labels at most 2^38 - 1 times. Use a transaction number instead of a label.")
         }
         inRegister { draft in
-            // The label that was set last must have the last row, because names with different bytes may be equal strings. Of equal names,
-            // the last one applies.
+            // The label that was set last must have the last row, because names with different bytes may be equal strings. If several names
+            // are equal, the last one applies.
             if let row = draft.reader.row(of: name, in: columns) { draft.erase(ObjectPlace(table: columns.table.index, row: row)) }
             draft.insert(RegisterEntry(name: name, transaction: number, digest: nil), columns)
         }

@@ -9,7 +9,7 @@ package struct PageImage: Sendable {
     package let epoch: UInt64
     /// The reference of the directory page, through which all other pages are reached.
     package let directory: UInt32
-    /// For each chunk, the number of granules of 16 bytes that the version uses in it.
+    /// For each chunk, the number of its granules (16 bytes each) that the version uses.
     package let live: [UInt16]
 
     package init(epoch: UInt64, directory: UInt32, live: [UInt16]) {
@@ -20,7 +20,7 @@ package struct PageImage: Sendable {
 
     /// The number of bytes in a chunk.
     package static let chunkByteCount = PageLayout.chunkByteCount
-    /// The maximum number of granules (16 bytes each) that a chunk has.
+    /// The number of granules (16 bytes each) in a full chunk.
     package static let chunkGranuleCount = PageLayout.chunkGranules
     /// The binary logarithm of the number of rows in a group. A program with another number cannot open the image.
     package static let fanOutShift = PageLayout.fanOutShift

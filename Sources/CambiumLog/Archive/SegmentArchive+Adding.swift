@@ -128,10 +128,10 @@ extension SegmentArchive {
         }
     }
 
-    /// Returns the files of a segment of the log in two lists. The first list has the files whose content the archive lacks, and the second
-    /// list has the other files. Returns no files if the segment was already retired.
+    /// Returns the files of a segment of the log in two lists. The first list contains the files whose content is not in the archive, and
+    /// the second list contains the other files. Returns no files if the segment was already retired.
     ///
-    /// The second list has the names in the archive, because the archive may contain the same transactions in other segments.
+    /// The second list contains the names in the archive, because the archive may contain the same transactions in other segments.
     private func files(
         of segment: TransactionNumber, in source: any Volume, isLast: Bool
     ) throws -> (lacking: [String], present: [String]) {

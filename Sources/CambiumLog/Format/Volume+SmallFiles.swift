@@ -32,7 +32,7 @@ extension Volume {
         }
     }
 
-    /// Replaces the content of a file. After an interruption, the file has either the new content or the old one.
+    /// Replaces the content of a file. If the process is interrupted, the file contains either the new content or the old one.
     func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
         try withReplacement(of: path, bytes) { newPath throws(CambiumError) in try rename(newPath, to: path) }
     }

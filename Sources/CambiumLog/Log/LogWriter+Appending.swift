@@ -221,7 +221,8 @@ extension LogWriter {
         return LogPosition(jointOffset: jointOffset ?? 0, checksum: lastChecksum)
     }
 
-    /// The number of zeros that are written beyond a frame in advance. With them, a sync need not make a new file length durable.
+    /// The number of zeros that are written beyond a frame in advance. Because of these zeros, a sync need not make a new file length
+    /// durable.
     static let preallocatedByteCount = 64 << 10
 }
 

@@ -55,7 +55,7 @@ struct Frame {
 
     // MARK: Decoding
 
-    /// The fields of a frame that are read before its body.
+    /// The fields at the start of a frame, which are read before its body.
     struct Start {
         let lengthByteCount: Int
         let bodyByteCount: Int
@@ -84,7 +84,7 @@ struct Frame {
             checksum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self))
         }
 
-        /// Whether the bytes of a whole frame have the checksum that the start of the frame states.
+        /// Whether the checksum of a whole frame equals the checksum that the start of the frame states.
         func verifies(_ frame: UnsafeRawBufferPointer, at offset: Int, headerChecksum: UInt32) -> Bool {
             checksum
                 == Frame.checksum(

@@ -15,7 +15,7 @@ package struct Head: Equatable, Sendable {
     package var isClosed: Bool
     /// The root of the Merkle tree over the first transactions of the log; `nil` if the root is not known.
     package var tree: Tree?
-    /// Whether the file has slots of version 1. A writer must not write a slot of another version to such a file.
+    /// Whether the file contains slots of version 1. A writer must not write a slot of another version to such a file.
     var isOfOldestFormat = false
 
     /// The root of the Merkle tree over the first transactions of the log. HEAD contains no other part of the tree.

@@ -91,7 +91,7 @@ extension LogRecord {
     }
 }
 
-/// The data that all transactions from one read of a file have in common.
+/// The data that is the same for all transactions that one read of a file returned.
 final class LogSource: Sendable {
     let file: String
     /// The seed from which the salts are derived, 16 bytes.

@@ -39,7 +39,7 @@ struct SegmentHeader: Equatable {
     /// Reads the header at the beginning of a file. Returns the header and its checksum.
     ///
     /// Throws `.damaged`, with a `HeaderFailure` as the underlying error, if the file does not begin with a header. Throws
-    /// `.unsupportedFormat` if the header has a later format, and `.ioFailure` if the file cannot be read.
+    /// `.unsupportedFormat` if the header is in a later format, and `.ioFailure` if the file cannot be read.
     static func read(_ file: any VolumeFile, path: String) throws(CambiumError) -> (header: SegmentHeader, checksum: UInt32) {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
         do {
@@ -58,7 +58,7 @@ struct SegmentHeader: Equatable {
 
     /// Decodes a header. Returns the header and its checksum.
     ///
-    /// Throws a `DecodingError` if the bytes are not a header, and `.unsupportedFormat` if the header has a later format.
+    /// Throws a `DecodingError` if the bytes are not a header, and `.unsupportedFormat` if the header is in a later format.
     static func decode(_ bytes: [UInt8], file: String) throws -> (header: SegmentHeader, checksum: UInt32) {
         guard bytes.count >= Format.Segment.headerByteCount else { throw DecodingError.truncated(offset: bytes.count) }
         let content = Array(bytes[0..<Format.Segment.checksumOffset])
@@ -95,7 +95,7 @@ struct SegmentHeader: Equatable {
 extension SegmentHeader {
     /// Corrects a header with one corrupt byte. Returns the header and its checksum, or `nil` if more than one byte is corrupt.
     ///
-    /// The difference between the stored and the computed checksum identifies the corrupt byte: no other change of a single byte has the
+    /// The difference between the stored and the computed checksum identifies the corrupt byte: no other change to a single byte has the
     /// same effect. Complexity: O(1), about 23,000 checksums.
     static func mended(_ bytes: [UInt8], file: String) -> (header: SegmentHeader, checksum: UInt32)? {
         guard bytes.count == Format.Segment.headerByteCount else { return nil }

@@ -32,7 +32,7 @@ struct SegmentIndex: Equatable {
     var transactionCount: UInt64 { entries.reduce(0) { $0 + UInt64($1.transactionCount) } }
 
     /// Returns the frame that contains a transaction. Frames and transactions are counted from 0 in the segment. Returns `nil` if the
-    /// segment has fewer transactions.
+    /// segment contains fewer transactions.
     func frame(with transaction: UInt64) -> (number: Int, offset: Int, firstTransaction: UInt64)? {
         var offset = Format.Segment.headerByteCount
         var first: UInt64 = 0

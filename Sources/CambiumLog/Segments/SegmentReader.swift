@@ -62,7 +62,7 @@ struct SegmentReader {
             }
         case .ops:
             throw CambiumError(
-                .damaged, "The file has the changes of one transaction, so it is not the expected log file. Restore it from a backup.",
+                .damaged, "The file contains the changes of one transaction, so it is not the expected log file. Restore it from a backup.",
                 place: .init(file: path))
         }
     }
@@ -245,7 +245,7 @@ struct SegmentReader {
         try reader.finish()
     }
 
-    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer bytes: a segment has up to 64 MiB before its
-    /// last frame, and the last frame has up to 1 GiB.
+    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer bytes: the last frame begins within the first
+    /// 64 MiB of the segment, and has at most 1 GiB.
     static let tailByteCountMax = 2 << 30
 }

@@ -143,7 +143,7 @@ package final class SharedFiles: Sendable {
         throw CambiumError(.notFound, "There is no file '\(path)'.")
     }
 
-    /// Whether a file has a shared lock, as `Volume.isShared` promises.
+    /// Whether some process holds a shared lock on a file, as `Volume.isShared` specifies.
     package func isShared(_ path: String) -> Bool { counts.withLock { $0[path, default: 0] > 0 } }
 
     /// Removes a file, as `Volume.removeUnlessShared` promises.

@@ -79,7 +79,7 @@ extension CloneOptions {
                 guard value.isNull || StoredForm(value, type: attribute.type) != nil else {
                     let type = attribute.type.rawValue
                     throw CambiumError(
-                        .invalidInput, "'\(entity.name).\(name)' cannot have the given value. Pass a value of the type \(type).")
+                        .invalidInput, "'\(entity.name).\(name)' cannot have the given value. Pass a value of type \(type).")
                 }
                 if let violation = attribute.constraints.check(value) {
                     throw CambiumError(

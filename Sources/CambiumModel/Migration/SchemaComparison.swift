@@ -216,7 +216,7 @@ struct SchemaComparison {
 
     // MARK: Order
 
-    /// Records changes of the order in which entities and properties are declared. The order matters because commands and exports use it.
+    /// Records changes to the order in which entities and properties are declared. The order matters because commands and exports use it.
     private mutating func compareOrder() {
         let entities = (old.entities.compactMap(\.number), new.entities.compactMap(\.number))
         if Self.isReordered(entities.0, entities.1), let first = new.entities.first {

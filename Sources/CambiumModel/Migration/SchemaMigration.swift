@@ -21,7 +21,7 @@ package struct SchemaMigration: Sendable {
         changes = SchemaComparison(matcher, numbered).changes
     }
 
-    /// Reads a change of the schema from a log. In a log, an entity or property keeps its number, even if its name changes.
+    /// Reads a change to the schema from a log. In a log, an entity or property keeps its number, even if its name changes.
     package init(logged before: Schema, _ after: Schema) {
         self.before = before
         self.after = after

@@ -1,4 +1,4 @@
-/// A hash of the content of a request. With the digest, the store distinguishes a repeated request from another request with the same id.
+/// A hash of the content of a request. The store uses the digest to distinguish a repeated request from another request with the same id.
 ///
 /// `RequestHasher` makes digests. The store only compares them.
 public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {

@@ -16,8 +16,8 @@ package struct UpsertBlock: Sendable, Equatable {
     package var entity: EntityNumber
     package var kind: Kind
     package var serials: SerialRuns
-    /// The identity values of the objects, if the objects already exist. The block does not change these values. With these values, a
-    /// reader of the log can interpret the block without a graph.
+    /// The identity values of the objects, if the objects already exist. The block does not change these values. A reader of the log needs
+    /// them to interpret the block without a graph.
     package var identity: [AttributeColumn]
     package var columns: [AttributeColumn]
 
@@ -53,7 +53,7 @@ package struct AttributeColumn: Sendable, Equatable {
     }
 }
 
-/// The changes of one relationship for many objects.
+/// The changes to one relationship of many objects.
 package struct LinkBlock: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         /// The serial of each object's target after the change, or 0 for no target.

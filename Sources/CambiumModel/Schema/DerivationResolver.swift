@@ -106,11 +106,11 @@ struct DerivationResolver {
     private func check(_ attribute: AttributeDefinition, _ derivation: Derivation, _ source: AttributeDefinition?) throws(Mistake) {
         let types = types(derivation.function, source)
         if types.isEmpty, let source {
-            throw Mistake(message: "'\(derivation.key)' cannot read '\(source.name)', which is of the type \(source.type.rawValue)")
+            throw Mistake(message: "'\(derivation.key)' cannot read '\(source.name)', which is of type \(source.type.rawValue)")
         }
         guard types.contains(attribute.type) else {
             let names = types.map(\.rawValue).joined(separator: " or ")
-            throw Mistake(message: "the attribute must be of the type \(names), but it is of the type \(attribute.type.rawValue)")
+            throw Mistake(message: "the attribute must be of type \(names), but it is of type \(attribute.type.rawValue)")
         }
     }
 

@@ -17,7 +17,7 @@ public struct QueryDefinition: PropertyDefinition, Hashable {
     ///
     /// - Parameters:
     ///   - target: The entity whose objects the query finds. `nil` means the entity that declares the query.
-    ///   - condition: A condition such as `price > $min`. Without a condition, the query finds all objects.
+    ///   - condition: A condition such as `price > $min`. If there is no condition, the query finds all objects.
     ///   - sort: Keys such as `-price,name`.
     ///   - limit: The maximum number of objects; `nil` for no maximum.
     public init(_ name: String, of target: String? = nil, where condition: String? = nil, sort: String? = nil, limit: Int? = nil) {

@@ -16,9 +16,9 @@ package enum ScalarForm: Sendable {
 
 /// The reason why a text or JSON value is not a value of a type.
 package enum ConversionError: Error, Hashable, Sendable {
-    /// The value has another kind, such as a number instead of a text.
+    /// The value is of the wrong kind, such as a number instead of a text.
     case wrongKind(AttributeType, found: String)
-    /// The value has the right kind but is invalid, such as a date with a 13th month.
+    /// The value is of the right kind but is invalid, such as a date with a 13th month.
     case malformed(AttributeType, String)
     /// The value exceeds a limit, or a function or format of a mapping does not accept it. The text gives the reason.
     case unfit(String)
@@ -79,7 +79,7 @@ extension AttributeType {
         return try scalarForm(text: tokens.bytes(token), scratch: &scratch)
     }
 
-    /// Returns the stored form of a text. The text has the digits of a number, or is a date, a UUID, base64 or a string.
+    /// Returns the stored form of a text. The text is a number, a date, a UUID, base64 or a string.
     package func scalarForm(
         text: UnsafeRawBufferPointer, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public enum Value: Sendable {
     case null
     case bool(Bool)
-    /// A value of the types `int16`, `int32` and `int64`.
+    /// A value of type `int16`, `int32` or `int64`.
     case int(Int64)
     case float(Float)
     case double(Double)

@@ -18,7 +18,7 @@ struct CSVDocuments {
         self.columns = columns
     }
 
-    /// Returns the next record; `nil` at the end. An invalid record has a `failure`.
+    /// Returns the next record; `nil` at the end. If the record is invalid, its `failure` gives the reason.
     ///
     /// Throws `.invalidInput` for column names that are malformed, empty or repeated, and `.limitExceeded` for a record of more than 64
     /// MiB. Rethrows the errors of the source.
