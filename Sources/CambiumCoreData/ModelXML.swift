@@ -82,7 +82,7 @@ enum ModelXML {
         return CambiumError(.invalidInput, message, place: .init(file: file, line: line, column: offset - lineStart + 1))
     }
 
-    /// Rejects an encoding other than UTF-8. In another encoding, the search for declarations would not find them.
+    /// Rejects an encoding other than UTF-8. The search for declarations would not find declarations in another encoding.
     private static func checkEncoding(_ bytes: [UInt8], file: String) throws(CambiumError) {
         guard let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return }
         let declaration = String(decoding: bytes[..<end], as: UTF8.self)

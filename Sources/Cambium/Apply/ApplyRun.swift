@@ -52,8 +52,8 @@ struct ApplyRun {
             try end.requireTransaction(in: source)
             report.lastTransaction = end.lastTransaction
         } catch {
-            // The transactions that were applied before the error stay in the target, so the run waits until they are durable. An error of
-            // this wait is ignored: the caller needs the error that ended the run.
+            // The transactions that were applied before the error stay in the target, so the run waits until they are durable. An error
+            // while it waits is ignored: the caller needs the error that ended the run.
             try? store.waitForDisk()
             throw error
         }

@@ -9,8 +9,8 @@ extension Checkpointer {
 
     /// Sets the policy for later checkpoints, and writes it to `store.json`.
     func replacePolicy(_ policy: CheckpointPolicy) throws {
-        // Making a checkpoint removes new versions of `store.json` as remains of an interrupted replacement. So no checkpoint may be made
-        // while this method replaces the file.
+        // Making a checkpoint removes new versions of `store.json` because they look like remains of a process that was interrupted while
+        // it was replacing this file. So no checkpoint may be made while this method replaces the file.
         try whileNoneIsMade {
             try writer.lock.hold {
                 try writer.checkOpen()

@@ -15,13 +15,13 @@ struct CheckpointSnapshot {
 }
 
 extension Checkpointer {
-    /// Waits until every earlier transaction, and everything else that was written to the log, is durable. The writer's lock is free during
-    /// the wait. If the store is being closed, the log stays open until the checkpoint is complete.
+    /// Waits until every earlier transaction, and everything else that was written to the log, is durable. The writer's lock is free while
+    /// this method waits. If the store is being closed, the log stays open until the checkpoint is complete.
     func syncLog() throws(CambiumError) {
         let pending = writer.lock.hold(as: .checkpoint) { queue.join(nil, timeline.head, .synced, .thread) }
         _ = try queue.settle(pending)
-        // If another thread's sync failed during the wait, the log may lack bytes although this sync succeeded. In that case, `beginSync`
-        // throws.
+        // If another thread's sync failed while this thread was waiting, the log may lack bytes although this sync succeeded. In that case,
+        // `beginSync` throws.
         _ = try writer.lock.hold(as: .checkpoint) { () throws(CambiumError) in try log.beginSync() }
     }
 

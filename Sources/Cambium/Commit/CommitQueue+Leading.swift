@@ -10,7 +10,7 @@ extension CommitQueue {
     func lead(as own: CommitGroup? = nil) {
         var led = beginLeading()
         while case .rotation(let rotation) = led {
-            // Transactions that arrive during the rotation join the open group, which this thread leads next.
+            // Transactions that arrive while the next segment is created join the open group, which this thread leads next.
             rotation.run()
             led = beginLeading()
         }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A transaction that must wait for a sync joins the open group. The leader of the group writes its transactions as one frame and syncs.
 /// The writer's lock is free during the sync. If the disk fails, the timeline rolls back to the last confirmed version. Every caller that
-/// waited for a later version then gets an error.
+/// was waiting for a later version then gets an error.
 ///
 /// SENDABLE: mutable state is accessed only while the writer's lock is held, or is atomic.
 final class CommitQueue: @unchecked Sendable {

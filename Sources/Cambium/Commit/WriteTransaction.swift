@@ -203,7 +203,8 @@ public struct WriteTransaction: ~Copyable {
     mutating func deriveOps() throws(CambiumError) {
         let encoding = OpEncoding(ops)
         let derived = Result { () throws(CambiumError) in try draft.deriveOps { op in encoding.append(op) } }
-        // Waits for the encoding thread even if the derivation threw, so that no other thread uses the writer when this method returns.
+        // Waits for the encoding thread even if deriving the ops threw an error, so that no other thread uses the writer when this method
+        // returns.
         ops = encoding.finish()
         try derived.get()
     }

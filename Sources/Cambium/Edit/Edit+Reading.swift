@@ -66,7 +66,7 @@ extension Edit {
     public func name(of id: ObjectID) -> String? { contains(id) ? text(of: id) : nil }
 
     /// Returns the ids of the objects of an entity and its sub-entities. The objects of the base come first, ascending; the inserted
-    /// objects follow, in the order of their insertion.
+    /// objects follow, in the order in which they were inserted.
     ///
     /// Complexity: O(objects of the hierarchy + changed objects x log changed objects).
     public func objects(of entity: Entity) -> [ObjectID] {

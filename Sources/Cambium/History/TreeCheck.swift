@@ -4,7 +4,8 @@ import CambiumModel
 /// Compares the Merkle trees that checkpoints and HEAD contain with the tree over the transactions of the log.
 ///
 /// A checksum only shows that a transaction did not change after it was written. If a transaction from another history replaces a
-/// transaction of the log, the checksums may match. But the hash of the replacement differs, so all later roots of the tree differ, too.
+/// transaction of the log, the checksums may match. But the hash of the new transaction differs, so all later roots of the tree differ,
+/// too.
 struct TreeCheck {
     private(set) var tree = LogTree()
     /// The trees of those checkpoints whose transactions have not been appended yet.

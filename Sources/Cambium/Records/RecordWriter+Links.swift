@@ -85,7 +85,8 @@ extension RecordWriter {
     }
 
     /// Whether a record still has the members that its object had before this save changed them. The save may have changed them through
-    /// another copy of the record, or through the inverse relationship. Stores the members from before the save in `formerMembers`.
+    /// another copy of the record, or through the inverse relationship. Stores the members that the object had before the save in
+    /// `formerMembers`.
     private mutating func isOutdated(
         _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
     ) -> Bool {
@@ -98,7 +99,7 @@ extension RecordWriter {
             formerMembers[place] = former
         }
         guard current.isKnown, let former = formerMembers[place], Set(former) == Set(wanted) else { return false }
-        // The positions that lost members had in the order are not known, so only the other members are compared.
+        // The old positions of the lost members are not known, so only the other members are compared.
         return !relationship.isOrdered || former.filter { !lost.contains($0) } == wanted.filter { !lost.contains($0) }
     }
 

@@ -17,8 +17,8 @@ public struct RecordWriter: ~Copyable {
     /// saving this copy does not undo a change that another copy made.
     private var formerValues: [EditPlace: Value] = [:]
     var formerMembers: [EditPlace: [ObjectID]] = [:]
-    /// The members that the writer added to a relationship, or removed from it, by changing the inverse relationship. If a record still has
-    /// the members from before these changes, saving the record does not undo them.
+    /// The members that the writer added to a relationship, or removed from it, by changing the inverse relationship. If a record still
+    /// contains the members that its object had before these changes, saving the record does not undo them.
     var addedMembers: Set<LinkEnd> = []
     var lostMembers: [EditPlace: Set<ObjectID>] = [:]
     /// Whether several records of one save may be copies of one object, although no relationship leads to them.

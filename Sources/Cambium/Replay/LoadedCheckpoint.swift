@@ -12,7 +12,7 @@ extension PageFile: ChunkSource {
 extension UnpackedMemory: ChunkDestination {}
 extension PageFileMemory: PageStorage {}
 
-/// The first step of every opening: the pages of a checkpoint are mapped and checked, or the whole log must be replayed.
+/// The first step when a store is opened: the pages of a checkpoint are mapped and checked, or the whole log must be replayed.
 ///
 /// The next step is a `Replay`, or an `OwnedCheckpoint` for a writer. Each step consumes the previous one.
 struct LoadedCheckpoint: ~Copyable {

@@ -5,7 +5,7 @@ public import CambiumModel
 public struct RecoveryReport: Sendable, Equatable {
     /// Sentences about harmless flaws.
     public var notes: [String] = []
-    /// The number of bytes after the last transaction that verifies. None of these bytes was known to be durable, and an opening for
+    /// The number of bytes after the last transaction that verifies. None of these bytes was known to be durable, and opening the store for
     /// writing cuts them off.
     public var cutByteCount = 0
     public var lastTransaction = TransactionNumber.none

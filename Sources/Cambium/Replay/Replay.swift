@@ -35,7 +35,7 @@ struct Replay {
 
     /// Calls `body` with a replay that begins with the newest checkpoint that is not later than a moment. If a writer has retired the
     /// transactions after that checkpoint in the meantime, another checkpoint replaces them. In that case, `body` is called again with a
-    /// replay that begins with the replacement.
+    /// replay that begins with that other checkpoint.
     ///
     /// - Parameter body: applies transactions; throws `.notFound` if they were retired.
     static func reading<Result>(

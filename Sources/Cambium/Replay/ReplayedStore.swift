@@ -2,8 +2,8 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The last step of an opening for writing: the log was replayed to its end, and it is known whether a crash left an incomplete transaction
-/// there.
+/// The last step when a store is opened for writing: the log was replayed to its end, and it is known whether a crash left an incomplete
+/// transaction there.
 struct ReplayedStore: ~Copyable {
     let timeline: Timeline
     let pages: OwnedPages

@@ -17,7 +17,7 @@ import Synchronization
 ///
 /// This class has no mutable state. It forwards its calls to the parts that have mutable state.
 public final class Store: Sendable {
-    /// The findings of the opening, such as bytes at the end of the log that a crash left incomplete.
+    /// The problems that were found when the store was opened, such as bytes at the end of the log that a crash left incomplete.
     public let recovery: RecoveryReport
 
     let writer: WriterState

@@ -14,8 +14,8 @@ struct KnownDigest {
     /// were committed during the previous round, so the last rounds are short.
     private static let roundCountMax = 8
 
-    /// Computes the digest of the newest graph, and then updates it for the transactions that were committed during the computation. Does
-    /// not take the writer's lock.
+    /// Computes the digest of the newest graph, and then updates it for the transactions that were committed while the digest was computed.
+    /// Does not take the writer's lock.
     ///
     /// Complexity: O(graph).
     ///

@@ -126,7 +126,7 @@ struct RetentionArgument: ExpressibleByArgument {
         }
     }
 
-    /// Returns the policy. After `since:`, a day means its beginning, so all changes of the day are kept.
+    /// Returns the policy. A day after `since:` means the beginning of that day, so all changes of the day are kept.
     func retention(now: Timestamp = StoreEnvironment.system.now()) -> Retention {
         switch form {
         case .all: .all

@@ -7,7 +7,7 @@ struct Edit {
     let store: String
     let author: Author
     let json: Bool
-    /// The id of the object in the arguments of the command, or `nil` for an insertion.
+    /// The id of the object in the arguments of the command, or `nil` if the command inserts an object.
     var subject: String?
 
     init(_ command: String, store: String, _ author: AuthorOptions, _ output: OutputOptions, _ arguments: [String], subject: String? = nil)

@@ -7,7 +7,7 @@ import Cambium
 /// A pipe or FIFO whose bytes can be read more than once. The first reading copies them to a temporary file. The file has no name, so its
 /// space is released when the process ends.
 ///
-/// SENDABLE: only one thread at a time reads a source, and a source is opened again only after its earlier reading has ended.
+/// SENDABLE: only one thread at a time reads a source, and a source is opened again only after the previous reader has finished.
 final class SpooledInput: @unchecked Sendable {
     private let source: ImportSource
     private let directory: String

@@ -4,7 +4,7 @@ import CambiumModel
 
 /// An entity in the form that an import needs to read its objects. The import resolves each entity once, before the first row.
 final class RowEntity {
-    /// The properties of an attribute that a conversion of its values needs. They contain no references, so reading them needs no reference
+    /// The properties of an attribute that are needed to convert its values. They contain no references, so reading them needs no reference
     /// counting.
     struct Conversion {
         let type: AttributeType

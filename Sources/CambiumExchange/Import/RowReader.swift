@@ -127,7 +127,7 @@ struct RowReader {
         } catch { failure = error }
         batch.objects[place].entity = entity.number
         batch.objects[place].values = .init(firstValue..<batch.values.count)
-        // The import also reports the unknown keys before the failure.
+        // The import also reports the unknown keys that precede the failure in the object.
         if firstUnknown < batch.unknownKeys.count {
             batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
         }

@@ -20,8 +20,8 @@ extension Draft {
         return serials.sorted().map { ObjectID(root: entity.root, serial: $0) }
     }
 
-    /// Returns the number of objects of each entity that a deletion of `ids` would delete, including cascades. Objects that this draft
-    /// inserted do not count.
+    /// Returns the number of objects of each entity that deleting `ids` would delete, including cascades. Objects that this draft inserted
+    /// do not count.
     package borrowing func countDeleted(_ ids: [ObjectID]) -> [EntityNumber: Int] {
         var counts: [EntityNumber: Int] = [:]
         for place in closure(of: ids.compactMap { self.place(of: $0) }) {

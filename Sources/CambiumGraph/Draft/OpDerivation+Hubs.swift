@@ -67,7 +67,8 @@ extension OpDerivation {
 }
 
 extension OpDerivation {
-    /// Returns whether a hub (an object with many members) has other members than before, or the same members in another order.
+    /// Returns whether a hub (an object with many members) has different members than before the change, or the same members in another
+    /// order.
     func isChanged(_ hub: HubChange, _ end: EndLayout) -> Bool {
         guard let list = end.orderedList else { return hub.changesMembers }
         let places = hub.places(list, reader, before: before.reader)

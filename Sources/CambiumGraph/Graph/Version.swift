@@ -1,6 +1,6 @@
 /// One published state of the graph. A version is kept or released as a whole.
 ///
-/// SENDABLE: nothing changes after the creation except `dead`, which only the writer touches, through its `Timeline`.
+/// SENDABLE: nothing changes after the version was created, except `dead`, which only the writer touches, through its `Timeline`.
 final class Version: @unchecked Sendable {
     /// The epoch of the draft that became this version. Pages with a later birth do not belong to this version.
     let epoch: UInt64

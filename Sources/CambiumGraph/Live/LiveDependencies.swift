@@ -122,7 +122,7 @@ struct LiveDependencies {
         guard var origin = levels[level].origin else { return Set(serials) }
         budget -= serials.count
         if budget < 0 { return nil }
-        // A deleted object has no row from which the search could start. It can be omitted: each object that was linked to it has a changed
+        // A deleted object has no row at which the search could start. It can be omitted: each object that was linked to it has a changed
         // relationship, and the search also starts at these objects.
         var rows = Set(serials.compactMap { reader.row(origin.step.targetTable.index, serial: $0) })
         while true {

@@ -25,9 +25,9 @@ struct LiveDifference {
         }
     }
 
-    /// Computes the difference that a replacement of entries in `list` will make. The caller must compute the difference before the
-    /// replacement. The indexes of removed entries belong to `list`, and the indexes of added entries to the changed list. Both arrays
-    /// ascend. Complexity: O(changes x (log entries + chunks)).
+    /// Computes the difference that replacing entries in `list` will make. The caller must compute the difference before it replaces the
+    /// entries. The indexes of removed entries belong to `list`, and the indexes of added entries to the changed list. Both arrays ascend.
+    /// Complexity: O(changes x (log entries + chunks)).
     init(replacing removed: [LiveEntry], by added: [LiveEntry], in list: LiveEntries) {
         self.removed = removed.map { Item(index: list.index(of: $0), entry: $0) }
         var goneCount = 0

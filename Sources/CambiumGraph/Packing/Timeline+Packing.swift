@@ -35,8 +35,8 @@ extension Timeline {
         try publish(draft, isUnconfirmed: mayBeRolledBack) { if !mayBeRolledBack { show($0) } }
     }
 
-    /// Remembers the work that a packing plan could not do, so that no later plan tries this work again until something changes. Call this
-    /// method only while no thread writes.
+    /// Remembers which chunks or rows a packing plan could not pack, so that no later plan tries them again until something changes. Call
+    /// this method only while no thread writes.
     ///
     /// Complexity: O(chunks of the plan).
     package func finish(_ plan: PackingPlan) {

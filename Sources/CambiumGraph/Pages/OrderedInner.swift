@@ -6,7 +6,7 @@
 /// bounds of the children.
 ///
 /// A lower bound separates a child from the child before it, so the first child has no lower bound. The bytes with which all lower bounds
-/// begin are stored only once. The next eight bytes of each bound are stored as numbers, so that a search usually compares numbers.
+/// begin are stored only once. The next eight bytes of each bound are stored as numbers, so that a search mostly compares numbers.
 ///
 /// SAFETY: the page is a consistent inner node (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedInner {

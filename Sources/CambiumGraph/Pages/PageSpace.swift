@@ -151,7 +151,7 @@ final class PageSpace: @unchecked Sendable {
         freeHeads[granules] = page
     }
 
-    /// Returns an empty list of pages. Each draft needs two lists, and a list that was used before need not allocate memory again.
+    /// Returns an empty list of pages. Each draft needs two lists, and a list that was used earlier need not allocate memory again.
     func takeList() -> PageList { spareLists.popLast() ?? PageList() }
 
     /// Keeps the memory of a list for a later draft.

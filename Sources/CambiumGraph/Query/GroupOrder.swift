@@ -65,7 +65,7 @@ struct GroupOrder {
         place < row.group.count ? row.group[place] : row.values[place - row.group.count]
     }
 
-    /// A sort key without references, so that a comparison of two groups changes no reference count.
+    /// A sort key without references, so that comparing two groups changes no reference count.
     private struct Key {
         let place: Int
         let isDescending: Bool

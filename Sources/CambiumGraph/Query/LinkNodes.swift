@@ -10,7 +10,7 @@ final class TargetTest {
     private var singleCount: Int
     private var all: RowBits?
 
-    /// The number of rows that an evaluation of the whole table handles at the cost of one row that is evaluated singly.
+    /// The number of rows that evaluating the whole table handles at the cost of one row that is evaluated singly.
     private static let singleCost = 16
 
     init(_ node: ConditionNode, _ table: TableLayout, _ context: QueryContext) {

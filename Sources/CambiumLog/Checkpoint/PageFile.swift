@@ -111,8 +111,8 @@ package final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Returns the address of a chunk, after comparing its bytes with the checksum. If the bytes do not match the checksum, requests a
-    /// complete check of stored graphs at the next opening. Then ends the process, as `CorruptPages` describes.
+    /// Returns the address of a chunk, after comparing its bytes with the checksum. If the bytes do not match the checksum, requests that
+    /// all stored graphs are checked completely when the store is next opened. Then ends the process, as `CorruptPages` describes.
     package func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
             guard index < root.chunks.count, root.chunks[index].hasPages else {
@@ -128,7 +128,8 @@ package final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Requests a complete check of stored graphs at the next opening, and ends the process, as `CorruptPages` describes.
+    /// Requests that all stored graphs are checked completely when the store is next opened, and ends the process, as `CorruptPages`
+    /// describes.
     ///
     /// - Parameter reason: the fault of the pages, in words.
     package func refuse(_ reason: String) -> Never { end(flaw(reason)) }

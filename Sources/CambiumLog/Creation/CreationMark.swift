@@ -2,12 +2,12 @@ import CambiumBytes
 internal import CambiumModel
 
 /// The content of the file CREATING: the names of the files that are written while a store is created. If the creation is interrupted, a
-/// later creation removes these files and no others. FORMAT.md 1, "CREATING".
+/// later attempt to create a store removes these files and no others. FORMAT.md 1, "CREATING".
 struct CreationMark: Equatable {
     static let fileName = "CREATING"
     static let byteCountMax = 64 << 20
 
-    /// The files that the creation writes, as paths in the store's directory.
+    /// The files that are written while the store is created, as paths in the store's directory.
     private(set) var names: Set<String> = []
     /// Whether the store is complete and durable.
     private(set) var isFinished = false
@@ -17,7 +17,7 @@ struct CreationMark: Equatable {
     /// The content of a file that has the name of a mark.
     enum Content: Equatable {
         case mark(CreationMark)
-        /// The first write of a mark did not reach the disk completely. The creation had written no other file at that time.
+        /// The first write of a mark did not reach the disk completely. The process had written no other file at that time.
         case torn
         /// The file is not a mark.
         case foreign

@@ -19,8 +19,8 @@ final class CreationVolume: Volume {
 
     /// Writes the mark. At this time, the directory contains only its lock file.
     ///
-    /// - Parameter names: the files that the creation will write. The mark lists them from the beginning, so one sync is enough for all of
-    ///   these names.
+    /// - Parameter names: the files that will be written while the store is created. The mark lists them from the beginning, so one sync is
+    ///   enough for all of these names.
     init(_ base: any Volume, store: [UInt8], expecting names: [String]) throws(CambiumError) {
         self.base = base
         var (mark, bytes) = CreationMark.begin(store: store)
@@ -56,13 +56,13 @@ final class CreationVolume: Volume {
             state.byteCount += entry.count
             try state.file.sync()
         }
-        // If the mark cannot be removed, it does no harm: it states that the creation is complete, and the next writer removes it.
+        // If the mark cannot be removed, it does no harm: it states that the store is complete, and the next writer removes it.
         try? base.remove(CreationMark.fileName)
         try? base.syncDirectory("")
     }
 
-    /// Returns the mark for removing the files of a failed creation. If `finish` has already written the last entry, which marks the store
-    /// as complete, first cuts off this entry.
+    /// Returns the mark by which the files of a store that was not completely created are removed. If `finish` has already written the last
+    /// entry, which marks the store as complete, first cuts off this entry.
     func reopenedMark() throws(CambiumError) -> CreationMark {
         try state.withLock { state throws(CambiumError) in
             if state.byteCount > state.namesByteCount || state.mark.isFinished {

@@ -107,7 +107,7 @@ package enum StoreCreation {
                 + "Wait until the store is complete, or repeat the command that creates it.")
     }
 
-    /// Removes the mark of a complete creation. The caller holds the store's lock.
+    /// Removes the mark after the store was completely created. The caller holds the store's lock.
     package static func removeFinishedMark(_ volume: any Volume) throws(CambiumError) {
         guard case .mark(let mark)? = try read(volume), mark.isFinished else { return }
         try syncMark(volume)
@@ -156,7 +156,7 @@ package enum StoreCreation {
 /// A directory in which a store can be created: it is empty, or contains only the files of an interrupted creation.
 private struct Place {
     private let volume: any Volume
-    /// The mark of an interrupted creation; `nil` if the directory is empty.
+    /// The mark that an interrupted creation of a store left; `nil` if the directory is empty.
     private var content: CreationMark.Content?
 
     /// Examines a directory. Throws `.cannotCreate` if it contains other files.

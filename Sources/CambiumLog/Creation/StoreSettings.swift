@@ -16,7 +16,7 @@ package struct StoreSettings: Equatable, Sendable {
     package var store: [UInt8]
     /// 16 random bytes, from which the key of the graph's indexes is computed; `nil` in older stores, which have no such key.
     package var indexSecret: [UInt8]?
-    /// The time of the creation, in microseconds since 1970.
+    /// The time when the store was created, in microseconds since 1970.
     package var creationTime: Int64
     package var durability: Durability
     /// The number of newest requests that the store keeps. It recognizes a repeated request by its id if the request is one of them.

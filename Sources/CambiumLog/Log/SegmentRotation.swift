@@ -17,7 +17,8 @@ package final class SegmentRotation: Sendable {
         var poison: CambiumError?
     }
 
-    /// The state of the writer before the rotation. The writer returns to this state if the disk has no space for another file.
+    /// The state of the writer before the next segment was begun. The writer returns to this state if the disk has no space for another
+    /// file.
     struct Ended: Sendable {
         let file: any VolumeFile
         let path: String

@@ -9,7 +9,7 @@ struct SegmentHeader: Equatable {
     var store: [UInt8]
     /// The first transaction of the segment. In a file of ops, the transaction to which the ops belong.
     var firstTransaction: TransactionNumber
-    /// The time of the creation, in microseconds since 1970.
+    /// The time when the segment was created, in microseconds since 1970.
     var creationTime: Int64
     /// The seed from which the salts of the transactions are derived, 16 bytes.
     var saltSeed: [UInt8]
