@@ -1,6 +1,6 @@
 #include "cmachine.h"
 
-// The exchange replaces 0 by 0, which no other thread can notice. So this function may run while another thread is using the memory.
+// The exchange replaces 0 with 0, which no other thread can notice. So this function may run while another thread is using the memory.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 __attribute__((no_sanitize("thread")))

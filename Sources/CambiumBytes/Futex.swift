@@ -18,7 +18,7 @@ public final class Futex: @unchecked Sendable {
         set { cmachine_store(word, newValue) }
     }
 
-    /// Replaces `old` by `new`. Returns `false` and changes nothing if the number is not `old`.
+    /// Replaces `old` with `new`. Returns `false` and changes nothing if the number is not `old`.
     public func exchange(_ old: UInt32, by new: UInt32) -> Bool { cmachine_exchange(word, old, new) != 0 }
 
     /// Sleeps until another thread wakes this thread, but only if the number equals `value`. The method may also return without a reason,

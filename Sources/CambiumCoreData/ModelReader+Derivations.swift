@@ -78,7 +78,7 @@ struct ModelDerivations {
             return ordinary
         }
         if derived.type != attribute.type {
-            warnings.add(place, "the derived attribute has the type \(derived.type.rawValue) instead of \(attribute.type.rawValue)")
+            warnings.add(place, "the derived attribute is of type \(derived.type.rawValue) instead of \(attribute.type.rawValue)")
         }
         let rules = [
             ("minimum", attribute.min != nil || attribute.minLength != nil),

@@ -48,7 +48,7 @@ extension RandomProgram {
         return .insert(id, entity: entity.number, wrongAssignments(entity.attributes))
     }
 
-    /// Returns an op for several objects of which only the last one is wrong: it cannot be inserted, or it does not exist.
+    /// Returns an op for several objects. Only the last object is wrong: it cannot be inserted, or it does not exist.
     private mutating func wrongTail(_ graph: ReferenceGraph, _ present: ObjectID) -> Op {
         let entity = graph.entity(of: present) ?? concrete[0]
         let next = graph.nextSerial(of: entity.root)
@@ -117,7 +117,7 @@ extension RandomProgram {
         return .upsert(block)
     }
 
-    /// Returns an op with several links of which only the last one is wrong: its member is missing or has the wrong entity.
+    /// Returns an op with several links. Only the last link is wrong: its member is missing or has the wrong entity.
     private mutating func wrongLinks(_ graph: ReferenceGraph, _ absent: ObjectID) -> Op? {
         guard let (id, relationship) = owner(graph) else { return nil }
         let wrong = random.isTrue(1, outOf: 2) ? absent.serial : random.pick(graph.ids)?.serial ?? 1

@@ -113,8 +113,8 @@ typedef struct {
     uint64_t low, high, tag;
 } cmachine_key;
 
-/// The tag of a text of less than 8 bytes, whose length is the highest byte of `low`. The tag of a longer text is this number plus its
-/// length.
+/// The tag of a text of less than 8 bytes. The length of such a text is the highest byte of `low`. The tag of a longer text is this number
+/// plus its length.
 #define CMACHINE_TEXT_TAG 4
 
 /// Returns the key of a text of `count` bytes, at most 16. `low` and `high` begin with the bytes of the text. Their other bytes are

@@ -43,7 +43,7 @@ extension Checkpointer {
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
     }
 
-    /// If memory is scarce, replaces the memory of stored chunks (64 KiB of pages) by mappings of the file. Works in short steps, between
+    /// If memory is scarce, replaces the memory of stored chunks (64 KiB of pages) with mappings of the file. Works in short steps, between
     /// which writers continue.
     ///
     /// - Parameter taken: for each chunk, whether a checkpoint needs it. All kept checkpoints count, not only the newest one.
@@ -60,6 +60,6 @@ extension Checkpointer {
         writer.whileNoThreadWrites { note { $0.heapByteCount = timeline.reservedByteCount } }
     }
 
-    /// The number of chunks (64 KiB each) that one step replaces by mappings.
+    /// The number of chunks (64 KiB each) that one step replaces with mappings.
     private static let replacedCountMax = 16
 }

@@ -13,7 +13,8 @@ public enum Retention: Sendable, Hashable {
     case checkpoints(Int)
 }
 
-/// The choice of the checkpoint that replaces the retired transactions, of which compaction removes the changes.
+/// The rule that selects the checkpoint up to which a compaction retires transactions. The compaction removes the changes of retired
+/// transactions.
 enum CompactionAnchor: Equatable {
     /// No checkpoint: nothing is retired.
     case none
@@ -28,7 +29,8 @@ public struct Compaction: Sendable, Equatable {
     /// Whether a compaction retires transactions, or only reports which transactions it could retire.
     public enum Effect: Sendable, Hashable { case retire, preview }
 
-    /// The last transaction of which only author, time, message and a hash remain; `.none` if no transaction is retired.
+    /// The last retired transaction; `.none` if no transaction is retired. Only the author, time, message and a hash of a retired
+    /// transaction remain.
     public internal(set) var retiredEnd = TransactionNumber.none
     /// The earliest transaction whose graph can still be shown.
     public internal(set) var firstMoment = TransactionNumber.none
@@ -44,7 +46,7 @@ public struct Compaction: Sendable, Equatable {
     public internal(set) var storedByteCount = 0
     /// The number of segments (files of the log) that this compaction copied to the archive.
     package internal(set) var archivedSegmentCount = 0
-    /// The number of bytes of the files that the compaction created in the archive.
+    /// The total size, in bytes, of the files that the compaction created in the archive.
     package internal(set) var archivedByteCount = 0
     /// The retired transactions that the given archive lacks; empty if no archive was given.
     public internal(set) var missingFromArchive: [ClosedRange<TransactionNumber>] = []

@@ -91,7 +91,7 @@ struct Compactor {
         guard time > newest else { return }
         throw CambiumError(
             .notFound,
-            "The newest transaction, \(number), has the time \(newest), which is before \(time). Name an earlier time, or transaction "
+            "The newest transaction, \(number), was committed at \(newest), earlier than \(time). Name an earlier time, or transaction "
                 + "\(number). Nothing was retired.")
     }
 }

@@ -114,7 +114,7 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Replaces the last version by a packed version of the same transaction, in which rows were moved so that pages become free. The
+    /// Replaces the last version with a packed version of the same transaction, in which rows were moved so that pages become free. The
     /// version before the last one may still use pages that packing dropped. The bytes of these pages then count for that earlier version.
     private func replaceLast(by packed: Graph, in state: inout State, _ supersededByteCount: (Graph) -> Int) -> Moment? {
         guard let number = state.numbers.last, let replaced = state.moments[place(number)] else { return nil }

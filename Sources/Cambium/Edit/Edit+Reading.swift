@@ -125,6 +125,6 @@ extension Edit {
         return identity(of: id, entity) == wanted
     }
 
-    /// Returns the identity values of an object in the form in which searches compare them: a negative zero is replaced by zero.
+    /// Returns the identity values of an object in the form in which searches compare them: a negative zero is replaced with zero.
     func identity(of id: ObjectID, _ entity: Entity) -> [Value] { entity.identity.map { current($0, of: id).withoutNegativeZero } }
 }

@@ -140,7 +140,7 @@ struct EditPlan {
         }
     }
 
-    /// Replaces the members of an ordered relationship by the members in the edit. Omits members that no longer exist. Also omits members
+    /// Replaces the members of an ordered relationship with the members in the edit. Omits members that no longer exist. Also omits members
     /// that stay as they are in the store, because the store won a conflict.
     private func force(
         _ wanted: [ObjectID], _ ids: [ObjectID: ObjectID], _ relationship: Relationship, of id: ObjectID,

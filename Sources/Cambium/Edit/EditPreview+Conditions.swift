@@ -29,7 +29,7 @@ extension EditPreview {
 }
 
 extension QueryValue {
-    /// Returns the value, with each object id that is a key of `ids` replaced by its value in `ids`.
+    /// Returns the value, with each object id that is a key of `ids` replaced with its value in `ids`.
     func replacing(_ ids: [ObjectID: ObjectID]) -> QueryValue {
         switch self {
         case .object(let id): .object(ids[id] ?? id)

@@ -70,7 +70,7 @@ extension Store {
         let rest = replacements.count > 20 ? ["and \(replacements.count - 20) more"] : []
         throw CambiumError(
             .ruleViolated,
-            "These changes of the schema need a program that migrates with a closure for the new values (Docs/MIGRATION.md):",
+            "These changes to the schema need a program that migrates with a closure for the new values (Docs/MIGRATION.md):",
             details: lines + rest)
     }
 

@@ -60,7 +60,7 @@ final class CatchUp: Sendable {
             do {
                 try read(&state, upTo: last, cancellation)
             } catch let error as CambiumError where error.code == .notFound && state.upcoming.isEmpty {
-                // A compaction may have replaced the part of the log before the observer's position by a checkpoint. The new view begins
+                // A compaction may have replaced the part of the log before the observer's position with a checkpoint. The new view begins
                 // with that checkpoint.
                 let view = try Self.view(volume, at: state.before.transaction, budget)
                 (state.view, state.before) = (view, view.graph)

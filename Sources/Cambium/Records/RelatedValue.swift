@@ -7,7 +7,7 @@ public protocol RelatedValue: LinkedValue {
     mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID
 }
 
-/// A type that can be the element of an array property: a related value, whose array is an ordered relationship, or `UInt8`, whose array is
+/// A type that can be the element of an array property. An array of related values is an ordered relationship, and an array of `UInt8` is
 /// data.
 public protocol ArrayElement: Sendable {
     static var arrayForm: PropertyForm { get }

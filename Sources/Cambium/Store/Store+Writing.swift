@@ -98,7 +98,7 @@ extension Store {
         }
         guard let result else {
             _ = try commits.settle(pending)
-            throw CambiumError(.repeated, "The request was applied before. This call changed nothing. Use the result of the first call.")
+            throw CambiumError(.repeated, "The request was applied earlier. This call changed nothing. Use the result of the first call.")
         }
         return (result, Ticket(commits, pending))
     }

@@ -16,7 +16,7 @@ public struct StoreMetrics: Sendable, Hashable {
         case checkpoint
         /// One step of packing, which moves rows together so that pages become free.
         case packing
-        /// One short step that makes unneeded chunks (64 KiB of pages) available again, or that replaces memory by a mapping of a file.
+        /// One short step that makes unneeded chunks (64 KiB of pages) available again, or that replaces memory with a mapping of a file.
         case reclaiming
         /// The last part of computing a digest, which updates the digest for the transactions that were committed in the meantime.
         case digest

@@ -6,7 +6,7 @@ struct ApplyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply", abstract: "Replay the changes of one store into another.",
         discussion: Discussion.text(
-            "Afterwards the target is a copy of the source: it has the same objects with the same ids, and the same transactions with "
+            "Afterwards the target is a copy of the source: it contains the same objects with the same ids, and the same transactions with "
                 + "their authors and times. The command creates the target if it does not exist. Transactions that the target already has "
                 + "are not applied again. Repeat the command if it was interrupted, or if the source has grown. The command "
                 + "refuses a target with changes that the source does not have.",

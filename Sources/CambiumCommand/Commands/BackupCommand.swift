@@ -6,7 +6,7 @@ struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy a store with all of its history, even while another process writes to it.",
         discussion: Discussion.text(
-            "The copy has the same transactions, the same checkpoints, and the same root: the hash of the whole log.",
+            "The copy contains the same transactions and checkpoints, and has the same root: the hash of the whole log.",
             examples: "cambium backup notes /mnt/backup/notes"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String

@@ -52,7 +52,8 @@ struct CloneMapFile {
         try end(&writer)
     }
 
-    /// Writes a line for each object of an earlier clone, whose op was read from the log. Throws `.notFound` if a copy is not in the graph.
+    /// Writes a line for each object of an earlier clone. The op of that clone was read from the log. Throws `.notFound` if a copy is not
+    /// in the graph.
     func write(_ op: CloneOp, _ graph: Graph) throws(CambiumError) {
         var writer = JSONWriter()
         // The serials of the copies ascend in the order of the originals.

@@ -26,7 +26,7 @@ struct ExportCommand: ParsableCommand {
         if entity == nil, form.mapping == nil, !include.paths.isEmpty {
             throw ValidationError("--include needs an entity to start from. Name the entity.")
         }
-        if entity == nil, output.format == .csv { throw ValidationError("CSV has the columns of one entity. Name the entity.") }
+        if entity == nil, output.format == .csv { throw ValidationError("CSV contains the columns of one entity. Name the entity.") }
         if form.mapping != nil, output.format == .csv { throw ValidationError("--mapping is for JSON. Omit --format csv.") }
     }
 

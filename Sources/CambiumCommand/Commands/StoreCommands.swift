@@ -58,7 +58,7 @@ struct InitCommand: ParsableCommand {
         let entities = count == 1 ? "1 entity" : "\(count) entities"
         Terminal.print(
             isRepeated
-                ? "The store \(store) with \(entities) exists: the request was applied before, and is not repeated."
+                ? "The store \(store) with \(entities) exists: the request was applied earlier, and is not repeated."
                 : "Created the store \(store) with \(entities).")
     }
 }
@@ -67,7 +67,7 @@ struct StatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Count the objects, links, transactions and bytes of a store.",
         discussion: Discussion.text(
-            "With --at, the objects and links are those of the moment. The files are counted as they are now.",
+            "With --at, the objects and links are counted as they were at that moment, but the files as they are now.",
             examples: "cambium stats notes --json", "cambium stats notes --at yesterday"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
@@ -109,7 +109,7 @@ struct VerifyCommand: ParsableCommand {
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Option(
         help: .init(
-            "Compare the root (the hash of the whole log) with this root, which 'verify' printed before: 64 hexadecimal digits.",
+            "Compare the root (the hash of the whole log) with this root, which 'verify' printed earlier: 64 hexadecimal digits.",
             valueName: "root"))
     var against: String?
     @Option(

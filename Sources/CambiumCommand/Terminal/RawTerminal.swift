@@ -50,7 +50,7 @@ struct RawTerminal {
         }
     }
 
-    /// Replaces the current line by another line.
+    /// Replaces the current line with another line.
     static func show(_ line: String, cursorAt column: Int) {
         let move = column > 0 ? "\u{1B}[\(column)C" : ""
         Terminal.write(Array("\r\(line)\u{1B}[K\r\(move)".utf8))

@@ -38,7 +38,7 @@ extension Graph {
         if options.mapping != nil || hooks.willExport != nil { return try exportRows(entity, options, hooks, put) }
         if options.format == .csv {
             guard let entity else {
-                throw CambiumError(.invalidInput, "An export as CSV has the columns of one entity. Pass the entity.")
+                throw CambiumError(.invalidInput, "An export as CSV contains the columns of one entity. Pass the entity.")
             }
             let objects = ObjectWriter(self, options)
             return try exportCSV(entity, try CSVObjectWriter(self, of: entity, options, objects), objects, put)

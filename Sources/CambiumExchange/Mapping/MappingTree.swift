@@ -90,7 +90,7 @@ struct MappingTree {
         if !rule.dates.isEmpty {
             guard attribute.type == .date else {
                 let type = attribute.type.rawValue
-                throw mistake("/dates", "'\(attribute.name)' has the type \(type), but 'dates' is only for attributes of type date")
+                throw mistake("/dates", "'\(attribute.name)' is of type \(type), but 'dates' is only for attributes of type date")
             }
             guard PropertyMapping.pivotRange.contains(rule.pivot) else { throw mistake("/pivot", PropertyMapping.pivotRule) }
             do {
@@ -100,7 +100,7 @@ struct MappingTree {
             }
         }
         if rule.numbers != nil, ![.int16, .int32, .int64, .float, .double, .decimal].contains(attribute.type) {
-            throw mistake("/numbers", "'\(attribute.name)' has the type \(attribute.type.rawValue), but 'numbers' is only for numbers")
+            throw mistake("/numbers", "'\(attribute.name)' is of type \(attribute.type.rawValue), but 'numbers' is only for numbers")
         }
         if let flaw = rule.numbers?.flaw { throw mistake("/numbers/" + flaw.mark, flaw.message) }
         return .init(functions: rule.functions, dates: dates, numbers: rule.numbers)

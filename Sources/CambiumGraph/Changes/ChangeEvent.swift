@@ -5,7 +5,7 @@ struct ChangeEvent: Comparable {
     enum Kind: UInt8 {
         case inserted
         case deleted
-        /// Only one of the graphs has the object as a stub, of which only the identity is known.
+        /// The object is a stub in only one of the graphs. Only the identity of a stub is known.
         case stub
         case attribute
         case removed

@@ -82,7 +82,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Compares the contents of a column for one object, whose rows in the two graphs are `before` and `after`.
+    /// Compares the contents of a column for one object. The rows of the object in the two graphs are `before` and `after`.
     private mutating func compareCell(_ table: Int, _ column: ColumnMeanings.Column, before: UInt32, after: UInt32) {
         let (oldRows, newRows) = (old.rows(table), new.rows(table))
         switch column.meaning {

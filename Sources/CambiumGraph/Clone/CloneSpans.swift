@@ -77,7 +77,7 @@ struct CloneSpans {
         serial = rows.firstSerial
     }
 
-    /// Replaces `spans` by the spans of originals that are copied to the next group of rows.
+    /// Replaces `spans` with the spans of originals that are copied to the next group of rows.
     mutating func next(_ spans: inout [CloneSpan]) {
         spans.removeAll(keepingCapacity: true)
         var start = Int(serial & UInt64(PageLayout.fanOutMask))

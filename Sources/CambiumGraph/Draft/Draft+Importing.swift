@@ -85,7 +85,7 @@ extension Draft {
     }
 
     /// Completes an insertion that `beginInsert` began: adds the new object to the indexes. If `isStub` is `true`, marks the object as a
-    /// stub, of which only the identity is known.
+    /// stub, because only its identity is known.
     ///
     /// - Parameter hash: The hash of the object's identity, if the caller has just looked for this identity and found no object. Otherwise
     ///   0.
@@ -153,7 +153,8 @@ extension Draft {
         if let target { link(end.end, owner: owner, target: target) } else { clearTarget(end.end, owner) }
     }
 
-    /// Replaces the members of `owner` by `targets`, in this order if the relationship is ordered. `targets` must not contain a row twice.
+    /// Replaces the members of `owner` with `targets`, in this order if the relationship is ordered. `targets` must not contain a row
+    /// twice.
     package mutating func replaceMembers(_ end: ImportEnd, _ owner: UInt32, _ targets: [UInt32]) {
         var current: [UInt32] = []
         reader.forEachMember(end.end, owner: owner) { current.append($0) }

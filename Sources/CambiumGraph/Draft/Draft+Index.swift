@@ -40,7 +40,7 @@ extension Draft {
         }
     }
 
-    /// Replaces `row` in its entry by another row with the same key.
+    /// Replaces `row` in its entry with another row with the same key.
     mutating func replaceEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32, by other: UInt32) {
         var reference = ownedBucketSlot(table, index, hash)
         var overflowCount = 0
@@ -89,7 +89,7 @@ extension Draft {
         return page
     }
 
-    /// Replaces a bucket by two new buckets, and divides the range of its hashes between them. The old bucket is not changed, because a
+    /// Replaces a bucket with two new buckets, and divides the range of its hashes between them. The old bucket is not changed, because a
     /// published version may still use it.
     @inline(never)
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {

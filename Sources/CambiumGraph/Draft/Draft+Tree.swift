@@ -104,7 +104,7 @@ extension Draft {
         setLink(tree.members, parent, tree.size, UInt32(truncatingIfNeeded: left + right + 1))
     }
 
-    /// Replaces a member by another row at the same position. The new row has another priority, so it may rise or sink in the tree. The
+    /// Replaces a member with another row at the same position. The new row has another priority, so it may rise or sink in the tree. The
     /// members keep their order.
     mutating func redirect(_ tree: Tree, owner: UInt32, from row: UInt32, to target: UInt32) {
         let parent = link(tree.members, target, tree.up)

@@ -1,4 +1,4 @@
-/// The changes to a hub's members at one end of a link. A hub is an object with many members, of which the draft touched only a few. All
+/// The changes to a hub's members at one end of a link. A hub is an object with many members, only a few of which the draft touched. All
 /// other members stay, in the same order.
 struct HubChange {
     struct Member {

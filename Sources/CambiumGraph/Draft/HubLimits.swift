@@ -1,4 +1,4 @@
-/// The limits that make an object a hub: an object with many members, of which the draft touched only a few. The ops for a hub are derived
+/// The limits that make an object a hub: an object with many members, only a few of which the draft touched. The ops for a hub are derived
 /// from the touched members only. For any other object, all old members are compared with all new members.
 package struct HubLimits: Sendable {
     /// An object with fewer members is not a hub, an object with many members. The members before the change and the members after the

@@ -1,8 +1,8 @@
 import CambiumModel
 
 extension OpDerivation {
-    /// Returns the hubs among some objects at one end of a link, with their touched members. A hub is an object with many members, of which
-    /// the draft touched only a few.
+    /// Returns the hubs among some objects at one end of a link, with their touched members. A hub is an object with many members, only a
+    /// few of which the draft touched.
     ///
     /// Complexity: O(owners), and O(touched members of the link) if one of the owners may be a hub.
     ///

@@ -137,7 +137,7 @@ extension Reader {
         return find(entity, forms[...], [], layout)
     }
 
-    /// Finds an object by an identity of one attribute, whose value is not null.
+    /// Finds an object by an identity that consists of one attribute. The value of the attribute is not null.
     private func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
         if case .string(let text) = value { return find(entity, identity: text, layout) }
         guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: entity.identity[0].type) else { return nil }

@@ -1,7 +1,7 @@
 /// An object of a live query: its position in the order, and its section.
 struct LiveEntry: Comparable {
     let sort: SortEntry
-    /// The bytes of the first sort key, whose value determines the section of the object. Empty if there are no sections.
+    /// The bytes of the first sort key, which determines the section of the object. Empty if there are no sections.
     let section: [UInt8]
 
     var serial: UInt64 { sort.serial }

@@ -12,7 +12,7 @@ struct ColumnMigration {
     let keptSlot: Int?
     /// The old column whose values are converted.
     let conversion: Conversion?
-    /// The value that replaces null in objects of `filledEntities`. Stubs, of which only the identity is known, keep null.
+    /// The value that replaces null in objects of `filledEntities`. Stubs keep null, because only their identity is known.
     let filler: StoredCell?
     let filledEntities: Set<EntityNumber>
     /// The entities whose objects no longer have the attribute.

@@ -57,7 +57,8 @@ extension Draft {
         }
     }
 
-    /// Replaces the page of each group of a table by a page with the new columns. Returns the columns whose values must be converted.
+    /// Replaces the page of each group of a table with a page that contains the new columns. Returns the columns whose values must be
+    /// converted.
     private mutating func rebuildGroups(_ table: TableMigration) -> [ConvertedColumn] {
         var converted = table.columns.enumerated().compactMap { slot, column in
             column.conversion.map { ConvertedColumn(slot: slot, conversion: $0) }

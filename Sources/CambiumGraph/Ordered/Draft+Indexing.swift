@@ -163,8 +163,8 @@ extension Draft {
 }
 
 extension Draft {
-    /// Replaces the directory page by a page with space for a reference to ordered indexes. Does this only if a version of the program
-    /// without ordered indexes stored the graph.
+    /// Replaces the directory page with a page that has space for a reference to ordered indexes. Does this only if a version of the
+    /// program without ordered indexes stored the graph.
     mutating func reserveIndexes() {
         let indexed = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
         let byteCount = DirectoryPage.byteCount(indexed)

@@ -50,7 +50,7 @@ extension Draft {
         if list.count == 0 { tree = OrderedTree() }
     }
 
-    /// As long as the root is an inner node with one child, replaces the root by this child.
+    /// As long as the root is an inner node with one child, replaces the root with this child.
     private mutating func lowerRoot(_ tree: inout OrderedTree) {
         while tree.height > 1, chunks.inner(tree.root).count == 1 {
             let child = chunks.inner(tree.root).references[0]
@@ -328,8 +328,8 @@ extension Draft {
 }
 
 extension OrderedInner {
-    /// Replaces one child by the two children of a list in place. Returns `false` and changes nothing if the list does not have exactly two
-    /// children, or if the new bound does not fit into the node.
+    /// Replaces one child with the two children of a list in place. Returns `false` and changes nothing if the list does not have exactly
+    /// two children, or if the new bound does not fit into the node.
     fileprivate func take(_ list: OrderedChildren, for child: Int) -> Bool {
         guard list.count == 2 else { return false }
         let (first, second) = (list.children[0], list.children[1])

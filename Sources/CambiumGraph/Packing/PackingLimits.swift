@@ -1,5 +1,5 @@
 /// The conditions under which packing is worthwhile, and the bounds of its steps. Packing gathers the rows of sparse groups in shared
-/// groups, and empties chunks of which only a small part is in use.
+/// groups, and empties chunks that are mostly unused.
 package struct PackingLimits: Sendable {
     /// Packing gathers rows of a table if fewer than one in `sparseness` rows of the table contain an object. A group of this table is
     /// sparse if at most one in `sparseness` rows of the group contains an object.

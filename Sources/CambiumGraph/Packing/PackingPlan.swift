@@ -1,5 +1,5 @@
 /// A plan for packing the pages of a graph, and the progress of the plan. Packing moves the rows of sparse groups into shared groups, or
-/// copies pages out of chunks of which only a small part is in use.
+/// copies pages out of chunks that are mostly unused.
 ///
 /// A plan is made from an immutable graph while other threads write. Each step examines the next places again, does a bounded part of the
 /// work, and stores its position in the plan. A place that has changed since the plan was made is left to the next plan. See

@@ -1,4 +1,4 @@
-/// A plan to empty chunks of which only a small part is in use. The plan contains the places that refer to the pages to be copied.
+/// A plan to empty chunks that are mostly unused. The plan contains the places that refer to the pages to be copied.
 struct PageEvacuation {
     /// For each chunk, whether it is to be emptied. Chunks with constant pages are never emptied.
     let victims: [Bool]

@@ -97,7 +97,7 @@ struct OrderedInner {
         return list
     }
 
-    /// Replaces all children by a part of a list. The part must fit into the page. The first child of the part loses its lower bound.
+    /// Replaces all children with a part of a list. The part must fit into the page. The first child of the part loses its lower bound.
     func write(_ list: OrderedChildren, _ range: Range<Int>) {
         let prefixCount = list.commonByteCount(range)
         page.storeBytes(of: UInt16(range.count), toByteOffset: OrderedNode.countOffset, as: UInt16.self)

@@ -139,7 +139,7 @@ struct OrderedLeaf {
         return true
     }
 
-    /// Replaces all entries by a range of other entries. The range must be in order, not empty, and fit into the page. The bytes of these
+    /// Replaces all entries with a range of other entries. The range must be in order, not empty, and fit into the page. The bytes of these
     /// entries must lie outside the page.
     func write(_ entries: some OrderedEntries, _ range: Range<Int>) {
         let size = OrderedLeafSize(entries, range)

@@ -21,7 +21,7 @@ enum StoredCell {
         }
         guard let form = StoredForm(value, type: attribute.type) else {
             let type = attribute.type
-            throw CambiumError(.invalidInput, "'\(attribute.name)' has the type \(type.rawValue), \(Self.mismatch(value, type)).")
+            throw CambiumError(.invalidInput, "'\(attribute.name)' is of type \(type.rawValue), \(Self.mismatch(value, type)).")
         }
         if case .bytes(let stored) = form { try Self.checkLength(stored.count, attribute) }
         var check = StoredValueCheck(attribute.type)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Proves texts and bytes, whose values have different lengths.
+/// Proves columns of texts and bytes, which contain values of different lengths.
 extension GraphProof {
     /// Proves that all cells of a leaf refer to bytes within its heap, and that the heap is large enough for all values together. Also
     /// proves that the values have the attribute's type.

@@ -23,7 +23,7 @@ extension Comparison {
 }
 
 extension Operand {
-    /// Replaces a parameter by its value. In a list, replaces each parameter.
+    /// Replaces a parameter with its value. In a list, replaces each parameter.
     fileprivate func substituted(_ arguments: [String: Operand]) throws(QueryMistake) -> Operand {
         switch form {
         case .parameter(let name):

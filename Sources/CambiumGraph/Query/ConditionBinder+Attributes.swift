@@ -32,12 +32,12 @@ extension ConditionBinder {
     private func refuse<Result>(_ attribute: Attribute, _ test: ConstantTest, _ wanted: String) throws(QueryMistake) -> Result {
         let literal = test.present.first.map { $0.description } ?? "null"
         throw QueryMistake(
-            "'\(attribute.name)' has the type \(attribute.type.rawValue). Compare it with \(wanted), not with \(literal).", at: test.offset)
+            "'\(attribute.name)' is of type \(attribute.type.rawValue). Compare it with \(wanted), not with \(literal).", at: test.offset)
     }
 
     private func refuseRelation<Result>(_ attribute: Attribute, _ test: ConstantTest, _ wanted: String) throws(QueryMistake) -> Result {
         throw QueryMistake(
-            "'\(attribute.name)' has the type \(attribute.type.rawValue), which '\(test.relation.text)' cannot compare. Use \(wanted).",
+            "'\(attribute.name)' is of type \(attribute.type.rawValue), which '\(test.relation.text)' cannot compare. Use \(wanted).",
             at: test.offset)
     }
 

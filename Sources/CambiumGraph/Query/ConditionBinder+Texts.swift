@@ -8,7 +8,7 @@ extension ConditionBinder {
         for literal in test.present {
             guard let text = literal.stringText else {
                 throw QueryMistake(
-                    "'\(attribute.name)' has the type \(attribute.type.rawValue). Compare it with a string, not with \(literal).",
+                    "'\(attribute.name)' is of type \(attribute.type.rawValue). Compare it with a string, not with \(literal).",
                     at: test.offset)
             }
             texts.append(text)

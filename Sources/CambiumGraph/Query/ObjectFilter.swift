@@ -8,7 +8,7 @@ package final class ObjectFilter {
     private let graph: Graph
     private let binder: ConditionBinder
     private let condition: Condition
-    /// For each entity of which an object was tested, the condition; `nil` if the condition does not fit the entity.
+    /// For each entity from which an object was tested, the bound condition; `nil` if the condition does not fit the entity.
     private var nodes: [EntityNumber: ConditionNode?] = [:]
 
     /// Creates a filter. Throws `.invalidInput` with the position if the condition does not fit any of the entities.

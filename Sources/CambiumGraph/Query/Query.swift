@@ -31,7 +31,7 @@ public struct Query: Sendable {
 
     package enum Accesses: Sendable { case all, scan }
 
-    /// Whether the answer contains only stubs, of which only the identity is known.
+    /// Whether the answer contains only stubs. Only the identity of a stub is known.
     package var isForStubs = false
 
     /// Creates a query from texts.

@@ -108,7 +108,7 @@ private struct LastKey {
     private var prefix: UInt128?
     private var entry: SortEntry?
 
-    /// Replaces the key by the key of another row, and returns whether the two keys are equal.
+    /// Replaces the key with the key of another row, and returns whether the two keys are equal.
     mutating func replace(_ row: UInt32, _ group: GroupView, _ order: SortSpecification) -> Bool {
         if let next = order.prefix(row, group) {
             if next == prefix { return true }

@@ -101,7 +101,7 @@ extension Draft {
     /// Creates the directory of a register without requests and labels. The layout of the draft must be the layout of the register.
     private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
 
-    /// Replaces the directory page of a graph of format 1 by a larger page, which has space for the reference to a register.
+    /// Replaces the directory page of a graph of format 1 with a larger page, which has space for the reference to a register.
     mutating func reserveRegister() {
         let before = reader
         layout = GraphLayout(layout.schema)

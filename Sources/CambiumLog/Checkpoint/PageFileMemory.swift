@@ -65,13 +65,13 @@ package final class PageFileMemory: @unchecked Sendable {
         }
     }
 
-    /// Replaces the memory at `base` by a mapping of a chunk of the file. Returns `false` if the disk is full or the mapping fails. In that
-    /// case the memory stays unchanged.
+    /// Replaces the memory at `base` with a mapping of a chunk of the file. Returns `false` if the disk is full or the mapping fails. In
+    /// that case the memory stays unchanged.
     package func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool {
         takeSpace(chunk..<chunk + 1) && replace(base, chunks: chunk..<chunk + 1)
     }
 
-    /// Replaces the memory at `base` by a mapping of chunks of the file. Returns `false` if the mapping fails. In that case the memory
+    /// Replaces the memory at `base` with a mapping of chunks of the file. Returns `false` if the mapping fails. In that case the memory
     /// stays unchanged.
     package func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool {
         guard let file = try? opened() else { return false }  // The memory stays unchanged.

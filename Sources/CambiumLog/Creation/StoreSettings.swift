@@ -87,7 +87,7 @@ package struct StoreSettings: Equatable, Sendable {
         }
         throw CambiumError(
             .notFound,
-            "'\(volume.name)' has the log of a store, but no '\(fileName)'. Restore the store from a backup, or run 'cambium repair'.")
+            "'\(volume.name)' contains the log of a store, but no '\(fileName)'. Restore the store from a backup, or run 'cambium repair'.")
     }
 
     package func encode() -> [UInt8] {

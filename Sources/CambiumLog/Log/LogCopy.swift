@@ -178,7 +178,7 @@ package struct LogCopy {
                 let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record
                 guard let root else { continue }
                 let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
-                // A writer may have replaced the record by a record with another position in the log.
+                // A writer may have replaced the record with one that names another position in the log.
                 guard try has(pages.root) else { continue }
                 try pages.checkAll()
                 try copy(pages, &copied)

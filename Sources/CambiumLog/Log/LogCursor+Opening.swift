@@ -142,7 +142,7 @@ extension LogCursor {
         end.flaws += next.flaws.map(\.description)
         if base == nil {
             guard next.header.creationTime >= end.lastTime else {
-                throw damage(next.path, 0, "The log file states an earlier time than the log file before it.")
+                throw damage(next.path, 0, "The log file states an earlier time than the preceding log file.")
             }
             next.skip(to: first)
             if let place, next.resume(at: place, notAfter: first) {

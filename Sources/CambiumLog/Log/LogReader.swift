@@ -79,7 +79,7 @@ package struct LogReader: Sendable {
     package static func withoutTransaction(_ volume: any Volume) -> CambiumError {
         CambiumError(
             .notFound,
-            "'\(volume.name)' is not a store yet: its creation was interrupted before the first transaction, which has the schema. "
+            "'\(volume.name)' is not a store yet: its creation was interrupted before the schema was written. "
                 + "The directory holds no data; remove it, and create the store again.")
     }
 

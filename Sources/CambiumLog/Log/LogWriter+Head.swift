@@ -31,7 +31,7 @@ extension LogWriter {
 
     /// Syncs, releases the preallocated space, records in HEAD that the log is closed, and closes the files.
     ///
-    /// Complexity: O(bytes of the log after `base`), of which at most `LogTuning.closingTreeByteCountMax` are hashed.
+    /// Complexity: O(bytes of the log after `base`). At most `LogTuning.closingTreeByteCountMax` of these bytes are hashed.
     ///
     /// - Parameters:
     ///   - tree: the newest known tree; `nil` for the tree of an empty log.

@@ -18,7 +18,7 @@ package struct SegmentSealer: Sendable {
         mergedByteCountMax = writer.tuning.mergedByteCountMax
     }
 
-    /// Replaces a segment by a sealed segment with the same transactions.
+    /// Replaces a segment with a sealed segment with the same transactions.
     ///
     /// Throws `.damaged` if the segment does not verify to its end, or if no segment follows it. Throws `.ioFailure` if a disk operation
     /// fails. After an error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
@@ -30,7 +30,7 @@ package struct SegmentSealer: Sendable {
         try replace(segment, by: .sealed)
     }
 
-    /// Replaces a segment by a retired segment, and then removes the files with the ops of its transactions. The retired segment contains
+    /// Replaces a segment with a retired segment, and then removes the files with the ops of its transactions. The retired segment contains
     /// only the envelope of each transaction (number, time, actor, message and request id) and the hash of its payload. So it can still be
     /// proven that each transaction is in the Merkle tree over the log.
     ///

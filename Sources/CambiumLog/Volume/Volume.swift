@@ -102,8 +102,8 @@ package protocol VolumeFile: AnyObject, Sendable {
     func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping?
     /// Preallocates disk space for a part of the file. Extends the file if that part lies beyond its end.
     func preallocate(offset: Int, byteCount: Int) throws(CambiumError)
-    /// Replaces memory by a mapping of a part of the file, for reading and writing. This part must have disk space. Returns `false` if the
-    /// mapping is not possible.
+    /// Replaces memory with a mapping of a part of the file, for reading and writing. This part must have disk space. Returns `false` if
+    /// the mapping is not possible.
     func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
     /// Releases the disk space of a part of the file. That part then reads as zeros. Does nothing if the file system cannot release space.
     func discard(offset: Int, byteCount: Int) throws(CambiumError)

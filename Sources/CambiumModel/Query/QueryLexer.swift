@@ -150,7 +150,7 @@ struct QueryLexer: Sendable {
 
     // MARK: Options
 
-    /// Reads an option such as `[cd]`, whose opening bracket is at `start`, and returns its letters. Returns `nil` unless letters and a
+    /// Reads an option such as `[cd]`, and returns its letters. The opening bracket is at `start`. Returns `nil` unless letters and a
     /// closing bracket follow.
     mutating func takeOption(at start: Int) -> String? {
         let end = bytes[(start + 1)...].firstIndex { !(0x61...0x7A).contains($0 | 0x20) } ?? bytes.count

@@ -2,7 +2,7 @@ internal import CambiumJSON
 
 /// A writer of conditions and their parts, as text that parses to the same tree.
 ///
-/// A tree that was built in code may have more than `Condition.depthMax` levels. The writer replaces deeper levels by `...`, so its
+/// A tree that was built in code may have more than `Condition.depthMax` levels. The writer replaces deeper levels with `...`, so its
 /// recursion is bounded.
 struct QueryWriter: Sendable {
     private(set) var text = ""

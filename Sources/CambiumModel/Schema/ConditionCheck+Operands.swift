@@ -3,7 +3,7 @@ extension ConditionCheck {
     /// One side of a comparison: the properties of its operand that are known before the parameters have values.
     struct Side {
         let operand: Operand
-        /// The kind of the values; `nil` for a literal, and for a parameter of which nothing is known.
+        /// The kind of the values; `nil` for a literal, and for a parameter about which nothing is known.
         var kind: ValueKind?
         var isToMany = false
         var isConstant = true

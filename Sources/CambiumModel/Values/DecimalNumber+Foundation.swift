@@ -32,7 +32,7 @@ extension DecimalNumber {
 
     private static func number(_ decimal: Decimal, _ name: String) -> Self {
         guard let number = DecimalNumber(decimal) else {
-            Trap.because("The \(name) of two decimal numbers is out of range. Check the size of the numbers before the operation.")
+            Trap.because("The \(name) of two decimal numbers is out of range. Check the size of the numbers before you calculate.")
         }
         return number
     }
