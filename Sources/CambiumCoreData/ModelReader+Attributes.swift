@@ -148,7 +148,7 @@ extension ModelReader {
     /// another value.
     private mutating func checkDefault(_ attribute: inout AttributeDefinition, _ place: String) {
         let type = attribute.type
-        // All values were converted to the type before, so an error is impossible here.
+        // All values were converted to the type earlier, so an error is impossible here.
         func value(_ json: JSONValue?) -> Value? { json.flatMap { try? Value(json: $0, type: type) } }
         let constraints = AttributeConstraints(
             min: value(attribute.min), max: value(attribute.max), minLength: attribute.minLength, maxLength: attribute.maxLength,

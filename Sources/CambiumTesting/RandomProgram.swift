@@ -95,7 +95,7 @@ package struct RandomProgram: Sendable {
     private func isWanted(_ attribute: Attribute) -> Bool { !attribute.isOptional && attribute.defaultValue.isNull }
 
     /// Returns the serial of a new object, the number in its id. Usually returns the next unused serial. Occasionally skips serials, or
-    /// returns a serial that was skipped before.
+    /// returns a serial that was skipped earlier.
     mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
         let next = graph.nextSerial(of: entity.root)
         if random.isTrue(1, outOf: 12) { return next + UInt64.random(in: 1...200, using: &random) }

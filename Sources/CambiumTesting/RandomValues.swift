@@ -5,7 +5,7 @@ import FoundationEssentials
 struct RandomValues: Sendable {
     private var freshCount: Int64 = 0
 
-    /// Returns a value that was not returned before, and never null. A type with few values, such as bool, repeats its values.
+    /// Returns a value that was not returned yet, and that is never null. A type with few values, such as bool, repeats its values.
     mutating func fresh(_ type: AttributeType) -> Value {
         freshCount += 1
         return Self.value(freshCount, type)

@@ -2,7 +2,7 @@ import CambiumGraph
 import CambiumModel
 
 extension CommitPipeline {
-    /// Returns the error for an author's request that was applied before, or whose id belongs to another request. Returns `nil` if the
+    /// Returns the error for an author's request that was applied earlier, or whose id belongs to another request. Returns `nil` if the
     /// request is new.
     ///
     /// Call this method only while the writer's lock is held.

@@ -17,7 +17,7 @@ final class CommitQueue: @unchecked Sendable {
     /// Seals the full segments (files of the log) in the background; `nil` for a store in memory.
     let sealing: Sealing?
     /// The maximum time between two syncs that the durability of the store allows, in microseconds.
-    private let ownInterval: Int64
+    private let syncInterval: Int64
     /// The queue on which a block writes and syncs a group if no thread is waiting for the group. A block on the queue keeps this object
     /// alive, and with it the lock of the store.
     let queue = DispatchQueue(label: "cambium.store.sync")
@@ -53,7 +53,7 @@ final class CommitQueue: @unchecked Sendable {
 
     init(_ writer: WriterState, _ sealing: Sealing?) {
         (self.writer, self.sealing) = (writer, sealing)
-        ownInterval = writer.durability.interval
+        syncInterval = writer.durability.interval
         lastSyncTime = Atomic(writer.environment.now().microsecondsSince1970)
     }
 
@@ -80,7 +80,7 @@ final class CommitQueue: @unchecked Sendable {
         hasChanges: Bool = false
     ) -> PendingCommit {
         let log = writer.log
-        let interval = level == writer.durability ? ownInterval : level.interval
+        let interval = level == writer.durability ? syncInterval : level.interval
         let isDurable: Bool =
             switch level {
             case .memory: true

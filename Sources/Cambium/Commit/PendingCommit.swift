@@ -19,7 +19,7 @@ struct PendingCommit: Sendable {
     let group: CommitGroup?
     /// Whether the thread that is waiting for the commit must write and sync the group.
     let leads: Bool
-    /// The error of a commit that did nothing, because its request was applied before. It is reported once the transaction of that request
+    /// The error of a commit that did nothing, because its request was applied earlier. It is reported once the transaction of that request
     /// is durable.
     var refusal: CambiumError?
 

@@ -51,7 +51,7 @@ package final class EarlierGraphs: Sendable {
     /// Returns the graph at a moment. The graph stays unchanged as long as any code holds it, even if the store changes.
     ///
     /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment. Also
-    /// throws `.notFound` if the transactions that lead to the moment were retired, even if the graph was returned before. Throws
+    /// throws `.notFound` if the transactions that lead to the moment were retired, even if the graph was returned earlier. Throws
     /// `.damaged` if the log up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept
     /// moment).
     package func graph(at point: Point) throws -> Graph {

@@ -88,7 +88,7 @@ extension Edit {
 extension EditCommit {
     /// Returns the permanent ref of an object: the new ref for a provisional ref, otherwise the ref itself.
     ///
-    /// Replace the ref of each record that was saved in the edit, even if the object existed before. If a record was saved inside of a new
+    /// Replace the ref of each record that was saved in the edit, even if the object already existed. If a record was saved inside of a new
     /// record, its ref contains the provisional id of the new record's object.
     public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
         let permanent = ids[ref.id].map { Ref<Record>($0, RefOrigin(storeKey: ref.origin.storeKey)) } ?? ref

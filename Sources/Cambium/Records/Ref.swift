@@ -94,7 +94,7 @@ final class RefOrigin: Sendable {
 
     let storeKey: UInt64
     let moment: Moment
-    /// Reports whether the transaction that inserted the objects was committed; `nil` if the objects existed before.
+    /// Reports whether the transaction that inserted the objects was committed; `nil` if the objects already existed.
     let outcome: TransactionOutcome?
     /// The objects of the records that contained a record when it was read or saved. The list is empty, except in the property `ref` of the
     /// record. The record omits these objects, so a save of the record alone must not remove its links to them.

@@ -17,7 +17,7 @@ extension Store {
         try writer.closing.hold { () throws(CambiumError) in try closeOnce() }
     }
 
-    /// Closes the store, unless it was closed before. Call this method only while the lock `closing` is held.
+    /// Closes the store, unless it was closed earlier. Call this method only while the lock `closing` is held.
     private func closeOnce() throws(CambiumError) {
         if !(writer.lock.hold { writer.isClosed }) { checkpoints?.makeAtClosing() }
         let wasOpen = writer.lock.hold {

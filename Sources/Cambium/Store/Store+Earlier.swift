@@ -8,9 +8,9 @@ extension Store {
     ///     let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
     ///
     /// Writers and readers continue at the same time. Throws `.notFound` if there is no such moment, or if the transactions that lead to it
-    /// were retired, even if the graph was returned before. Throws `.invalidInput` for an earlier moment of a store in memory, which has no
-    /// log. Throws `.damaged` if the log up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or
-    /// kept moment).
+    /// were retired, even if the graph was returned earlier. Throws `.invalidInput` for an earlier moment of a store in memory, which has
+    /// no log. Throws `.damaged` if the log up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint
+    /// or kept moment).
     public func graph(at point: Point) throws -> Graph {
         let newest = graph
         if point == .latest { return newest }

@@ -18,7 +18,7 @@ extension Store {
     ///   - durability: The durability for which this transaction waits; `nil` for the durability of the store. A transaction cannot request
     ///     a weaker durability than that of the store.
     ///   - body: Changes the transaction that it receives.
-    /// - Throws: the errors of `body`. Throws `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and
+    /// - Throws: the errors of `body`. Throws `.repeated`, with a `RepeatedRequest`, if the author's request was applied earlier, and
     ///   `.conflict` if a different request with the same id was applied. In both cases, `body` is not called. Throws `.ruleViolated` if
     ///   rules of the schema are broken, and `.invalidInput` for a weaker durability than that of the store. Throws `.ioFailure` or
     ///   `.notWritable` if the log cannot be written, and `.outcomeUnknown` as described above. Throws `.misuse` inside the closure of
@@ -78,7 +78,7 @@ extension Store {
 
     /// Runs a transaction as `write` does, but returns before the transaction is durable. The ticket reports the outcome.
     ///
-    /// Waits for the preceding transactions, but not for the disk. There is one exception: if the author's request was applied before, the
+    /// Waits for the preceding transactions, but not for the disk. There is one exception: if the author's request was applied earlier, the
     /// call throws after the transaction that applied the request is durable. Later transactions build on the new transaction. Readers see
     /// the new transaction once it is as durable as `durability` requires. If the disk fails, the tickets of the new transaction and of all
     /// transactions that build on it throw. Throws as `write` does.

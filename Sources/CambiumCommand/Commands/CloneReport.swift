@@ -24,7 +24,7 @@ struct CloneReport {
         logByteCount = 0
     }
 
-    /// Creates the report for a request that was applied before. The op of the clone, which is read from the log, contains the result.
+    /// Creates the report for a request that was applied earlier. The op of the clone, which is read from the log, contains the result.
     init(_ op: CloneOp, _ transaction: TransactionNumber, _ byteCount: Int, _ graph: Graph) {
         self.transaction = transaction
         roots = graph.copiesOfRoots(in: op).map { graph.text(of: $0) }

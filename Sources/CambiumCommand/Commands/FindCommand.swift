@@ -77,7 +77,7 @@ struct FindCommand: ParsableCommand {
         let isForGroups = aggregates.isUsed && !aggregates.isCountAlone
         let query = try QueryRequest(condition: condition, order: order, isForGroups: isForGroups).query(entity, graph)
         let tree = try include.tree(from: graph.schema.required(query.entity), graph.schema)
-        // All other options were parsed before, so the position in an error refers to the condition.
+        // All other options were parsed earlier, so the position in an error refers to the condition.
         try QueryRequest.named(condition.textOption) { try print(query, graph, tree) }
     }
 

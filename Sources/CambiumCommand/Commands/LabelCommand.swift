@@ -39,7 +39,7 @@ struct LabelCommand: ParsableCommand {
         }
     }
 
-    /// Prints the result of the first call again, because the request was applied before.
+    /// Prints the result of the first call again, because the request was applied earlier.
     private func print(_ name: String, _ request: RepeatedRequest) throws {
         // If the moment was retired, the newest graph is read. It has the same label, unless a later transaction moved or removed the
         // label.

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The answer to a request that was applied before. The answer repeats the first answer as far as the log still contains its data.
+/// The answer to a request that was applied earlier. The answer repeats the first answer as far as the log still contains its data.
 struct Repetition {
     private let request: RepeatedRequest
     /// The object that the transaction changed, or `nil` for an import.

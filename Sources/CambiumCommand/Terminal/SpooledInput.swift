@@ -27,7 +27,7 @@ final class SpooledInput: @unchecked Sendable {
 
     static var temporaryDirectory: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
-    /// Begins to read the source, unless it was opened before. Throws `.ioFailure` if the file cannot be created.
+    /// Begins to read the source, unless it was opened earlier. Throws `.ioFailure` if the file cannot be created.
     func open() throws {
         if read != nil { return }
         var path = Array("\(directory)/cambium-XXXXXX".utf8CString)

@@ -62,7 +62,7 @@ struct CSVObjectWriter {
                     }
                     continue
                 }
-                if options.content == .names || ExportTable.isLeftOut(relationship, of: arrival, tree, options) { continue }
+                if options.content == .names || ExportTable.isOmitted(relationship, of: arrival, tree, options) { continue }
                 guard count + group.columns.count <= CSVRecordScan.fieldCountMax else {
                     throw CambiumError(
                         .limitExceeded,

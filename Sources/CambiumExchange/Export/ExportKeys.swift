@@ -142,7 +142,7 @@ final class ExportTable {
 
     /// Returns whether a nested object omits a relationship because the relationship leads back to the enclosing object. Objects that are
     /// written with ids include all relationships.
-    static func isLeftOut(_ relationship: Relationship, of arrival: Relationship?, _ tree: IncludeTree, _ options: ExportOptions) -> Bool {
+    static func isOmitted(_ relationship: Relationship, of arrival: Relationship?, _ tree: IncludeTree, _ options: ExportOptions) -> Bool {
         guard let arrival, options.references == .identity, !tree.names(relationship.name) else { return false }
         return arrival.inverse == relationship.number && arrival.destinationRoot == relationship.root
     }

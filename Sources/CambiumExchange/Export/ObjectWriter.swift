@@ -88,7 +88,7 @@ package final class ObjectWriter {
                 if !isNamed || keys.isIdentity(key.name) { attribute(key, field, place, &writer) }
             case .end(let relationship, let handle):
                 if isNamed { return }
-                if !ExportTable.isLeftOut(relationship, of: position.arrival, position.tree, options) {
+                if !ExportTable.isOmitted(relationship, of: position.arrival, position.tree, options) {
                     self.relationship(key, relationship, handle, place, position, &writer)
                 }
             }

@@ -59,7 +59,7 @@ package struct ImportBatch {
     /// must delete absent objects.
     private(set) var mentioned: [RowSet] = []
     /// The unknown keys of the row that is being applied.
-    private var unknownOfRow: [String] = []
+    private var unknownKeysOfRow: [String] = []
     /// The number of the row that ends the batch, unless the input ends first.
     private let end: Int
     let input: ImportInput
@@ -161,7 +161,7 @@ package struct ImportBatch {
         }
         var isApplied = false
         // The unknown keys of the previous row have already been counted. A row that cannot be read adds no unknown keys.
-        unknownOfRow.removeAll(keepingCapacity: true)
+        unknownKeysOfRow.removeAll(keepingCapacity: true)
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
             try apply(row, batch, &planner, &draft)
@@ -173,7 +173,7 @@ package struct ImportBatch {
             try fail(rowError(failure, row), planner.options)
         }
         if influences != nil { noteInfluences(isApplied, &planner) }
-        for key in unknownOfRow { noteUnknown(key) }
+        for key in unknownKeysOfRow { noteUnknown(key) }
         return isApplied
     }
 
@@ -242,7 +242,7 @@ package struct ImportBatch {
             failure = nil
         } catch { failure = error }
         if !planner.misread.isEmpty { return false }
-        for keys in planner.unknownKeys { unknownOfRow += batch.unknownKeys[keys.range] }
+        for keys in planner.unknownKeys { unknownKeysOfRow += batch.unknownKeys[keys.range] }
         if let failure { throw failure }
         return true
     }

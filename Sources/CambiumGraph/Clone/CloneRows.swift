@@ -143,7 +143,7 @@ final class CloneBits: @unchecked Sendable {
     /// Ends the process, because a page names a row that its table does not have.
     @inline(never) func refuse() -> Never { chunks.refuse("a link leads to a row that does not exist") }
 
-    /// Adds a row. Returns whether the row was not in the set before.
+    /// Adds a row. Returns whether the row was not yet in the set.
     @inline(__always) func insert(_ row: UInt32) -> Bool {
         let place = Int(row &>> 6)
         if place >= wordCount { refuse() }
@@ -156,7 +156,7 @@ final class CloneBits: @unchecked Sendable {
         return true
     }
 
-    /// Adds the rows of a chain. Returns the number of rows that were not in the set before.
+    /// Adds the rows of a chain. Returns the number of rows that were not yet in the set.
     func insert(_ chain: inout ChainRows) -> Int {
         let words = words
         var added = 0

@@ -41,7 +41,7 @@ extension Draft {
         carryOut(plan, values)
     }
 
-    /// Writes a clone that was checked before, so that writing cannot fail.
+    /// Writes a clone that was checked earlier, so that writing cannot fail.
     private mutating func carryOut(_ plan: consuming ClonePlan, _ values: CloneValues) {
         precondition(touched == nil, "An import must not clone, because it derives its ops from its changes.")
         let pendingCount = pending.objectCount

@@ -52,7 +52,7 @@ struct LinkBlockBuilder {
         added.append(contentsOf: addedSerials)
     }
 
-    /// Adds the members of an object that had no members before. Does nothing if the object still has no members.
+    /// Adds the members of an object that had no members yet. Does nothing if the object still has no members.
     ///
     /// - Parameter append: Appends the serials of the members.
     mutating func addUnordered(_ serial: UInt64, _ append: (inout [UInt64]) -> Void) {

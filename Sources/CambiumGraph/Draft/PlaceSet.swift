@@ -17,7 +17,7 @@ struct PlaceSet {
         expect(placeCount)
     }
 
-    /// Adds the place of an object. Returns whether the place was not in the set before.
+    /// Adds the place of an object. Returns whether the place was not yet in the set.
     mutating func insert(_ place: ObjectPlace) -> Bool {
         if place.row >> 6 < wordCountMax { return rows[Int(place.table)].insert(place.row) }
         guard others.insert(place).inserted else { return false }

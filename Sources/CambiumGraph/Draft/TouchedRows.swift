@@ -46,7 +46,7 @@ package struct RowSet: Sendable {
 
     package init() {}
 
-    /// Adds a row. Returns whether the row was not in the set before.
+    /// Adds a row. Returns whether the row was not yet in the set.
     @inline(__always) @discardableResult
     package mutating func insert(_ row: UInt32) -> Bool {
         cover(Int(row >> 6))

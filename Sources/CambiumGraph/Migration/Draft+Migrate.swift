@@ -7,7 +7,7 @@ import CambiumModel
 extension Draft {
     /// Changes the schema of a graph that already has a schema. This is algorithm 1 of the schema op. Docs/MIGRATION.md states the rules.
     ///
-    /// - Throws: `.invalidInput` for a change that a migration cannot make by itself, or if the draft has changed objects before.
+    /// - Throws: `.invalidInput` for a change that a migration cannot make by itself, or if the draft has already changed objects.
     ///   `.ruleViolated` if an entity that has objects would become abstract. `.limitExceeded` if there may be too few pages.
     mutating func migrate(to newLayout: GraphLayout) throws(CambiumError) {
         guard pending.isEmpty, touched == nil else {

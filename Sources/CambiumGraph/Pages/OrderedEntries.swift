@@ -77,7 +77,7 @@ struct OrderedLeafSize {
         add(entries, range.dropFirst())
     }
 
-    /// Adds a range of entries, which must directly follow the entries that were measured before.
+    /// Adds a range of entries, which must directly follow the entries that were measured earlier.
     @inline(__always) mutating func add(_ entries: some OrderedEntries, _ range: Range<Int>) {
         guard let last = range.last else { return }
         var least = prefixByteCount &+ OrderedNode.rowByteCount

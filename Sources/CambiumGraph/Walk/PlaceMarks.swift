@@ -28,7 +28,7 @@ struct PlaceMarks {
         shift = 64 - UInt64(Self.firstSlotCount.trailingZeroBitCount)
     }
 
-    /// Adds a place, which must be a place of the graph. Returns whether the place was not in the set before.
+    /// Adds a place, which must be a place of the graph. Returns whether the place was not yet in the set.
     @inline(__always) mutating func insert(_ place: ObjectPlace) -> Bool {
         if bits.isEmpty { return insertKey(place) }
         let (table, word) = (Int(place.table), Int(place.row &>> 6))

@@ -36,7 +36,7 @@ extension SegmentArchive {
 
     /// Removes the files and directories that a call of `withLock` created, if nothing was archived.
     ///
-    /// - Parameter made: the names in the archive's directory that did not exist before.
+    /// - Parameter made: the names in the archive's directory that did not exist yet.
     private func removeIfEmpty(_ made: [String]) {
         // If a file or a directory cannot be removed, the next call of `withLock` uses it.
         guard (try? volume.list(LogDirectory.name))?.isEmpty == true else { return }

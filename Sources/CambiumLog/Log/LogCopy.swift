@@ -205,8 +205,8 @@ package struct LogCopy {
         return try reader.begin(after: position)
     }
 
-    /// Copies those chunks of a checkpoint that were not copied before, and writes the checkpoint's record. The table of the checkpoint
-    /// goes to the same chunks as in the source.
+    /// Copies those chunks of a checkpoint that were not copied yet, and writes the checkpoint's record. The table of the checkpoint goes
+    /// to the same chunks as in the source.
     private mutating func copy(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
         var writer = try PageFileWriter(target, pages.root.pageFile, isNamed: false)
         defer { writer.close() }

@@ -9,7 +9,7 @@ struct FrameReader {
     /// The length of the file when the reader was created or last refreshed.
     private(set) var byteCount: Int
     /// The reason why a corrected header is used instead of the header in the file; `nil` if the header in the file verifies.
-    let mendedHeader: CambiumError?
+    let headerCorruption: CambiumError?
     private let file: any VolumeFile
     /// The window: the bytes of the file that were read last.
     private var window: [UInt8] = []
@@ -35,12 +35,12 @@ struct FrameReader {
         byteCount = try file.byteCount()
         do throws(CambiumError) {
             (header, headerChecksum) = try SegmentHeader.read(file, path: path)
-            mendedHeader = nil
+            headerCorruption = nil
         } catch {
             let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
-            guard salvages, error.headerFailure != nil, let mended = SegmentHeader.mended(bytes, file: path) else { throw error }
-            (header, headerChecksum) = mended
-            mendedHeader = error
+            guard salvages, error.headerFailure != nil, let corrected = SegmentHeader.corrected(bytes, file: path) else { throw error }
+            (header, headerChecksum) = corrected
+            headerCorruption = error
         }
     }
 

@@ -97,17 +97,17 @@ extension SegmentHeader {
     ///
     /// The difference between the stored and the computed checksum identifies the corrupt byte: no other change to a single byte has the
     /// same effect. Complexity: O(1), about 23,000 checksums.
-    static func mended(_ bytes: [UInt8], file: String) -> (header: SegmentHeader, checksum: UInt32)? {
+    static func corrected(_ bytes: [UInt8], file: String) -> (header: SegmentHeader, checksum: UInt32)? {
         guard bytes.count == Format.Segment.headerByteCount else { return nil }
         let content = Array(bytes[..<Format.Segment.checksumOffset])
         let stored: UInt32 = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
         let difference = CRC32C.checksum(content) ^ stored
-        var mended = bytes
+        var fixed = bytes
         if (0..<4).contains(where: { difference & ~(0xFF << UInt32(8 * $0)) == 0 }) {
             // The checksums differ in one byte only, so the corrupt byte is in the stored checksum.
             let checksum = difference ^ stored
-            for place in 0..<4 { mended[Format.Segment.checksumOffset + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * place)) }
-            return try? decode(mended, file: file)  // If this fails, the caller reports the original bytes as corrupt.
+            for place in 0..<4 { fixed[Format.Segment.checksumOffset + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * place)) }
+            return try? decode(fixed, file: file)  // If this fails, the caller reports the original bytes as corrupt.
         }
         // The effect of a changed byte on the checksum does not depend on the other bytes, so the effect can be computed with zeros.
         let zeros = [UInt8](repeating: 0, count: content.count)
@@ -117,8 +117,8 @@ extension SegmentHeader {
                 var changed = zeros
                 changed[place] = change
                 guard CRC32C.checksum(changed) ^ none == difference else { continue }
-                mended[place] ^= change
-                return try? decode(mended, file: file)  // If this fails, the caller reports the original bytes as corrupt.
+                fixed[place] ^= change
+                return try? decode(fixed, file: file)  // If this fails, the caller reports the original bytes as corrupt.
             }
         }
         return nil

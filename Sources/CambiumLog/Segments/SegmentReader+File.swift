@@ -3,7 +3,7 @@ internal import CambiumModel
 extension SegmentReader {
     var path: String { frames.path }
     /// The corruption that the reader has skipped.
-    var flaws: [CambiumError] { [frames.mendedHeader, lostIndex].compactMap { $0 } }
+    var flaws: [CambiumError] { [frames.headerCorruption, lostIndex].compactMap { $0 } }
     var header: SegmentHeader { frames.header }
     var headerChecksum: UInt32 { frames.headerChecksum }
     var byteCount: Int { frames.byteCount }

@@ -121,6 +121,6 @@ extension VolumeFile {
 
 /// An exclusive or shared lock on a file of a volume.
 package protocol VolumeLock: AnyObject, Sendable {
-    /// Releases the lock. Does nothing if the lock was released before.
+    /// Releases the lock. Does nothing if the lock was released earlier.
     func unlock()
 }

@@ -30,7 +30,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let limitExceeded = Code(rawValue: "limitExceeded")
         /// The store was closed, or an earlier write or sync failed.
         public static let notWritable = Code(rawValue: "notWritable")
-        /// The request was applied before, and this call changed nothing. The underlying error is a `RepeatedRequest`.
+        /// The request was applied earlier, and this call changed nothing. The underlying error is a `RepeatedRequest`.
         public static let repeated = Code(rawValue: "repeated")
         /// The disk failed while a transaction was being made durable, so the next opening may or may not find the transaction. Open the
         /// store again and look for the change. Or repeat the write with the same request id, because a store applies a request only once.

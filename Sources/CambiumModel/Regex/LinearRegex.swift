@@ -24,7 +24,7 @@ package final class LinearRegex: @unchecked Sendable {
         compiled = Atomic(try Self.compile(pattern))
     }
 
-    /// Creates an expression from a pattern that was compiled successfully before. The expression is compiled again at its first use.
+    /// Creates an expression from a pattern that was compiled successfully earlier. The expression is compiled again at its first use.
     package init(compiledBefore pattern: String) {
         self.pattern = pattern
         compiled = Atomic(nil)

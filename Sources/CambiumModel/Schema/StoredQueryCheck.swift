@@ -31,7 +31,7 @@ package struct StoredQueryCheck {
     /// Returns the mistakes of a query that an entity declares. `key` is a key in the JSON form of the query, and the value of this key
     /// contains the mistake.
     ///
-    /// The patterns of this query, and of the queries that were checked before, count toward `patternCountMax`.
+    /// The patterns of this query, and of the queries that were checked earlier, count toward `patternCountMax`.
     package mutating func mistakes(_ query: QueryDefinition, in source: Entity) -> [(key: String, message: String)] {
         var entity = source
         if let name = query.target {

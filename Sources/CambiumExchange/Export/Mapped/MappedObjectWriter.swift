@@ -87,7 +87,7 @@ final class MappedObjectWriter {
             case .attribute(let attribute, let field, let conversion):
                 value = try written(graph.value(of: field, at: place), attribute, conversion, property, place, keys)
             case .end(let relationship, let handle):
-                if ExportTable.isLeftOut(relationship, of: position.arrival, position.tree, options) { continue }
+                if ExportTable.isOmitted(relationship, of: position.arrival, position.tree, options) { continue }
                 // The functions of a mapping can change values, but not objects. If a property has functions, a reference is written as a
                 // value if the identity has exactly one attribute.
                 let takesObjects = property.rule.rule.functions.isEmpty
