@@ -1,6 +1,6 @@
 /// A queue from one thread to another, with limits on the number of its elements and on their total weight.
 ///
-/// The weight of an element is a number that the producer passes, such as its number of bytes. The weight is in use from the call of `put`
+/// The weight of an element is a number that the producer passes, such as its number of bytes. The weight is in use from the call to `put`
 /// until the consumer calls `release(weight:)`.
 public final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {

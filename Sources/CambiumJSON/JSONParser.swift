@@ -15,7 +15,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// A parser for complete JSON documents (RFC 8259). It validates UTF-8, escapes, numbers and nesting, and refuses duplicate keys.
 ///
-/// One parser can parse any number of documents, one after the other. The tokens of a document are valid until the next call of `parse`.
+/// One parser can parse any number of documents, one after the other. The tokens of a document are valid until the next call to `parse`.
 /// Only one thread at a time may use a parser. Complexity: O(bytes), and O(n log n) for the keys of an object with n members.
 public final class JSONParser {
     /// The maximum depth to which arrays and objects may nest. A row may have a JSON value of 512 levels inside 65 objects, and each of

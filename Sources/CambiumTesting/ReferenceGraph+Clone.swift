@@ -125,7 +125,7 @@ extension ReferenceGraph {
             if let target = plan.copies[member] {
                 guard isKept(relationship, original, member, plan) else { continue }
                 list.append(target)
-                // If the schema names no inverse, no call of `linkCopy` adds the copy to the other end of the link. So the other end is
+                // If the schema names no inverse, no call to `linkCopy` adds the copy to the other end of the link. So the other end is
                 // updated here.
                 if end(there).property == nil { members[there, default: [:]][target, default: []].append(copy) }
             } else if isShared {

@@ -37,8 +37,8 @@ extension Checkpointer {
         }
         try syncRecords()
         skippedCheckpoints = []
-        // A checkpoint in an existing file shares chunks with earlier checkpoints. If a process has found corruption, only the next opening
-        // of the store can check these chunks. So the record of the corruption stays.
+        // A checkpoint in an existing file uses some of the same chunks as earlier checkpoints. If a process has found corruption, only the
+        // next opening of the store can check these chunks. So the record of the corruption stays.
         if beginsFile { try PageFile.removeDamageMark(volume) }
         beginsFile = false
     }

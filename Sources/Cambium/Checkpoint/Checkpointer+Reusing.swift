@@ -5,8 +5,8 @@ import CambiumModel
 /// Reuses chunks (64 KiB of pages) that no checkpoint and no graph needs. Call the methods only while the lock `making` is held, except
 /// `reclaimChunks`.
 extension Checkpointer {
-    /// Makes the chunks (64 KiB of pages) available again that only dropped checkpoints needed. Releases the disk space of all unneeded
-    /// chunks, and removes files to which no checkpoint refers.
+    /// Makes the chunks (64 KiB of pages) of dropped checkpoints available again, if nothing else needs them. Releases the disk space of
+    /// all unneeded chunks, and removes files to which no checkpoint refers.
     func reclaimChunks() throws {
         try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false) }
     }

@@ -5,8 +5,8 @@ import CambiumModel
 extension Checkpointer {
     /// Writes the chunks (64 KiB of pages) that are not stored yet, and the checkpoint record.
     ///
-    /// - Returns: the number of bytes that were written; `nil` if a reader shares the existing record of the transaction. In that case, the
-    ///   old record and its chunks stay unchanged, and the next checkpoint writes the chunks of the snapshot again.
+    /// - Returns: the number of bytes that were written; `nil` if a reader is using the existing record of the transaction. In that case,
+    ///   the old record and its chunks stay unchanged, and the next checkpoint writes the chunks of the snapshot again.
     func write(_ snapshot: CheckpointSnapshot, inFile: Set<Int>) throws -> Int? {
         let live = snapshot.frozen.image.live
         let taken = try keptChunks()

@@ -43,7 +43,7 @@ final class RecentVersions: Sendable {
 
     // MARK: Observers
 
-    /// Keeps versions, beginning with the next transaction, until each call of this method was followed by a call of `endInterest`.
+    /// Keeps versions, beginning with the next transaction, until each call to this method was followed by a call to `endInterest`.
     func beginInterest() {
         state.withLock { state in
             state.interestCount += 1

@@ -4,11 +4,11 @@ internal import CambiumLog
 import CambiumModel
 import Synchronization
 
-/// The state that the writing parts of a store share: the two newest graphs, the log, and the lock under which they change.
+/// The common state of the parts of a store that write: the two newest graphs, the log, and the lock under which they change.
 ///
 /// There are two newest graphs: the head of the timeline, on which the next writer builds, and `graph`, which is as durable as the store
-/// promises. The parts of a store that write share this object, and keep it alive while they work. So the lock of the store is released
-/// after the last of these parts has ended.
+/// promises. All of these parts refer to this object, and keep it alive while they work. So the lock of the store is released after the
+/// last of these parts has ended.
 ///
 /// SENDABLE: mutable state is accessed only while `lock` is held, or is under a mutex, or is atomic.
 final class WriterState: @unchecked Sendable {

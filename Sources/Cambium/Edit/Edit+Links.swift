@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Linking objects. The calls mirror the calls of `WriteTransaction`, and throw the same errors.
+/// Linking objects. The methods mirror the methods of `WriteTransaction`, and throw the same errors.
 extension Edit {
     /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
     /// or at the end if `index` is `nil`. If the objects are already linked, the target moves to `index`; without an `index`, nothing

@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Inserting, changing and deleting objects. The calls mirror the calls of `WriteTransaction`, and throw the same errors.
+/// Inserting, changing and deleting objects. The methods mirror the methods of `WriteTransaction`, and throw the same errors.
 ///
 /// Each call immediately checks names, types and the rules of single values. Rules that concern the whole graph are checked at the commit:
 /// mandatory properties, uniqueness, numbers of members, and deletions that a `deny` rule forbids.

@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Reading by id, with the changes of the edit. The calls mirror the calls of `Graph`.
+/// Reading by id, including the changes of the edit. The methods mirror the methods of `Graph`.
 ///
 /// The store computes derived attributes at the commit. Before the commit, they have the values of the base graph, or null in inserted
 /// objects.

@@ -85,7 +85,7 @@ public struct Edit: Sendable {
         return true
     }
 
-    /// Combines the calls of `body` into one step. If `body` throws, none of its calls has an effect.
+    /// Combines the changes that `body` makes into one step. If `body` throws, none of these changes takes effect.
     ///
     ///     try edit.group { edit in
     ///         try edit.set(note, "title", to: "Rome")

@@ -7,9 +7,9 @@ struct EditDependencies {
     private(set) var linksAtEnds: [EditPlace: [Int]] = [:]
     /// The indexes of the links of each object.
     private(set) var linksOfObjects: [ObjectID: [Int]] = [:]
-    /// The objects that each call of `delete` deleted.
+    /// The objects that each call to `delete` deleted.
     private(set) var objectsOfDeletions: [Int: [ObjectID]] = [:]
-    /// For each object, the calls of `delete` whose cascade would reach the object in the store.
+    /// For each object, the calls to `delete` whose cascade would reach the object in the store.
     private(set) var cascadesToObjects: [ObjectID: [Int]] = [:]
 
     init(_ links: [EditLink], of edit: Edit, on theirs: Graph?) {

@@ -41,8 +41,8 @@ struct EditDrops {
         keep(deletions, edit)
     }
 
-    /// Discards calls of `Edit.delete`. The objects that one call deleted depend on each other by cascades, so all of them stay as they are
-    /// in the store.
+    /// Discards the effects of calls to `Edit.delete`. The objects that one call deleted depend on each other by cascades, so all of them
+    /// stay as they are in the store.
     private mutating func keep(_ deletions: Set<Int>, _ edit: Edit) {
         if deletions.isEmpty { return }
         for (id, state) in edit.overlay.objects where state.deletion.map(deletions.contains) == true { objects.insert(id) }

@@ -11,7 +11,7 @@ public struct Backup: Sendable, Equatable {
     /// The number of checkpoints in the copy. They let the copy open quickly.
     package private(set) var checkpointCount = 0
 
-    /// Copies a store with all of its transactions and checkpoints. Throws `.ioFailure` if the store is compacted during the copy.
+    /// Copies a store with all of its transactions and checkpoints. Throws `.ioFailure` if the store is compacted while it is being copied.
     package init(_ reader: LogReader, to target: any Volume) throws {
         let retiredEnd = try reader.retiredEnd()
         let names = try LogCopy.names(in: reader.volume)

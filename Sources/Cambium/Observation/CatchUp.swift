@@ -5,7 +5,7 @@ import CambiumModel
 
 /// Replays the log for an observer that lags too far: the store no longer keeps the versions that this observer needs.
 ///
-/// Each call of `read` replays a limited number of transactions. All versions are in one separate page space, so that consecutive versions
+/// Each call to `read` replays a limited number of transactions. All versions are in one separate page space, so that consecutive versions
 /// share pages.
 final class CatchUp: Sendable {
     private struct State {
@@ -20,11 +20,11 @@ final class CatchUp: Sendable {
     private let budget: MemoryBudget
     private let state: Guarded<State>
 
-    /// The maximum number of transactions that one call of `read` replays.
+    /// The maximum number of transactions that one call to `read` replays.
     private static let countMax = 256
-    /// The number of bytes of replayed log at which a call of `read` ends.
+    /// The number of bytes of replayed log at which a call to `read` ends.
     private static let logByteCountMax = 1 << 20
-    /// The number of bytes of pages at which a call of `read` ends, counting only the pages that a later version replaced.
+    /// The number of bytes of pages at which a call to `read` ends, counting only the pages that a later version replaced.
     private static let pinnedByteCountMax = 16 << 20
 
     /// Replays the log up to a transaction. `read` continues from there. Waits for the disk.

@@ -31,7 +31,7 @@ final class ObserverSeat: Sendable {
     var held: Held { loan.held ?? Held() }
 
     /// Removes and returns the kept versions. Returns an empty value if they were released, because the observer requested no delivery for
-    /// too long. Until the next call of `leave`, the store keeps its newest versions for the observer.
+    /// too long. Until the next call to `leave`, the store keeps its newest versions for the observer.
     func take() -> Held { loan.take() ?? Held() }
 
     /// Keeps versions until the observer takes them again, but at most a minute.

@@ -6,7 +6,7 @@ struct LinkEnd: Hashable {
 
 /// Writing the relationships of records.
 extension RecordWriter {
-    /// Returns the current object and the relationship of a property, if the relationship is written now. Returns `nil` if this call of
+    /// Returns the current object and the relationship of a property, if the relationship is written now. Returns `nil` if this call to
     /// `write(to:)` is for attributes, or if the property leads back to the containing record, which writes the link.
     private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
         guard let id = current.id, case .relationship(let relationship, _) = current.binding.properties[property],
@@ -16,7 +16,7 @@ extension RecordWriter {
     }
 
     /// Returns the object of the record that contains the current record, if a property leads back to that record. Returns `nil` for any
-    /// other property, and in a call of `write(to:)` for attributes.
+    /// other property, and in a call to `write(to:)` for attributes.
     mutating func container(_ property: Int) -> (id: ObjectID, origin: RefOrigin)? {
         guard !isClearing, wantsRelationships, path.count > 1,
             case .relationship(let relationship, _) = current.binding.properties[property], relationship.number == current.arrival
@@ -44,7 +44,7 @@ extension RecordWriter {
         (value as? any ContainerRef)?.origin.isRolledBack(except: target.outcome) ?? false
     }
 
-    /// Whether this call of `write(to:)` is for relationships, and writes this relationship.
+    /// Whether this call to `write(to:)` is for relationships, and writes this relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
     /// Whether a `ToMany` was read from the property that is being written. If so, its members are unchanged and need not be written.

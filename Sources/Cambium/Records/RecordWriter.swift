@@ -125,7 +125,7 @@ public struct RecordWriter: ~Copyable {
 
     // MARK: Attributes
 
-    /// Whether this call of `write(to:)` is for the attributes.
+    /// Whether this call to `write(to:)` is for the attributes.
     @usableFromInline var wantsAttributes: Bool { current.id == nil }
 
     var wantsRelationships: Bool { current.id != nil }

@@ -12,7 +12,7 @@
 extension WriteTransaction {
     /// Returns the record of an object.
     ///
-    /// Throws as `Graph.load(_:)` does. Also throws `.misuse` if the transaction has changed the schema, and `.notWritable` if a change of
+    /// Throws as `Graph.load(_:)` does. Also throws `.misuse` if the transaction has changed the schema, and `.notWritable` if a change in
     /// the transaction failed halfway. Complexity: as `Graph.load(_:)`, and O(objects whose derived attributes the transaction has
     /// affected).
     public mutating func load<Record: EntityRecord>(_ ref: Ref<Record>) throws -> Record {

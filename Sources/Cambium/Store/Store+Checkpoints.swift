@@ -59,7 +59,7 @@ extension Store {
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
         let isDryRun = effect == .preview
         guard let archive else { return try compact(retention, into: nil, isDryRun: isDryRun) }
-        // Errors of later processes, which may have another working directory, name the archive by this path.
+        // The path is absolute, because a later process may have another working directory, and names the archive in its errors.
         let volume = SystemVolume(root: archive.isEmpty ? "" : SystemVolume.absolute(archive))
         try volume.checkIsPlace()
         if isDryRun { return try compact(retention, into: volume, isDryRun: true) }

@@ -37,7 +37,7 @@ public final class StoreFollower: @unchecked Sendable {
     private static let newerCountMin = 2
 
     /// Reads a store from its newest checkpoint, and from the log after that checkpoint. The log may end with bytes that do not verify.
-    /// They are left to the next call of `advance`, because the writer may be writing them.
+    /// They are left to the next call to `advance`, because the writer may be writing them.
     ///
     /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Complexity: O(log after the
     /// checkpoint).

@@ -14,7 +14,7 @@ public struct Ticket: Sendable {
     ///
     /// Throws `.ioFailure` if the disk refused the transaction, which then has no effect. Throws `.outcomeUnknown` if the disk failed after
     /// it received the transaction: the next opening may or may not find the transaction. The receipt's graph is the graph that readers got
-    /// with the transaction. That graph may also contain other transactions that shared the sync.
+    /// with the transaction. That graph may also contain other transactions that became durable with the same sync.
     public var receipt: Receipt {
         get async throws {
             if let outcome = commits.outcome(pending) { return try outcome.get() }

@@ -14,7 +14,7 @@ import Synchronization
 final class WriterLock: @unchecked Sendable {
     // SAFETY: the memory is allocated once and lives as long as the lock. Only the mutex calls of the operating system get its address.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    /// A thread that has waited for long takes this mutex, too. Then no thread that arrives later takes `mutex` first.
+    /// A thread that has been waiting for a long time takes this mutex, too. Then no thread that arrives later takes `mutex` first.
     // SAFETY: the memory is allocated once and lives as long as the lock. Only the mutex calls of the operating system get its address.
     private let turn = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     /// The number of threads that have been waiting for a long time.
@@ -108,7 +108,7 @@ final class WriterLock: @unchecked Sendable {
         starvingCount.subtract(1, ordering: .relaxed)
     }
 
-    /// Waits until a thread that has waited for long has taken the lock.
+    /// Waits until a thread that has been waiting for a long time has taken the lock.
     @inline(never)
     private func waitForTurn() {
         waiters.add(1, ordering: .relaxed)
@@ -117,8 +117,8 @@ final class WriterLock: @unchecked Sendable {
         pthread_mutex_unlock(turn)
     }
 
-    /// Returns the time at which a thread that begins to sleep now has waited for long. If the clock is set back, the thread sleeps until
-    /// it gets the mutex.
+    /// Returns the time from which on a thread that begins to sleep now counts as waiting for a long time. If the clock is set back, the
+    /// thread sleeps until it gets the mutex.
     private static func endOfPatience() -> timespec {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -29,9 +29,9 @@ struct LogCommand: ParsableCommand {
         var reportedRetired: TransactionNumber?
         /// Whether a transaction read so far refers to the object of `--object`.
         var isObjectNamed = false
-        /// The object of `--object`; `nil` until a schema has the name of its entity. Ids never change their meaning.
+        /// The object of `--object`; `nil` until the log contains a schema with the name of its entity. Ids never change their meaning.
         var object: ObjectID?
-        /// The root entity of `--entity`; `nil` until a schema has the name. Entity numbers never change their meaning.
+        /// The root entity of `--entity`; `nil` until the log contains a schema with that name. Entity numbers never change their meaning.
         var root: EntityNumber?
         /// The changes to the schema in the current transaction, in order.
         var migrations: [SchemaMigration] = []

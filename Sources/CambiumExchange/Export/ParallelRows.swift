@@ -94,7 +94,7 @@ private final class ExportBlock {
     }
 }
 
-/// The blocks of objects that two threads encode in one round, and the state that the threads share.
+/// The blocks of objects that two threads encode in one round, and the common state of the two threads.
 ///
 /// SENDABLE: while a round runs, a block belongs to the thread that took its index. Between rounds, all blocks belong to the caller's
 /// thread. `turn` and `finished` order the accesses of the two threads.

@@ -180,8 +180,8 @@ package struct RowBatch: Sendable {
         bytes.append(contentsOf: stored)
     }
 
-    /// The maximum number of failures that are kept. All further failures share one general failure, so that the memory does not grow with
-    /// the faults of a row.
+    /// The maximum number of failures that are kept. One general failure represents all further failures, so that the memory does not grow
+    /// with the faults of a row.
     static let failureCountMax = 4096
 
     /// Stores the reason why a part of the row cannot be imported, and returns its index in `failures`.

@@ -71,7 +71,7 @@ struct RowInfluences {
     /// Records a row that was applied and may be refused at the end.
     mutating func add(_ row: Int, _ plan: RowPlan, _ entities: ImportEntities) {
         var ends: Set<Int> = []
-        /// The indexes of the objects in the plan that have links which later rows could remove.
+        /// The indexes, in the plan, of the objects with links that later rows could remove.
         var linked: Set<Int> = []
         for link in plan.links {
             let end = Self.end(link, plan, entities)

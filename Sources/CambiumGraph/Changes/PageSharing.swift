@@ -9,7 +9,7 @@ struct PageSharing {
         /// Both graphs map the same checkpoint file, and no process changes its chunks while one of the graphs exists. A page that was born
         /// after the epoch of its graph's checkpoint is in a chunk that does not come from this file.
         case file(oldEpoch: UInt64, newEpoch: UInt64)
-        /// The graphs share only the constant leaves, which have no content and the same references in every page space.
+        /// The graphs have only the constant leaves in common: pages without content, whose references are the same in every page space.
         case constants
     }
 

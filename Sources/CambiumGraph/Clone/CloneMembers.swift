@@ -55,7 +55,7 @@ struct CloneMembers {
     var all: some Sequence<Member> { byEntity.lazy.compactMap { $0 } }
 }
 
-/// The rules that all clones without rules of their own share. A layout keeps this object.
+/// The rules for all clones that have no rules of their own. A layout keeps this object.
 final class KnownCloneMembers: Sendable {
     let members: CloneMembers
 

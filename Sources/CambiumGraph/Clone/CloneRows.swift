@@ -104,8 +104,8 @@ final class CloneBits: @unchecked Sendable {
     private let wordCount: Int
     private let chunks: Chunks
     @exclusivity(unchecked) private(set) var count = 0
-    /// The ranks of rows in groups that several virtual pages (ranges of consecutive serials) share. The rank of a row is the number of
-    /// rows of the set that have a lower serial.
+    /// The ranks of rows in groups that contain objects of several virtual pages (ranges of consecutive serials). The rank of a row is the
+    /// number of rows of the set that have a lower serial.
     @exclusivity(unchecked) private var ranksByRow: [UInt32: UInt32] = [:]
     /// The groups with rows in the set, in the order in which the groups were added.
     @exclusivity(unchecked) private(set) var groups: [UInt32] = []
@@ -189,8 +189,8 @@ final class CloneBits: @unchecked Sendable {
 
     func setRank(_ group: UInt32, _ rank: UInt32) { ranks[Int(group)] = rank }
 
-    /// Sets the rank of each row of a group separately. Several virtual pages (ranges of consecutive serials) share the group, so the
-    /// serials of its rows are not consecutive.
+    /// Sets the rank of each row of a group separately. The group contains objects of several virtual pages (ranges of consecutive
+    /// serials), so the serials of its rows are not consecutive.
     func setRanks(_ group: UInt32, _ bits: UInt128, _ first: UInt32) {
         ranks[Int(group)] = Self.isByRow
         var (bits, rank) = (bits, first)

@@ -3,7 +3,7 @@ internal import CMachine
 extension IdentityFinder {
     /// Returns the object of each identity of a list. The result has `nil` for each text for which `find(_:)` returns `nil`.
     ///
-    /// Several lookups wait for memory at the same time, so the call takes less time than one call of `find(_:)` for each identity.
+    /// Several lookups wait for memory at the same time, so the call takes less time than one call to `find(_:)` for each identity.
     /// Complexity: O(list).
     public func find(_ texts: [String]) -> [ObjectPlace?] {
         guard kind == .string else { return texts.map { _ in nil } }

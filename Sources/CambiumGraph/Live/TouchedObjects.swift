@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The objects that changed between two graphs, grouped by the properties that changed. All live queries of a store share this value, so
+/// The objects that changed between two graphs, grouped by the properties that changed. All live queries of a store use the same value, so
 /// that the changes are grouped only once.
 package final class TouchedObjects: Sendable {
     /// For each property, the serials of the objects in which the property changed.

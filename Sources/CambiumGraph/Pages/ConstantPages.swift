@@ -2,8 +2,8 @@
     import Glibc
 #endif
 
-/// The constant pages: leaves without content that many groups of rows share. A leaf is a page with the values of one column. All values in
-/// a constant page are null, no row, or zero.
+/// The constant pages: leaves without content, to which many groups of rows refer. A leaf is a page with the values of one column. All
+/// values in a constant page are null, no row, or zero.
 struct ConstantPages {
     private(set) var null1: PageRef = 0
     private(set) var null2: PageRef = 0

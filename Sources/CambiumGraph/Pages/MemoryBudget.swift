@@ -15,8 +15,8 @@ public final class MemoryBudget: Sendable {
     private let used = Atomic(0)
 
     /// The default budget: half of the machine's memory, or half of the smallest memory limit of the process's control groups, whichever is
-    /// less. The environment variable `CAMBIUM_MEMORY` replaces this default with a number of bytes, or by a number followed by K, M or G.
-    /// Any other text in the variable is ignored here; programs report such a text with `checkEnvironment`.
+    /// less. The environment variable `CAMBIUM_MEMORY` replaces this default with a number of bytes, or with a number followed by K, M or
+    /// G. Any other text in the variable is ignored here; programs report such a text with `checkEnvironment`.
     public static let standard = MemoryBudget(byteCount: environmentText.flatMap { byteCount($0) } ?? systemByteCount / 2)
 
     /// Throws `.invalidInput` if `CAMBIUM_MEMORY` is set and is not a number of bytes.

@@ -91,7 +91,7 @@ struct OrderedLeafSize {
             least = min(least, entry.count)
         }
         count &+= range.count
-        // The entries are in order, so all of them share the bytes that the first and the last entry share.
+        // The entries are in order, so all of them begin with the prefix that the first and the last entry have in common.
         prefixByteCount = OrderedNode.commonByteCount(first.start, entries.entry(last).start, max: least &- OrderedNode.rowByteCount)
     }
 

@@ -41,7 +41,7 @@ enum ChunkMemory: UInt8 {
     case file
     /// An address in the window of the space's storage, a mapping of the storage's whole file.
     case window
-    /// Memory that the space's source, which reads the stored pages, supplies.
+    /// Memory from the space's source, which reads the stored pages.
     case source
 
     /// Whether the kernel writes changes in the memory to the storage's file.

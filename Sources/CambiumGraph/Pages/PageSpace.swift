@@ -59,7 +59,7 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var storage: (any PageStorage)?
     @exclusivity(unchecked) var capacity = PageCapacity.standard
     @exclusivity(unchecked) var mappings = MappingBudget()
-    /// The memory for changes of ordered indexes; `nil` until it is first used. Later drafts use it again.
+    /// The memory for changes to ordered indexes; `nil` until it is first used. Later drafts use it again.
     @exclusivity(unchecked) private var knownOrderedWork: OrderedWork?
     /// An object that must exist as long as the pages of this space. The space only keeps a reference to the object.
     @exclusivity(unchecked) var companion: AnyObject?

@@ -104,7 +104,7 @@ struct AccessPlanner {
 
     /// Finds objects by their identity, if the condition states a value for each attribute of the identity.
     private func identified(_ matches: [ColumnMatch], _ entity: Entity) -> Candidate? {
-        // If several objects share an identity, a lookup would find only one of them. So the planner must not use a lookup.
+        // If several objects have the same identity, a lookup would find only one of them. So the planner must not use a lookup.
         if graph.version.mayHaveDuplicates { return nil }
         var values: [[Value]] = []
         for attribute in entity.identity {

@@ -51,7 +51,7 @@ extension ConditionBinder {
         var (relation, quantifier) = (comparison.relation, comparison.quantifier)
         if relation == .contains, quantifier == nil, try resolve(path, entity, at: comparison.left.offset).links.contains(where: \.isToMany)
         {
-            // A path that leads to null does not contain null, so the relation is not `==`.
+            // The relation becomes `in` and not `==`, because a path that leads to null does not contain null.
             (relation, quantifier) = (.isIn, .any)
         }
         let test = ConstantTest(relation, literals, comparison.folding, at: comparison.right.offset)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The state that the nodes of one query run share: the graph that they read, and whether the run was cancelled.
+/// The common state of all condition nodes in one run of a query: the graph that they read, and whether the run was cancelled.
 final class QueryContext {
     let reader: Reader
     let layout: GraphLayout

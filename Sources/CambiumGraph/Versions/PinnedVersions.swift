@@ -13,7 +13,7 @@ struct PinnedVersions {
     private var pins = [Self.base]
     private static let base = Pin(version: nil, older: 0, newer: 0)
     private var freePlaces: [Int] = []
-    /// The index at which the next call of `reclaimSome` begins.
+    /// The index at which the next call to `reclaimSome` begins.
     private var lookPlace = 0
     private(set) var count = 0
     /// The total size, in granules of 16 bytes, of the pages that the newest version no longer reaches, but that a pinned version still

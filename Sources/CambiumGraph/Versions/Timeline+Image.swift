@@ -105,7 +105,7 @@ extension Timeline {
     /// Throws `.limitExceeded` if there are no chunks for the table of the checkpoint. In that case nothing is frozen.
     ///
     /// - Parameter tableChunkCount: Returns the number of chunks that a table for `chunkCount` chunks takes. No page is placed in these
-    ///   chunks until the next call of `reuse`.
+    ///   chunks until the next call to `reuse`.
     /// Complexity: O(chunks + pages of the superseded versions).
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }

@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumModel
 import Synchronization
 
-/// The versions of one graph, and the pages that they share. Publishing a draft adds a version.
+/// The versions of one graph, and the common space of their pages. Publishing a draft adds a version.
 ///
 /// Any thread may read `head`. Everything else belongs to the writer: the owner of the timeline must let only one thread at a time create,
 /// change, publish or drop drafts.

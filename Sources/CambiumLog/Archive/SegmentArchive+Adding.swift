@@ -34,11 +34,11 @@ extension SegmentArchive {
         }
     }
 
-    /// Removes the files and directories that a call of `withLock` created, if nothing was archived.
+    /// Removes the files and directories that a call to `withLock` created, if nothing was archived.
     ///
     /// - Parameter made: the names in the archive's directory that did not exist yet.
     private func removeIfEmpty(_ made: [String]) {
-        // If a file or a directory cannot be removed, the next call of `withLock` uses it.
+        // If a file or a directory cannot be removed, the next call to `withLock` uses it.
         guard (try? volume.list(LogDirectory.name))?.isEmpty == true else { return }
         if made.contains(LogDirectory.name) { try? volume.removeDirectory(LogDirectory.name) }
         if made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }

@@ -119,7 +119,7 @@ final class CreationVolume: Volume {
     func diskByteCount(of path: String) throws(CambiumError) -> Int { try base.diskByteCount(of: path) }
 }
 
-/// A lock without effect. The creation itself holds the real lock of the directory until it ends.
+/// A lock without effect. The code that creates the store holds the real lock of the directory until it has finished.
 private final class HeldLock: VolumeLock {
     func unlock() {}
 }

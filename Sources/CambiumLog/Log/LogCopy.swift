@@ -53,8 +53,8 @@ package struct LogCopy {
         return log + files + (roots + [ArchiveNote.fileName]).flatMap { [$0, $0 + LogFileName.replacementSuffix] }
     }
 
-    /// Copies the segments up to the segment with the end of the log. If that segment was sealed during the copy, also copies the header of
-    /// the next segment. Repeats the copy until all segments come from one state of the directory.
+    /// Copies the segments up to the segment with the end of the log. If that segment was sealed while it was being copied, also copies the
+    /// header of the next segment. Repeats the copy until all segments come from one state of the directory.
     ///
     /// Returns the checkpoints that existed after the log was copied.
     private mutating func copySegments(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber] {
@@ -87,7 +87,7 @@ package struct LogCopy {
         // The checkpoints are listed before the code looks for the segment after the last transaction. A checkpoint of the last transaction
         // may need this segment.
         let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
-        // If a segment was sealed during the copy, another segment must follow it. The header of the following segment is enough.
+        // If a segment was sealed while it was being copied, another segment must follow it. The header of the following segment is enough.
         while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),
             last.isSealed || next == lastTransaction.next
         {
@@ -114,8 +114,8 @@ package struct LogCopy {
 
     /// Copies a segment.
     ///
-    /// - Parameter byteCount: the number of bytes of an open segment to copy; `nil` for all of its bytes. A segment that was sealed during
-    ///   the copy is copied completely.
+    /// - Parameter byteCount: the number of bytes of an open segment to copy; `nil` for all of its bytes. A segment that was sealed while
+    ///   it was being copied is copied completely.
     private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)
@@ -146,7 +146,7 @@ package struct LogCopy {
     }
 
     /// Checks that the copy has the file of ops of a transaction; otherwise, throws `.ioFailure`. A compaction may have retired the segment
-    /// of the transaction and removed the file during the copy.
+    /// of the transaction and removed the file while the log was being copied.
     private func checkOps(of number: TransactionNumber) throws(CambiumError) {
         let path = LogFileName.path(number, .ops)
         if try target.exists(path) { return }

@@ -33,7 +33,7 @@ struct LogCursor {
     /// The last segment, if only its beginning was written, or if it was removed after it was listed. In the second case, `isGone` is true.
     var unfinished: (path: String, isGone: Bool)?
     var end: LogReader.End
-    /// The maximum number of records that one call of `body` receives.
+    /// The maximum number of records that one call to `body` receives.
     var batchCountMax = 64
     /// The segment before `unfinished`, in the state in which the cursor left it. `stepBack` returns to this state.
     var left: (reader: SegmentReader, end: LogReader.End)?
@@ -123,7 +123,7 @@ struct LogCursor {
     }
 
     private static let stepByteCountMin = 64 << 10
-    /// The maximum number of bytes of ops for one call of `body`. A single frame may have more.
+    /// The maximum number of bytes of ops for one call to `body`. A single frame may have more.
     private static let batchByteCountMax = 8 << 20
 
     private mutating func readFrames(upTo limit: Int, _ body: BatchBody) throws {

@@ -16,7 +16,7 @@ struct SegmentHeader: Equatable {
     /// The checksum of the last frame of the preceding segment.
     var previousChecksum: UInt32
 
-    /// Whether the segment may have joints (frames without transactions that mark positions of the log). If so, and if the segment is
+    /// Whether the segment may have joints (frames without transactions that mark positions in the log). If so, and if the segment is
     /// sealed, its frames also have salt seeds.
     var hasJoints: Bool { version > Format.oldestVersion }
 

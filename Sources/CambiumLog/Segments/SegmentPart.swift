@@ -13,7 +13,7 @@ struct SegmentPart {
     private var before: (time: Int64, store: [UInt8])?
     /// The transactions of the last frame that have not been returned, in reverse order.
     private var rest: [LogRecord] = []
-    /// The ends of the segments, and the joints (frames without transactions that mark positions of the log). Each entry consists of the
+    /// The ends of the segments, and the joints (frames without transactions that mark positions in the log). Each entry consists of the
     /// last transaction before the position, and the checksum of the log there.
     private(set) var joints: [(transaction: TransactionNumber, checksum: UInt32)] = []
     /// The number of bytes of the segments that were read.

@@ -71,7 +71,7 @@ struct TransactionCodec {
     /// The time of the last transaction, in microseconds since 1970.
     private(set) var time: Int64
 
-    /// - Parameter time: the creation time of the segment, or the time of a joint (a frame without transactions that marks a position of
+    /// - Parameter time: the creation time of the segment, or the time of a joint (a frame without transactions that marks a position in
     ///   the log), in microseconds since 1970.
     init(time: Int64) { self.time = time }
 

@@ -50,7 +50,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
-                // SAFETY: `pread` writes between the bytes that were read before and the end of the buffer.
+                // SAFETY: `pread` writes between the bytes that were read earlier and the end of the buffer.
                 let got = calls.pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
                 if got > 0 {
                     done += got

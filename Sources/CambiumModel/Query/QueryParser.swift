@@ -102,7 +102,7 @@ struct QueryParser: Sendable {
         return lexer.error("Expected \(expectation), but found \(found).\(remedy)", at: token.start)
     }
 
-    /// The token in the spelling of the text.
+    /// The current token as it is written in the text.
     private var found: String {
         switch token.kind {
         case .end: "the end"
