@@ -140,7 +140,7 @@ extension ModelReader {
             }
             attribute.regex = expression.pattern
         } catch {
-            warnings.add(place, "'\(key)' is ignored; '\(pattern)' is not an expression in the syntax of RE2: \(error.message)")
+            warnings.add(place, "'\(key)' is ignored; '\(pattern)' is not an expression in RE2 syntax: \(error.message)")
         }
     }
 

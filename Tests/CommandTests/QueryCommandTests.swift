@@ -74,7 +74,7 @@ import Testing
         #expect(try place.run("set", "notes", "Note/1", "title=new").code == 0)
         #expect(
             try run("set t=new", "Note where title == $t count", "at 2", "Note where title == $t count", "at now", "set").contains(
-                "count\n    1\n1 row\nLines read transaction 2. 'at now' returns to the newest one.\ncount\n    0\n1 row\n"))
+                "count\n    1\n1 row\nThe next lines read transaction 2. 'at now' returns to the newest one.\ncount\n    0\n1 row\n"))
         let shown = try run("show Note/1")
         #expect(shown.contains("title  new"))
         #expect(try run("show Note 1") == shown)

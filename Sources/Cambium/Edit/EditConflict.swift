@@ -46,8 +46,8 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// The key that identifies the store to which the edit belongs.
     let storeKey: UInt64
 
-    /// Whether the change of the edit can replace the change of the store. It cannot if the store deleted the object, because the id of a
-    /// deleted object is never used again.
+    /// Whether the edit's change can replace the store's change. It cannot if the store deleted the object, because the id of a deleted
+    /// object is never used again.
     public var canKeepMine: Bool { use == .read || subject != .object || theirs == .present }
 
     /// The object and the property, with the values in the base of the edit, in the edit and in the store. If the conflict is about a whole

@@ -43,7 +43,7 @@ extension CodingTree: Decodable {
         } else {
             throw Self.error(
                 decoder,
-                "The value is not null, a Bool, a finite number, a text, an object, an array, a date of the years 1 to 9999, or data.")
+                "The value is not null, a Bool, a finite number, a text, an object, an array, a date in the years 1 to 9999, or data.")
         }
     }
 

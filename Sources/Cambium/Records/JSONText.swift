@@ -22,7 +22,7 @@ enum JSONText {
     static func encode(_ value: some Encodable) throws -> Value {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .exactText("An attribute can contain only dates of the years 1 to 9999.")
+        encoder.dateEncodingStrategy = .exactText("An attribute can contain only dates in the years 1 to 9999.")
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
         return text == "null" ? .null : .json(text)
     }

@@ -17,7 +17,7 @@ struct OwnedPages {
     let file: UInt64
 }
 
-/// The second step when a store is opened for writing: finds the chunks (64 KiB of pages) that may be used again, and the file for new
+/// The second step when a store is opened for writing. Finds the chunks (64 KiB of pages) that may be used again, and the file for new
 /// pages.
 ///
 /// The next step is a `ReplayedStore`. A replay writes pages, so the available chunks must be known before the replay.

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The last step when a store is opened for writing: the log was replayed to its end, and it is known whether a crash left an incomplete
+/// The last step when a store is opened for writing. The log was replayed to its end, and it is known whether a crash left an incomplete
 /// transaction there.
 struct ReplayedStore: ~Copyable {
     let timeline: Timeline

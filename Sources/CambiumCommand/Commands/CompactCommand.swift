@@ -104,7 +104,7 @@ extension CompactCommand {
     }
 }
 
-/// A retention policy in the syntax of the command line.
+/// A retention policy as it is written on the command line.
 struct RetentionArgument: ExpressibleByArgument {
     private enum Form {
         case all

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The rows that answer a query of the prompt.
+/// The rows that answer a query that was entered at the prompt.
 struct PromptAnswer {
     let titles: [String]
     private(set) var rows: [[QueryValue]]

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// One query of the prompt: its parts, resolved in a graph.
+/// One query that was entered at the prompt: its parts, resolved in a graph.
 struct PromptRun {
     let graph: Graph
     let entity: Entity

@@ -94,6 +94,6 @@ final class PromptSession {
         }
         let graph = try clause.located { try past.graph(at: point.point()) }
         moment = (clause.text, graph)
-        Terminal.print("Lines read transaction \(graph.transaction). 'at now' returns to the newest one.")
+        Terminal.print("The next lines read transaction \(graph.transaction). 'at now' returns to the newest one.")
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// A moment in the syntax of the command line: `17`, `2026-11-21T14:30`, `2026-11-21`, `yesterday`, or `label:NAME`.
+/// A moment as it is written on the command line: `17`, `2026-11-21T14:30`, `2026-11-21`, `yesterday`, or `label:NAME`.
 struct Moment: ExpressibleByArgument {
     /// The part of the day that is meant if only the day is named.
     enum DayPart {

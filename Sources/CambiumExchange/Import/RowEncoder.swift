@@ -6,7 +6,7 @@ package struct RowEncoder {
     private let encoder = JSONEncoder()
 
     package init() {
-        encoder.dateEncodingStrategy = .exactText("Rows can contain only dates of the years 1 to 9999.")
+        encoder.dateEncodingStrategy = .exactText("Rows can contain only dates in the years 1 to 9999.")
     }
 
     /// Returns the JSON of a row, followed by a line end.

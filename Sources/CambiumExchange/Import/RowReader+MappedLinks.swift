@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads relationships by a mapping.
+/// Reads relationships according to a mapping.
 extension RowReader {
     /// Reads the members that a mapping assigns to a relationship. Before the call, `self.path` must lead to the members.
     mutating func read(_ members: MappedMembers, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure)

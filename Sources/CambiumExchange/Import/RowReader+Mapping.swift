@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads objects by a mapping.
+/// Reads objects according to a mapping.
 extension RowReader {
     /// The result of following a path of a mapping in a row.
     enum Finding {

@@ -128,7 +128,7 @@ extension Draft {
         }
     }
 
-    /// Throws `.notWritable` if an earlier change of this draft failed after it had written to a page.
+    /// Throws `.notWritable` if an earlier change in this draft failed after it had written to a page.
     @inline(__always)
     package borrowing func checkUsable() throws(CambiumError) {
         if failure != nil { throw refusal() }

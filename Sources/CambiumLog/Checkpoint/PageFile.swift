@@ -89,7 +89,7 @@ package final class PageFile: @unchecked Sendable {
     }
 
     /// Returns whether the pages of this checkpoint and of another checkpoint are in the same file. If so, a chunk that is part of both
-    /// checkpoints has the same bytes in both, because no process writes to a chunk that a graph maps.
+    /// checkpoints has the same bytes in both. The reason is that no process writes to a chunk that a graph maps.
     package func isSameFile(as other: PageFile) -> Bool {
         root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
     }

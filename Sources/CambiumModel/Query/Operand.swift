@@ -78,9 +78,9 @@ public enum QueryLiteral: Hashable, Sendable {
     case number(String)
     /// A text, which can also mean a date, a UUID, a URI or data, in the forms that imports accept.
     case string(String)
-    /// An object by the name of its entity and its serial: `Note/42`.
+    /// An object, identified by the name of its entity and its serial: `Note/42`.
     case object(entity: String, serial: UInt64)
-    /// An object by its id: `3/42`.
+    /// An object, identified by its id: `3/42`.
     case id(ObjectID)
     /// A value with a known type. Programs that build conditions in Swift use this case.
     case value(Value)

@@ -1,8 +1,7 @@
 internal import CRE2
 import Synchronization
 
-/// A regular expression in the syntax of RE2. This syntax has no back-references. Matching takes time that is linear in the length of the
-/// text.
+/// A regular expression in RE2 syntax, which has no back-references. Matching takes time that is linear in the length of the text.
 ///
 /// A compiled expression takes up to 8 MiB of memory. An expression from `init(compiledBefore:)` is compiled at its first use, and takes no
 /// memory before that.

@@ -66,7 +66,7 @@ package struct AttributeConstraints: Sendable {
         case .double(let value) where !value.isFinite: "is \(value), which is not a finite number"
         case .float(let value) where !value.isFinite: "is \(value), which is not a finite number"
         case .date(let date) where !DateText.range.contains(date.timeIntervalSinceReferenceDate):
-            "is \(date.timeIntervalSinceReferenceDate) seconds after 2001-01-01, which is not a date of the years 1 to 9999"
+            "is \(date.timeIntervalSinceReferenceDate) seconds after 2001-01-01, which is not a date in the years 1 to 9999"
         case .uri(let text) where !AttributeType.isURI(text.utf8): "is \(Excerpt.quoted(text)), which is not a URI"
         case .json("null"): "is null in JSON, which is read back as a missing value"
         default: nil

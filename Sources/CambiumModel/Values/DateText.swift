@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Converts dates between RFC 3339 text and seconds since 2001-01-01T00:00:00Z.
 package enum DateText {
-    /// The seconds of the years 1 to 9999, the range of RFC 3339.
+    /// The seconds in the years 1 to 9999, the range of RFC 3339.
     package static let range = -63_113_904_000.0..<252_423_993_600.0
 
     // MARK: Writing

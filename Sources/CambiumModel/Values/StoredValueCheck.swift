@@ -67,7 +67,7 @@ package struct StoredValueCheck {
         case .bool: "is neither true nor false"
         case .int16, .int32, .int64: "is not \(type.wanted)"
         case .float, .double: "is not a finite number"
-        case .date: "is not a date of the years 1 to 9999"
+        case .date: "is not a date in the years 1 to 9999"
         case .decimal: "is not a decimal number in its shortest form"
         case .string, .uri: "is not UTF-8"
         case .json: "is not one JSON value of at most \(jsonDepthMax) levels without spaces between its parts"

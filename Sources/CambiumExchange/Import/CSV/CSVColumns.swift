@@ -75,7 +75,7 @@ struct CSVColumns {
         return Self.add(path[...], column, to: &root, discriminator?.key, schema)
     }
 
-    /// Returns the entity that a text of the discriminator means.
+    /// Returns the entity that a text in the discriminator column names.
     func entity(named text: String) -> Entity? { schema.entity(discriminator?.map[text] ?? text) }
 
     // MARK: Names
