@@ -61,7 +61,7 @@ package struct Draft: ~Copyable {
         born = base.space.takeList()
     }
 
-    /// Creates a draft that continues the changes of another draft on pages of its own. The new draft is never published. It reads pages of
+    /// Creates a draft that continues the changes of another draft on separate pages. The new draft is never published. It reads pages of
     /// the other draft, so it must not outlive that draft.
     ///
     /// - Parameter epoch: A number that no other draft has.

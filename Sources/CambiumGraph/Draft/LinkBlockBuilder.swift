@@ -73,7 +73,7 @@ struct LinkBlockBuilder {
         addedCounts.append(UInt32(added.count - start))
     }
 
-    /// Adds a list that is too long for one block, in parts. Each part is in a block of its own.
+    /// Adds a list that is too long for one block, in parts. Each part is in a separate block.
     private mutating func addParts(_ list: ArraySlice<UInt64>, _ add: (inout Self, ArraySlice<UInt64>) -> Void) {
         finishBlock()
         for start in stride(from: list.startIndex, to: list.endIndex, by: memberCountMax) {

@@ -38,8 +38,8 @@ package struct OrderedIndex: Sendable {
     /// All objects of the index.
     package var all: IndexRange { IndexRange(self, 0..<count) }
 
-    /// Returns the objects between two limits, in the order of the index. Returns `nil` if a value of a limit does not have the type of its
-    /// attribute, or if there are more values than components.
+    /// Returns the objects between two limits, in the order of the index. Returns `nil` if a value of a limit is not of its attribute's
+    /// type, or if there are more values than components.
     ///
     /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys equal the cut key of a limit).
     package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {
@@ -99,7 +99,7 @@ package struct OrderedIndex: Sendable {
 
     /// Returns the objects that have the leading values in the first components, and in the next component a text that begins with `text`.
     ///
-    /// Returns `nil` if the next component is not a text, or if a value does not have the type of its attribute.
+    /// Returns `nil` if the next component is not a text, or if a value is not of its attribute's type.
     package func range(prefix text: String, after leading: [Value] = []) -> IndexRange? {
         guard leading.count < layout.components.count, var key = key(leading + [.string(text)]) else { return nil }
         let component = layout.components[leading.count]

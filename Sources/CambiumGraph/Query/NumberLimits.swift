@@ -51,7 +51,7 @@ struct NumberLimits {
     private static func real<T: BinaryFloatingPoint & LosslessStringConvertible>(
         _ number: LiteralNumber, _ type: T.Type
     ) throws(NumberMistake) -> T {
-        // A number that already has the type `T` needs no rounding.
+        // A number that is already of type `T` needs no rounding.
         if case .real(let value) = number, let value = value as? T { return value }
         let text = number.text
         // A number that is too large for the type becomes infinite, and so lies beyond all values.
