@@ -106,7 +106,7 @@ typedef struct {
 
 /// Returns a bit for each of 64 cells. The bit is set if the cell contains the mark of `text` and its value ends with the word of `text`.
 /// The lower half of a cell is the offset of its value in the page. The page has `size` bytes, and nothing is read after them.
-uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, cmachine_text text);
+uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, const cmachine_text *text);
 
 /// The key of a group: the value that all rows of the group have.
 typedef struct {
