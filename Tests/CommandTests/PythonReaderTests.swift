@@ -4,11 +4,11 @@ import CambiumTesting
 import Foundation
 import Testing
 
-/// The second implementation of the format, which was written from Docs/FORMAT.md alone.
+/// The second implementation of the format, which was written from Docs/FORMAT.md and Docs/PAGES.md alone.
 @Suite struct PythonReaderTests {
-    private func read(_ place: Workplace, _ store: String) throws -> Workplace.Outcome {
+    private func read(_ place: Workplace, _ store: String, with name: String = "read_store.py") throws -> Workplace.Outcome {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let script = tests.appending(path: "python/read_store.py").path
+        let script = tests.appending(path: "python/\(name)").path
         return try place.run(executable: URL(filePath: "/usr/bin/env"), ["python3", script, store])
     }
 
@@ -34,6 +34,27 @@ import Testing
         }
         let verified = try #require(try place.run("verify", "notes", "--json").json.first)
         #expect(lines.last?["root"] as? String == verified["root"] as? String)
+    }
+
+    @Test func `a reader of pages that was written from the document finds the digest of each checkpoint`() throws {
+        let place = try Workplace.withStore()
+        let rows = (0..<300).map { number in
+            let name = String(repeating: "é", count: number)  // From 128 on, the value has more than 255 bytes.
+            return "{\"id\":\(number),\"title\":\"n\(number)\",\"items\":[{\"name\":\"\(name)\"}],\"memos\":[{},{}]}"
+        }
+        #expect(try place.run("import", "notes", "Note", "-", input: rows.joined(separator: "\n")).code == 0)
+        #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/2", "--to", "0").code == 0)
+        #expect(try place.run("clone", "notes", "Note/299", "--set", "id=900").code == 0)
+        #expect(try place.run("label", "notes", "first", "--request", "a").code == 0)
+        for arguments in [["checkpoint", "notes"], ["checkpoint", "notes", "--compression", "lz4"]] {
+            #expect(try place.run(executable: Workplace.binary, arguments).code == 0)
+            let outcome = try read(place, "notes", with: "read_pages.py")
+            let verified = try #require(try place.run("verify", "notes", "--json").json.first)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            #expect(try outcome.json.last?["digest"] as? String == verified["digest"] as? String)
+            #expect(try (outcome.json.last?["labels"] as? [String: Any])?.keys.sorted() == ["first"])
+            #expect(try place.run("delete", "notes", "Note/7").code == 0)
+        }
     }
 
     @Test(.enabled(if: LongTests.areWanted))

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import CambiumGraph
+
+/// The constants of the code are those in the tables of Docs/PAGES.md.
+@Suite struct PageDocumentTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let text = (try? String(contentsOf: root.appending(path: "Docs/PAGES.md"), encoding: .utf8)) ?? ""  // Empty text fails.
+
+    /// Returns the parts of lines that the document lacks.
+    private func missing(_ parts: [String]) -> [String] { parts.filter { !Self.text.contains("| " + $0) } }
+
+    @Test func `the kinds of pages have the numbers of the document`() {
+        let kinds: [(PageKind, String)] = [
+            (.free, "free"), (.directory, "directory |"), (.table, "table |"), (.vectorNode, "node of a vector"), (.rowGroup, "group |"),
+            (.fixedLeaf, "leaf of values of fixed width"), (.linkLeaf, "leaf of links"), (.wideLeaf, "leaf of numbers of 64 bits"),
+            (.stringLeaf, "leaf of texts"), (.blobHead, "head of a long value"), (.blobExtent, "extent of a long value"),
+            (.bucket, "bucket"), (.indexDirectory, "directory of ordered"), (.indexInner, "inner node"), (.indexLeaf, "leaf of an ordered"),
+        ]
+        #expect(missing(kinds.map { "\($0.rawValue) | \($1)" }) == [])
+    }
+
+    @Test func `pages have the offsets of the document`() {
+        let pages = [
+            "\(PageLayout.birthOffset) | 8 | the epoch", "\(PageLayout.granulesOffset) | 2 | its size",
+            "\(PageLayout.kindOffset) | 1 | its kind",
+        ]
+        let directory = [
+            "\(DirectoryPage.transactionOffset) | 8 | the last transaction", "\(DirectoryPage.sharedBlobsOffset) | 8 | a vector",
+            "\(DirectoryPage.hashKeyOffset) | \(MemoryLayout<HashKey>.stride) | the key",
+            "\(DirectoryPage.tablesOffset) | 4 each | the reference",
+        ]
+        let table = [
+            "\(TablePage.rowsOffset) | 8 | a vector: the reference of each group",
+            "\(TablePage.virtualPagesOffset) | 8 | a vector: for each",
+            "\(TablePage.nextSerialOffset) | 8 | the next serial", "\(TablePage.liveCountOffset) | 8 | the number of live",
+            "\(TablePage.groupCountOffset) | 4 | the number of groups", "\(TablePage.freeCountOffset) | 4 | the number of elements",
+            "\(TablePage.freeOffset) | 8 | a vector: released",
+            "\(TablePage.indexesOffset) | \(TablePage.indexStride) each | each hash index",
+        ]
+        let group = [
+            "\(GroupLayout.virtualPageOffset) | 4 | its virtual page", "\(GroupLayout.liveCountOffset) | 4 | the number of live",
+            "\(GroupLayout.provenanceOffset) | 8 | the base", "\(GroupLayout.liveBitsOffset) | 16 | a bit for each row",
+            "\(GroupLayout.stubBitsOffset) | 16 | likewise", "\(GroupLayout.columnsOffset) | 4 each | the reference of the leaf",
+        ]
+        let bucket = [
+            "\(Bucket.overflowOffset) | 4 | an overflow page",
+            "\(Bucket.blocksOffset) | \(Bucket.blockStride) each | \(Bucket.blockCount) blocks: \(Bucket.blockCapacity) u16s",
+        ]
+        #expect(missing(pages + directory + table + group + bucket) == [])
+    }
+}
