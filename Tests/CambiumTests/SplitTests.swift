@@ -74,6 +74,22 @@ import Testing
         #expect(try again.compact(.since(.latest)).retiredEnd.rawValue == 17 && Verification(volume).isSound)
     }
 
+    @Test func `a dry run counts the files of ops of the part that would be split off`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try made(volume)
+        // Digits that do not repeat hardly shrink, so the file of ops is much longer than the segment.
+        let digits = (0..<2000).map { String($0 &* 7919) }.joined()
+        try store.write { try $0.insert("Note", ["id": 50, "title": .string(digits)]) }
+        try store.checkpoint()
+        try add(store, 51)
+        let planned = try store.compact(.since(.latest), in: archive, isDryRun: true)
+        let without = try store.compact(.since(.latest), effect: .preview)
+        #expect(archive.contents.isEmpty && planned.logByteCount > 4000 && without.logByteCount == planned.logByteCount)
+        #expect(planned.archivedByteCount > 4000)
+        let done = try store.compact(.since(.latest), in: archive)
+        #expect(done.logByteCount > 4000 && done.archivedByteCount > 4000)
+    }
+
     @Test func `the segment that is written to is ended before it is split`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(

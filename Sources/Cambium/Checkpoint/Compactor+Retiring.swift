@@ -76,8 +76,8 @@ extension Compactor {
         compaction.retiredEnd = try reader.retiredEnd()
     }
 
-    /// Measures the segments (files of the log) that would be retired. If a segment would be split, only its bytes before the checkpoint
-    /// count.
+    /// Measures the segments (files of the log) that would be retired, and their files of ops. If a segment would be split, only its part
+    /// before the checkpoint counts.
     private func measure(
         upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
         _ compaction: inout Compaction
@@ -86,17 +86,19 @@ extension Compactor {
         var segments = try LogDirectory.segments(volume, upTo: anchor).filter { $0 > retiredEnd }
         compaction.retiredEnd = segments.isEmpty ? retiredEnd : anchor
         compaction.segmentCount = segments.count
-        var byteCount = 0
+        var (byteCount, splitOpsByteCount) = (0, 0)
         let isWhole = try LogDirectory.segments(volume, upTo: anchor.next).contains(anchor.next)
         if !isWhole, let last = segments.popLast(), let root = try PageFile.root(volume, store: checkpointer.store, anchor)?.record {
             byteCount = try LogDirectory.byteCount(volume, last, upTo: LogPrefix(root))
+            splitOpsByteCount = try LogDirectory.opsByteCount(volume, after: TransactionNumber(rawValue: last.rawValue - 1), upTo: anchor)
         }
         try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: true, reader)
         if archive != nil, byteCount > 0 {
             compaction.archivedSegmentCount += 1
-            compaction.archivedByteCount += byteCount
+            compaction.archivedByteCount += byteCount + splitOpsByteCount
         }
         compaction.logByteCount = try segments.reduce(byteCount) { $0 + (try LogDirectory.byteCount(volume, $1)) }
+        compaction.logByteCount += try LogDirectory.opsByteCount(volume, after: retiredEnd, upTo: anchor)
     }
 
     /// Returns the checkpoint that will replace everything before it, or `nil` if nothing can be retired.

@@ -39,6 +39,18 @@ package enum LogDirectory {
         try volume.byteCount(of: LogFileName.path(segment, .segment))
     }
 
+    /// Returns the number of bytes of the files of ops of the transactions after `first` and up to `last`. Complexity: O(files).
+    package static func opsByteCount(
+        _ volume: any Volume, after first: TransactionNumber, upTo last: TransactionNumber
+    ) throws(CambiumError) -> Int {
+        var byteCount = 0
+        for name in try volume.list(name) {
+            guard let file = LogFileName.parse(name), file.suffix == .ops, file.number > first, file.number <= last else { continue }
+            byteCount += try listedByteCount(volume, name)
+        }
+        return byteCount
+    }
+
     /// Returns the length of a file that was listed; 0 if a writer has removed the file in the meantime.
     private static func listedByteCount(_ volume: any Volume, _ file: String) throws(CambiumError) -> Int {
         do {
