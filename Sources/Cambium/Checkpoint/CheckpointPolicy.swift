@@ -22,7 +22,7 @@ public struct CheckpointPolicy: Sendable, Hashable {
         /// Pages are stored as they are in memory. They are mapped from the file.
         case none
         /// Pages are stored in compressed chunks of 64 KiB. A chunk is decompressed when a page in it is first used. Compressed pages take
-        /// about half as much disk space as with `none`, and additional memory for each chunk that is used.
+        /// about 60% of the disk space that they take with `none`, and additional memory for each chunk that is used.
         case lz4
     }
 

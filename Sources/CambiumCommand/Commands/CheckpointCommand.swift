@@ -58,7 +58,7 @@ struct CheckpointSettings: ParsableArguments {
     var pastPercent: Int?
     @Option(
         help: .init(
-            "Store all pages in this form: 'lz4' takes about half of the disk space, 'none' needs no decompression.", valueName: "form"))
+            "Store all pages in this form: 'lz4' takes about 60% of the disk space, 'none' needs no decompression.", valueName: "form"))
     var compression: PageCompression?
 
     func validate() throws {
