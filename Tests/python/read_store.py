@@ -361,9 +361,7 @@ class Segment:
         payload, ops = None if flags & 8 else Reader(self.apart(reader, number) if flags & 32 else reader.blob()), None
         commitment = sha256(salt, payload.data) if payload else reader.take(32)
         if payload:
-            ops = []
-            while payload.at < len(payload.data):
-                ops.append(payload.op())
+            ops = self.store.ops(payload)
         texts = [b"\0" if text is None else b"\1" + struct.pack("<I", len(text.encode())) + text.encode()
                  for text in (actor, message, request)]
         leaf = sha256(b"\0", struct.pack("<Qq", number, self.time), *texts, struct.pack("<Q", lag) if lag else b"", digest,
@@ -409,6 +407,15 @@ class Store:
                     best = max(best, (sequence, segment, position))
         return best
 
+    def ops(self, payload):
+        ops = []
+        while payload.at < len(payload.data):
+            ops.append(payload.op())
+        return ops
+
+    def receive(self, transaction):
+        print(json.dumps(transaction, ensure_ascii=False, separators=(",", ":")))
+
     def read(self):
         self.id_bytes, checksum, verdict = self.id(), 0, "clean"
         _, head_segment, head_position = self.head(self.id_bytes)
@@ -433,7 +440,7 @@ class Store:
                 self.where = "log/%s at %d" % (name, x)
                 checksum, end, count, region = found
                 for shown, leaf in segment.transactions(x, count, region, len(self.leaves) + 1):
-                    print(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+                    self.receive(shown)
                     self.leaves.append(leaf)
                 x = end
             if segment.kind in (SEALED, RETIRED):
