@@ -34,6 +34,11 @@
             FixIt(message: FixTitle(message: "Remove '\(node.trimmedDescription)'"), changes: [node.removal])
         }
 
+        /// Removes a token. The spaces after the token stay, because an operator such as `=` may follow.
+        static func erasing(_ token: TokenSyntax) -> FixIt {
+            FixIt(message: FixTitle(message: "Remove '\(token.text)'"), changes: [token.change(to: "")])
+        }
+
         /// Removes an option from its marker. If `@Attribute` has no other option, removes the whole marker, because a marker without
         /// options has no effect.
         static func removing(_ option: Option, from marker: Marker) -> FixIt {

@@ -32,12 +32,14 @@
             switch shape {
             case .implicitlyUnwrapped:
                 let mark = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self)?.exclamationMark
+                // An identity and a collection of objects cannot be optional either.
+                let mayBeOptional = !property.isIdentity && (property.isJSON || !shape.wrapped.isToMany)
                 let mistake = Mistake(
                     "implicitlyUnwrapped", "'\(property.name)' is unwrapped implicitly, so a missing value would end the program.",
-                    "Write '?'.")
+                    mayBeOptional ? "Write '?'." : "Remove '!'.")
                 findings.add(
                     mistake, at: mark ?? type.lastToken(viewMode: .sourceAccurate) ?? .unknown(""),
-                    fix: mark.map { .replacing($0, with: "?") })
+                    fix: mark.map { mayBeOptional ? .replacing($0, with: "?") : .erasing($0) })
             case .optional(.optional):
                 let wrapped = type.withoutOptional
                 let mistake = Mistake(
@@ -59,10 +61,9 @@
         }
 
         private func checkValue(_ type: TypeSyntax, _ shape: TypeShape, _ findings: inout Findings) {
-            let json = FixIt.adding(".json", to: property)
             switch shape.wrapped {
             case .dictionary:
-                findings.add(.needsJSON("dictionary", property, "a dictionary"), at: type, fix: json)
+                findings.add(.needsJSON("dictionary", property, "a dictionary"), at: type, fix: jsonFix)
             case .array(let element):
                 checkMembers(element, of: type, "array", shape, &findings)
             case .set(let element):
@@ -89,24 +90,37 @@
         private func checkMembers(
             _ member: TypeShape, of type: TypeSyntax, _ word: String, _ shape: TypeShape, _ findings: inout Findings
         ) {
-            switch member {
+            switch member.wrapped {
             case .attribute(let name), .unsupported(let name):
-                findings.add(
-                    .needsJSON("\(word)OfValues", property, "several values of type '\(name)'"), at: type,
-                    fix: .adding(".json", to: property))
+                findings.add(.needsJSON("\(word)OfValues", property, "several values of the type '\(name)'"), at: type, fix: jsonFix)
             case .array, .set, .dictionary:
-                findings.add(
-                    .needsJSON("nestedCollection", property, "collections of collections"), at: type, fix: .adding(".json", to: property))
-            case .optional, .implicitlyUnwrapped:
-                let mistake = Mistake(
-                    "optionalMember", "The members of a relationship cannot be optional.", "Remove the '?' from the members' type.")
-                let mark = type.lastOptionalMark
-                findings.add(mistake, at: type, fix: shape.isOptional ? nil : mark.map { .removing($0) })
+                findings.add(.needsJSON("nestedCollection", property, "collections of collections"), at: type, fix: jsonFix)
             case .tuple, .function, .existential, .toMany:
                 let remedy = "Write an array of records, or mark the property with @Attribute(.json) if its type conforms to Codable."
                 findings.add(.unstorable("member", property, remedy), at: type)
             case .named, .ref:
+                if member.isOptional { return checkOptionalMember(type, shape, &findings) }
                 if shape.isOptional { checkPresence(of: type, &findings) }
+            case .optional, .implicitlyUnwrapped: break
+            }
+        }
+
+        private func checkOptionalMember(_ type: TypeSyntax, _ shape: TypeShape, _ findings: inout Findings) {
+            let mistake = Mistake(
+                "optionalMember", "The members of a relationship cannot be optional.", "Remove the '?' from the members' type.")
+            let mark = type.lastOptionalMark
+            findings.add(mistake, at: type, fix: shape.isOptional ? nil : mark.map { .removing($0) })
+        }
+
+        /// The change that stores the property as JSON. It is `nil` if the property has a marker whose parts have no meaning for JSON,
+        /// because the user must choose which parts stay.
+        private var jsonFix: FixIt? {
+            guard let marker = property.markers.first else { return .adding(".json", to: property) }
+            switch marker.kind {
+            case .attribute: return .adding(".json", to: property)
+            case .relationship where marker.options.isEmpty && marker.labeled.isEmpty:
+                return .replacing(marker.attribute, with: "@Attribute(.json)")
+            case .identity, .relationship, .transient: return nil
             }
         }
 
@@ -131,6 +145,14 @@
     }
 
     extension TypeShape {
+        /// Whether the type is a collection that is a relationship if its members are records.
+        fileprivate var isToMany: Bool {
+            switch self {
+            case .toMany, .array, .set: true
+            default: false
+            }
+        }
+
         /// Whether the syntax of the type shows a reference to objects.
         fileprivate var holdsReference: Bool {
             switch self {
