@@ -9,6 +9,8 @@
         let access: DeclModifierListSyntax
         /// All stored properties of instances, in the order of their declaration.
         private(set) var properties: [StoredProperty]
+        /// The properties of instances with the name `ref`, which the expansion uses, too. They may be stored or computed.
+        let refs: [PatternBindingSyntax]
         /// The requirements of `EntityRecord` that the struct itself implements.
         let ownRequirements: Set<Requirement>
         /// The name of the innermost private type around the struct; `nil` if there is no such type. A type that is not inside another type
@@ -36,7 +38,9 @@
                 context.first { $0.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil }?.declaredName
             access = Self.access(of: structure, context)
             let members = structure.memberBlock.members.map(\.decl)
-            properties = members.compactMap { $0.as(VariableDeclSyntax.self) }.flatMap(StoredProperty.all)
+            let variables = members.compactMap { $0.as(VariableDeclSyntax.self) }
+            properties = variables.flatMap(StoredProperty.all)
+            refs = variables.filter { !$0.isStatic }.flatMap(\.bindings).filter { $0.name == "ref" }
             ownRequirements = Set(members.compactMap(Self.requirement))
         }
 
@@ -53,7 +57,7 @@
         var entityName: String { arguments.name.flatMap { $0.isEmpty ? nil : $0 } ?? typeName }
 
         /// Whether the struct itself declares a property `ref`, as the expansion does.
-        var declaresRef: Bool { properties.contains { $0.name == "ref" } }
+        var declaresRef: Bool { !refs.isEmpty }
 
         /// This struct without its properties. The extension that is generated for it compiles in any case.
         var withoutProperties: EntityDeclaration {
@@ -82,8 +86,9 @@
             if let function = member.as(FunctionDeclSyntax.self), function.name.text == "write" {
                 return function.signature.isFunction(of: "RecordWriter", label: "to") ? .writing : nil
             }
-            let names = member.as(VariableDeclSyntax.self)?.bindings.map { $0.pattern.trimmedDescription }
-            return names?.contains("recordSchema") == true ? .recordSchema : nil
+            // A property of instances may have the name, too. It is an ordinary property of the entity.
+            guard let variable = member.as(VariableDeclSyntax.self), variable.isStatic else { return nil }
+            return variable.bindings.contains { $0.name == "recordSchema" } ? .recordSchema : nil
         }
     }
 

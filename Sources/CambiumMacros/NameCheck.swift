@@ -10,7 +10,7 @@
 
         func findMistakes(_ findings: inout Findings) {
             var known: [String: StoredProperty] = [:]
-            for property in entity.properties where property.name == "ref" { report(ref: property, &findings) }
+            for binding in entity.refs { report(ref: binding, &findings) }
             for property in entity.persistent where property.name != "ref" {
                 if let option = property.options.first(where: { $0.name == "named" }), option.firstArgument?.literalText == nil {
                     report(computed: option, of: property, &findings)
@@ -28,11 +28,13 @@
             property.options.first { $0.name == "named" }?.firstArgument.map { Syntax($0) } ?? Syntax(property.identifier)
         }
 
-        private func report(ref property: StoredProperty, _ findings: inout Findings) {
+        private func report(ref binding: PatternBindingSyntax, _ findings: inout Findings) {
             let mistake = Mistake(
                 "propertyNamedRef", "@Entity itself adds the property 'ref', which refers to the object in the store.",
-                "Remove this property, or rename it and keep the stored name with @Attribute(.named(\"ref\")).")
-            findings.add(mistake, at: property.identifier)
+                binding.isComputed
+                    ? "Rename this property."
+                    : "Remove this property, or rename it and keep the stored name with @Attribute(.named(\"ref\")).")
+            findings.add(mistake, at: binding.pattern)
         }
 
         private func report(computed option: Option, of property: StoredProperty, _ findings: inout Findings) {

@@ -50,6 +50,9 @@
     }
 
     extension PatternBindingSyntax {
+        /// The name of the property without backquotes; `nil` if the pattern is not a name.
+        var name: String? { pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText }
+
         /// Whether the property is computed. A property with observers only is stored.
         var isComputed: Bool {
             switch accessorBlock?.accessors {

@@ -172,6 +172,14 @@
             #expect(properties("var `default`: Int") == [#"RecordProperty("default", \Self.`default`)"#])
         }
 
+        @Test func `a property of instances may have the name recordSchema`() {
+            #expect(properties("var recordSchema: Int") == [#"RecordProperty("recordSchema", \Self.recordSchema)"#])
+        }
+
+        @Test func `a static property may have the name ref`() {
+            #expect(MacroSource("@Entity struct Note {\n    static let ref = 1\n    var id: UUID\n}").reports.isEmpty)
+        }
+
         @Test func `computed, static and lazy properties are not stored, and observed ones are`() {
             let members = "var a: Int { 1 }\nstatic var b = 1\nvar c: Int { get { 1 } set {} }\nvar d: Int { didSet {} }"
             #expect(properties(members) == [#"RecordProperty("d", \Self.d)"#])
