@@ -30,7 +30,8 @@
             // Even a struct with mistakes becomes an `EntityRecord`. Otherwise, the compiler would also report each use of the struct as a
             // record.
             let expansion = isSound ? RecordExpansion(entity) : RecordExpansion(entity.withoutProperties)
-            return [try expansion.conformance(of: type.trimmed)]
+            // The compiler omits a protocol to which the struct conforms already. A second conformance would be an error.
+            return [try expansion.conformance(of: type.trimmed, isStated: protocols.isEmpty)]
         }
     }
 #endif

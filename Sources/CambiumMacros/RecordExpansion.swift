@@ -17,12 +17,15 @@
         }
 
         /// Returns the extension. Requirements that the struct implements itself are omitted.
-        func conformance(of type: some TypeSyntaxProtocol) throws -> ExtensionDeclSyntax {
+        ///
+        /// - Parameter isStated: Whether the program states the conformance itself, so that the extension must not state it again.
+        func conformance(of type: some TypeSyntaxProtocol, isStated: Bool) throws -> ExtensionDeclSyntax {
             var members: [DeclSyntax] = []
             if !entity.ownRequirements.contains(.recordSchema) { members.append(schema) }
             if !entity.ownRequirements.contains(.reading) { members.append(DeclSyntax(try reading)) }
             if !entity.ownRequirements.contains(.writing) { members.append(DeclSyntax(try writing)) }
-            return try ExtensionDeclSyntax("extension \(type): EntityRecord") {
+            let conformance = isStated ? "" : ": EntityRecord"
+            return try ExtensionDeclSyntax("extension \(type)\(raw: conformance)") {
                 for (index, member) in members.enumerated() {
                     MemberBlockItemSyntax(leadingTrivia: index == 0 ? [] : .newlines(2), decl: member)
                 }

@@ -26,6 +26,10 @@
         var poet: Ref<Poet>?
     }
 
+    @Entity struct Verse: EntityRecord, Equatable {
+        var line: String
+    }
+
     /// Compiles structs with `@Entity` against the library, and saves and loads them.
     struct CompiledEntityTests {
         private func poet() -> Poet {
@@ -52,6 +56,13 @@
             poet.isSelected = true
             try store.save(&poet)
             #expect(try store.graph.load(#require(poet.ref)).isSelected == false)
+        }
+
+        @Test func `a struct may state the conformance itself`() throws {
+            let store = try Store.inMemory(schema: Schema(of: Verse.self))
+            var verse = Verse(line: "Sing")
+            try store.save(&verse)
+            #expect(try store.graph.fetch(Verse.self) == [verse])
         }
 
         @Test func `the schema has the options of the markers`() throws {

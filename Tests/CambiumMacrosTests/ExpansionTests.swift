@@ -66,6 +66,12 @@
             #expect(expansion(source).drop { $0.isNewline } == expected)
         }
 
+        @Test func `the extension does not repeat a conformance that the struct states`() {
+            let text = MacroSource("@Entity struct Note: EntityRecord {\n    var id: UUID\n}", conformances: []).expansion
+            #expect(text.contains("extension Note {"))
+            #expect(text.contains("static let recordSchema"))
+        }
+
         @Test(arguments: ["public", "package"]) func `the members have the access of the struct`(access: String) {
             let text = expansion("@Entity \(access) struct Note {\n    var id: UUID\n}")
             #expect(text.contains("\(access) var ref: Ref<Note>?"))

@@ -26,18 +26,21 @@
         let expansion: String
         let reports: [Report]
 
-        private static let macros: [String: MacroSpec] = [
-            "Entity": MacroSpec(type: EntityMacro.self, conformances: ["EntityRecord"]),
-            "Identity": MacroSpec(type: IdentityMacro.self),
-            "Attribute": MacroSpec(type: AttributeMacro.self),
-            "Relationship": MacroSpec(type: RelationshipMacro.self),
-            "Transient": MacroSpec(type: TransientMacro.self),
-        ]
+        private static func macros(_ conformances: [TypeSyntax]) -> [String: MacroSpec] {
+            [
+                "Entity": MacroSpec(type: EntityMacro.self, conformances: conformances),
+                "Identity": MacroSpec(type: IdentityMacro.self),
+                "Attribute": MacroSpec(type: AttributeMacro.self),
+                "Relationship": MacroSpec(type: RelationshipMacro.self),
+                "Transient": MacroSpec(type: TransientMacro.self),
+            ]
+        }
 
-        init(_ source: String) {
+        /// - Parameter conformances: The protocols that the compiler asks `@Entity` to add. It omits a protocol that the struct states.
+        init(_ source: String, conformances: [TypeSyntax] = ["EntityRecord"]) {
             let file = Parser.parse(source: source)
             let context = BasicMacroExpansionContext(sourceFiles: [file: .init(moduleName: "Test", fullFilePath: "Test.swift")])
-            let expanded = file.expand(macroSpecs: Self.macros) { node in
+            let expanded = file.expand(macroSpecs: Self.macros(conformances)) { node in
                 BasicMacroExpansionContext(sharingWith: context, lexicalContext: node.allMacroLexicalContexts())
             }
             expansion = expanded.description

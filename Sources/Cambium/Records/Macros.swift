@@ -12,7 +12,8 @@
     ///         let created: Date
     ///     }
     ///
-    /// The macro adds the property `ref` and the conformance to `EntityRecord`. The macro needs the package trait `Macros`:
+    /// The macro adds the property `ref` and the conformance to `EntityRecord`, which the struct may also state itself. The macro needs the
+    /// package trait `Macros`:
     ///
     ///     .package(url: "...", from: "1.0.0", traits: ["Macros"])
     ///
