@@ -17,6 +17,7 @@
                 checkType(option, name, &findings)
                 checkRebuild(option, name, &findings)
                 checkOrder(option, name, &findings)
+                checkCount(option, name, &findings)
                 checkDerived(option, name, &findings)
             }
         }
@@ -92,6 +93,16 @@
                     "orderedReference", "'\(property.name)' refers to one object, so it has no order.", "Remove the option '.ordered'.")
                 findings.add(mistake, at: option.expression, fix: .removing(option, from: marker))
             }
+        }
+
+        /// Reports a number of members other than 1 for a property that refers to one object.
+        private func checkCount(_ option: Option, _ name: String, _ findings: inout Findings) {
+            guard let shape = property.shape, case .ref = shape.wrapped, ["minCount", "maxCount"].contains(name) else { return }
+            guard let count = AttributeLimits(property).number(name)?.value, count > 1 || (count < 1 && name == "maxCount") else { return }
+            let text = option.expression.trimmedDescription
+            let mistake = Mistake(
+                "countOfReference", "'\(property.name)' refers to one object, so it cannot have '\(text)'.", "Remove the option.")
+            findings.add(mistake, at: option.expression, fix: .removing(option, from: marker))
         }
 
         private func checkDerived(_ option: Option, _ name: String, _ findings: inout Findings) {
