@@ -18,7 +18,8 @@ extension Store {
     /// `CancellationError`. The sequence throws `.notFound` if there is no transaction `last`, and `.damaged` if the log to be replayed is
     /// corrupt. It throws `.expired` if the transactions after `last` were retired. After `.expired`, read the newest graph, and continue
     /// after its transaction. A store in memory has no log, so its sequence throws `.expired` if a consumer lags by more than 4,096
-    /// transactions or 64 MiB of changes. After an error, the sequence ends.
+    /// transactions or 64 MiB of changes. The error is the same if the consumer requests nothing for a minute, and a transaction is
+    /// committed after that minute. After an error, the sequence ends.
     ///
     /// A transaction is delivered once it is as durable as the store promises. After a crash, the last transactions of a `buffered` store
     /// may be missing, although they were delivered. See Docs/OBSERVATION.md.
