@@ -70,14 +70,23 @@ extension Changes {
     ///     for change in try store.graph.changes(since: earlier).records(of: Person.self).changed { print(change.after.name) }
     ///
     /// An object counts as changed if any of its properties changed, even one that the record does not have. Throws as `Graph.load(_:)`
-    /// does. Complexity: O(changed objects), and that of `Graph.load(_:)` for each of them.
+    /// does. The record must fit the schema of the later graph. It must fit the schema of the earlier graph only if there are changed or
+    /// deleted records. Complexity: O(changed objects), and that of `Graph.load(_:)` for each of them.
     public func records<Record: EntityRecord>(of type: Record.Type) throws -> RecordChanges<Record> {
         let family = try after.binding(type).entity.family
         var ids: [ObjectChange.Kind: [ObjectID]] = [:]
         for change in self where family.contains(change.entity.number) { ids[change.kind, default: []].append(change.id) }
         let changed = ids[.changed] ?? []
         return RecordChanges(
-            inserted: try after.load(ids[.inserted] ?? []), changed: Array(zip(try before.load(changed), try after.load(changed))),
-            deleted: try before.load(ids[.deleted] ?? []))
+            inserted: try Self.records(ids[.inserted], after),
+            changed: Array(zip(try Self.records(changed, before), try Self.records(changed, after))),
+            deleted: try Self.records(ids[.deleted], before))
+    }
+
+    /// Returns the records of objects. If there are none, the record need not fit the graph's schema: the schema before the first
+    /// transaction is empty, and a migration may have added properties of the record.
+    private static func records<Record: EntityRecord>(_ ids: [ObjectID]?, _ graph: Graph) throws -> [Record] {
+        guard let ids, !ids.isEmpty else { return [] }
+        return try graph.load(ids)
     }
 }

@@ -1,4 +1,5 @@
 import Cambium
+import CambiumTesting
 import Testing
 
 @Suite("Live records and changes of records")
@@ -38,6 +39,20 @@ struct RecordLiveTests {
         #expect(changes.deleted.map(\.name) == ["b"])
         #expect(changes.changed.map(\.before.name) == ["a"])
         #expect(changes.changed.map(\.after.name) == ["A"])
+    }
+
+    @Test("a consumer of records may begin before the first transaction, which has the schema")
+    func allChanges() async throws {
+        let store = try TestDisk().create(schema: Schema(of: Tag.self))
+        var tag = Tag("a")
+        try store.save(&tag)
+        var names: [[String]] = []
+        for try await committed in store.changes(from: .none) {
+            names.append(try committed.changes.records(of: Tag.self).inserted.map(\.name))
+            if committed.transaction == store.graph.transaction { break }
+        }
+        #expect(names == [[], ["a"]])
+        try store.close()
     }
 
     @Test("a column reads one property of many records")
