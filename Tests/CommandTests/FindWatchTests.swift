@@ -104,6 +104,16 @@ import Testing
         #expect(watch.failure().hasPrefix("cambium: --where:1:13: "))
     }
 
+    @Test func `a nested relationship that the schema no longer has is an error`() throws {
+        let place = try Self.place()
+        let watch = try Watch(place, "--include", "items")
+        #expect(try watch.line().hasPrefix("Note/1 "))
+        let next = Workplace.notes.replacing(#""items": {"to""#, with: #""parts": {"renamedFrom": "items", "to""#)
+        try place.write(next.replacing(#""inverse": "items""#, with: #""inverse": "parts""#), to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        #expect(watch.failure().hasPrefix("cambium: 'Note' has no relationship 'items'."))
+    }
+
     @Test(arguments: [["--select", "title"], ["--count"], ["--at", "1"], ["--explain"], ["--after", "Note/1"]])
     func `options of another form are refused`(options: [String]) throws {
         let place = try Workplace.withStore()

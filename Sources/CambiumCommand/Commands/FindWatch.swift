@@ -17,23 +17,27 @@ struct FindWatch {
 
     /// Follows a store until the process ends.
     ///
-    /// - Parameter query: Returns the query to follow, and the tree of nested objects to print, for the first graph.
-    func run(_ query: (Graph) throws -> (Query, IncludeTree)) throws -> Never {
+    /// - Parameters:
+    ///   - query: Returns the query to follow, for the first graph.
+    ///   - tree: Returns the tree of nested objects to print, for the query's entity and the schema.
+    func run(_ query: (Graph) throws -> Query, including tree: (Entity, Schema) throws -> IncludeTree) throws -> Never {
         let follower = try StoreFollower(of: path)
         var graph = follower.graph
-        let (query, tree) = try query(graph)
+        let query = try query(graph)
+        var nested = try tree(graph.schema.required(query.entity), graph.schema)
         var result = try QueryRequest.named(textOption) { try LiveResult(query, in: graph) }
-        try print(try result.whole(in: graph), after: graph, including: tree)
+        try print(try result.whole(in: graph), after: graph, including: nested)
         while true {
             usleep(Self.interval)
             guard try follower.advance() > 0 else { continue }
             let before = graph
             graph = follower.graph
-            let changes = [TouchedObjects(graph.changes(since: before))]
+            let changes = TouchedObjects(graph.changes(since: before))
             // After a migration, the condition may contain a name that the schema no longer has.
-            if let update = try QueryRequest.named(textOption, { try result.advance(changes, to: graph) }) {
-                try print(update, after: before, including: tree)
-            }
+            let update = try QueryRequest.named(textOption) { try result.advance([changes], to: graph) }
+            // A migration may also have renamed, removed or added relationships.
+            if changes.changesSchema { nested = try tree(graph.schema.required(query.entity), graph.schema) }
+            if let update { try print(update, after: before, including: nested) }
         }
     }
 
