@@ -114,6 +114,18 @@ import Testing
         #expect(watch.failure().hasPrefix("cambium: 'Note' has no relationship 'items'."))
     }
 
+    @Test func `--identity follows the identity from one object to another`() throws {
+        let place = try Self.place()
+        let watch = try Watch(place, "--json", "--identity", "2")
+        #expect((try watch.json()["inserted"] as? [Any])?.count == 1)
+        #expect(try place.run("set", "notes", "Note/2", "id=5").code == 0)
+        try #require(try watch.json()["deleted"] as? [String] == ["Note/2"])
+        #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
+        let inserted = try #require(try watch.json()["inserted"] as? [[String: Any]])
+        #expect((inserted.first?["object"] as? [String: Any])?["_id"] as? String == "Note/3")
+        #expect(watch.end())
+    }
+
     @Test(arguments: [["--select", "title"], ["--count"], ["--at", "1"], ["--explain"], ["--after", "Note/1"]])
     func `options of another form are refused`(options: [String]) throws {
         let place = try Workplace.withStore()

@@ -69,7 +69,7 @@ struct FindCommand: ParsableCommand {
             try FindWatch(path: store, isJSON: output.json, textOption: condition.textOption).run(
                 { graph in
                     let entity = try graph.schema.required(self.entity)
-                    return try QueryRequest(condition: condition, order: order).query(entity, graph)
+                    return try QueryRequest(condition: condition, order: order, isLive: true).query(entity, graph)
                 }, including: include.tree(from:_:))
         }
         let graph = try point.open(store).graph

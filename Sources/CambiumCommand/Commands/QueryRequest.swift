@@ -86,11 +86,21 @@ struct QueryRequest {
     let order: OrderOptions
     /// Whether the options `--sort`, `--limit` and `--offset` concern groups instead of objects.
     var isForGroups = false
+    /// Whether the query follows later graphs. Another object may get the identity that `--identity` states, so the query then has a
+    /// condition on the values of the identity.
+    var isLive = false
 
     func query(_ entity: Entity, _ graph: Graph) throws -> Query {
         var query = try unordered(entity, graph)
         query.isForStubs = condition.stubs
-        if !condition.identity.isEmpty { query = query.narrowed(to: try named(graph.schema.required(query.entity), graph)) }
+        if !condition.identity.isEmpty {
+            let entity = try graph.schema.required(query.entity)
+            let values = try identity(of: entity)
+            query =
+                isLive
+                ? query.narrowed(to: entity.identity, values)
+                : query.narrowed(to: graph.find(entity, identity: values).map { [$0] } ?? [])
+        }
         // The order and the limit of a stored query select the objects to group. `--sort`, `--limit` and `--offset` apply to the groups.
         if isForGroups { query = try Self.named(condition.textOption) { try query.withoutOrder(in: graph) } }
         if !order.sort.isEmpty { query.sort = try Self.named("--sort") { try order.sort.flatMap { try SortKey.list(parsing: $0) } } }
@@ -137,8 +147,8 @@ struct QueryRequest {
         }
     }
 
-    /// Returns a list with the id of the object that has the identity in the options. The list is empty if there is no such object.
-    private func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectID] {
+    /// Returns the values of the identity in the options.
+    private func identity(of entity: Entity) throws -> [Value] {
         let identity = condition.identity
         guard identity.count == entity.identity.count else {
             let names = entity.identity.map(\.name).joined(separator: ", ")
@@ -154,7 +164,19 @@ struct QueryRequest {
                 throw CambiumError(.invalidInput, "'\(attribute.name)': \(error.message).")
             }
         }
-        return graph.find(entity, identity: values).map { [$0] } ?? []
+        return values
+    }
+}
+
+extension Query {
+    /// Returns a query that finds only the objects that this query finds and that have these values of their identity.
+    fileprivate func narrowed(to identity: [Attribute], _ values: [Value]) -> Query {
+        let parts = zip(identity, values).map { attribute, value in
+            Condition.comparison(Comparison(Operand(.path(QueryPath([attribute.name]))), .equal, .value(value)))
+        }
+        var narrowed = self
+        narrowed.condition = .and(parts + [condition].compactMap(\.self))
+        return narrowed
     }
 }
 
