@@ -153,6 +153,10 @@ extension Edit {
     private mutating func addEnd(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) {
         if !relationship.isToMany { return setTarget(target, relationship, of: id) }
         if !relationship.isOrdered { return setMember(target, isMember: true, relationship, of: id) }
+        if index == nil, let place = collectedPlace(relationship, of: id) {
+            listChanges?.append(target, to: place)
+            return
+        }
         var list = currentMembers(relationship, of: id)
         list.insert(target, at: min(index ?? list.count, list.count))
         setList(list, relationship, of: id)
@@ -161,6 +165,10 @@ extension Edit {
     private mutating func removeEnd(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) {
         if !relationship.isToMany { return setTarget(nil, relationship, of: id) }
         if !relationship.isOrdered { return setMember(target, isMember: false, relationship, of: id) }
+        if let place = collectedPlace(relationship, of: id) {
+            listChanges?.remove(target, from: place)
+            return
+        }
         setList(currentMembers(relationship, of: id).filter { $0 != target }, relationship, of: id)
     }
 
@@ -168,6 +176,31 @@ extension Edit {
         var list = currentMembers(relationship, of: id).filter { $0 != target }
         list.insert(target, at: min(index, list.count))
         setList(list, relationship, of: id)
+    }
+
+    /// Puts the members of an ordered relationship into another order. Complexity: O(members).
+    mutating func reorder(_ id: ObjectID, _ relationship: Relationship, _ members: [ObjectID]) {
+        group { $0.setList(members, relationship, of: id) }
+    }
+
+    // MARK: Batches
+
+    /// Returns the place of an ordered relationship whose changes a batch collects. Returns `nil` outside of a batch.
+    private mutating func collectedPlace(_ relationship: Relationship, of id: ObjectID) -> EditPlace? {
+        let place = EditPlace(id, relationship.number)
+        guard let isCollected = listChanges?.contains(place) else { return nil }
+        if !isCollected {
+            let members = currentMembers(relationship, of: id)
+            listChanges?.begin(place, relationship, members)
+        }
+        return place
+    }
+
+    /// Ends the collecting of a batch, and writes the collected changes.
+    mutating func writeLists() {
+        let collected = listChanges?.all ?? []
+        listChanges = nil
+        for (place, change) in collected { setList(change.members, change.relationship, of: place.id) }
     }
 
     // MARK: One end
@@ -179,6 +212,8 @@ extension Edit {
     }
 
     private mutating func setList(_ list: [ObjectID], _ relationship: Relationship, of id: ObjectID) {
+        // The list was made from the members that include the collected changes.
+        listChanges?.forget(EditPlace(id, relationship.number))
         let before = overlay[id]?.lists[relationship.number]
         let after = originalMembers(relationship, of: id) == list ? nil : list
         if before != after { write(.list(EditPlace(id, relationship.number), before: before, after: after)) }

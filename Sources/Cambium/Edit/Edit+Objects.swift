@@ -36,7 +36,7 @@ extension Edit {
         let targets = try linkTargets(links, of: entity)
         let checked = try check(resolved, entity)
         let id = try nextID(entity.root)
-        group { edit in
+        batch { edit in
             edit.insert(id, entity, checked)
             for (relationship, target) in targets where !edit.isRawLinked(id, relationship, target) {
                 edit.connect(id, relationship, target, at: nil)

@@ -38,7 +38,7 @@ extension Edit {
         let drops = try EditDrops(conflicts, policy, of: self, on: graph)
         var rebased = Edit(continuing: self, on: graph)
         let plan = EditPlan(self, drops)
-        _ = try rebased.group { (edit: inout Edit) throws(CambiumError) in try plan.apply(to: &edit) }
+        _ = try rebased.batch { (edit: inout Edit) throws(CambiumError) in try plan.apply(to: &edit) }
         rebased.clearHistory()
         return rebased
     }

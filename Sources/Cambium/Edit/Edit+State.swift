@@ -57,6 +57,7 @@ extension Edit {
     /// Returns the members of a relationship, including those that the edit deletes. The members of an unordered relationship are
     /// ascending.
     func rawMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+        if let change = listChanges?[EditPlace(id, relationship.number)] { return change.members }
         guard let state = overlay[id] else { return originalMembers(relationship, of: id) }
         if let target = state.targets[relationship.number] { return target.id.map { [$0] } ?? [] }
         if let list = state.lists[relationship.number] { return list }
@@ -72,8 +73,9 @@ extension Edit {
     }
 
     /// Returns whether two objects are linked, even if the edit deletes one of them. Complexity: O(1) expected, O(members) for an ordered
-    /// relationship that the edit changes.
+    /// relationship that the edit changes, unless a batch has changed it.
     func isRawLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
+        if let change = listChanges?[EditPlace(id, relationship.number)] { return change.contains(target) }
         if let state = overlay[id] {
             if let known = state.targets[relationship.number] { return known.id == target }
             if let list = state.lists[relationship.number] { return list.contains(target) }

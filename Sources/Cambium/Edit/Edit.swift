@@ -25,6 +25,8 @@ public struct Edit: Sendable {
     private(set) var overlay = EditOverlay()
     private(set) var identities = EditIdentities()
     private(set) var history = EditHistory()
+    /// The changes of ordered relationships that a batch has not written to `overlay` yet; `nil` outside of a batch.
+    var listChanges: EditListChanges?
     /// The number that identifies the edit in its provisional ids.
     let number: UInt64
     /// The number of objects that the edit has inserted, including those whose insertion was undone.
@@ -100,6 +102,26 @@ public struct Edit: Sendable {
         } catch {
             while let write = history.takeOpen(after: mark) { overlay.apply(write, .backwards) }
             history.end()
+            throw error
+        }
+    }
+
+    /// Combines the calls of `body` into one step, and writes each ordered relationship only once. So adding or removing n members takes
+    /// O(n + members) instead of O(n x members).
+    ///
+    /// If `body` throws, none of its calls has an effect. `body` must not catch an error of a nested group, because the nested group cannot
+    /// take its changes of ordered relationships back.
+    mutating func batch<Result, Failure: Error>(_ body: (inout Edit) throws(Failure) -> Result) throws(Failure) -> Result {
+        if listChanges != nil { return try group(body) }
+        listChanges = EditListChanges()
+        do throws(Failure) {
+            return try group { (edit: inout Edit) throws(Failure) -> Result in
+                let result = try body(&edit)
+                edit.writeLists()
+                return result
+            }
+        } catch {
+            listChanges = nil
             throw error
         }
     }

@@ -170,7 +170,6 @@ struct EditPlan {
         // If the members that the edit knows are already in the edit's order, the other members keep their positions. The other members can
         // include objects that the edit deleted, if their deletion was dropped.
         if own == current.filter(wantedIDs.contains) { return }
-        let goal = own + current.filter { !wantedIDs.contains($0) }
-        for step in MemberOrder.steps(from: current, to: goal) { try target.move(id, relationship, step.member, to: step.index) }
+        try target.reorder(id, relationship, own + current.filter { !wantedIDs.contains($0) })
     }
 }

@@ -16,6 +16,8 @@ protocol EditTarget: ~Copyable {
     mutating func link(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) throws(CambiumError)
     mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError)
     mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError)
+    /// Puts the members of an ordered relationship into another order.
+    mutating func reorder(_ id: ObjectID, _ relationship: Relationship, _ members: [ObjectID]) throws(CambiumError)
 }
 
 extension Edit: EditTarget {}
@@ -29,6 +31,12 @@ extension WriteTransaction: EditTarget {
 
     mutating func insert(_ id: ObjectID, as entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID {
         try insert(entity, values)
+    }
+
+    mutating func reorder(_ id: ObjectID, _ relationship: Relationship, _ members: [ObjectID]) throws(CambiumError) {
+        for step in MemberOrder.steps(from: currentMembers(relationship, of: id), to: members) {
+            try move(id, relationship, step.member, to: step.index)
+        }
     }
 }
 

@@ -75,7 +75,7 @@ extension Edit {
         _ type: Record.Type, _ body: (inout RecordWriter) throws -> Void
     ) throws {
         let binding = try base.binding(type)
-        try group { edit in
+        try batch { edit in
             // Moves the edit into the writer. If the writer got a copy of the edit, its first write would copy all changes of the edit.
             var writer = RecordWriter(RecordTarget(consume edit), binding)
             let outcome = Swift.Result { try body(&writer) }

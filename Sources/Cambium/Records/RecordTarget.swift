@@ -101,6 +101,16 @@ struct RecordTarget: ~Copyable {
         hasChanged = true
     }
 
+    /// Whether a write of an ordered relationship contains all members. If so, `reorder` costs as much as the move of one member.
+    var writesWholeLists: Bool { edit != nil }
+
+    /// Puts the members of an ordered relationship into another order.
+    mutating func reorder(_ id: ObjectID, _ relationship: Relationship, _ members: [ObjectID]) throws(CambiumError) {
+        try transaction?.reorder(id, relationship, members)
+        edit?.reorder(id, relationship, members)
+        hasChanged = true
+    }
+
     // MARK: Refs
 
     /// The object that reports whether the transaction was committed, for refs to inserted objects. `nil` for an edit, or if no ref needs

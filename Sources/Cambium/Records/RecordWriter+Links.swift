@@ -158,6 +158,10 @@ extension RecordWriter {
             for member in wanted where !known.contains(member) { try link(id, relationship, member) }
             return
         }
+        if target.writesWholeLists {
+            for member in wanted where !known.contains(member) { try link(id, relationship, member) }
+            return try target.reorder(id, relationship, wanted)
+        }
         for step in MemberOrder.steps(from: present.filter(kept.contains), to: wanted) {
             if step.isNew {
                 try link(id, relationship, step.member, at: step.index)

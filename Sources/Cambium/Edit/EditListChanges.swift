@@ -1,0 +1,63 @@
+import CambiumModel
+
+/// The members that the calls of a batch have added to ordered relationships, or removed from them, and not yet written to the overlay.
+///
+/// The overlay contains all members of an ordered relationship, so each write of it takes O(members). A change here takes O(1) expected.
+struct EditListChanges: Sendable {
+    private var changes: [EditPlace: Change] = [:]
+
+    /// The members of one ordered relationship: those that it had before, and those that were removed or appended since then.
+    struct Change: Sendable {
+        let relationship: Relationship
+        private let before: [ObjectID]
+        private let known: Set<ObjectID>
+        private var removed: Set<ObjectID> = []
+        /// The appended members, in order; `nil` for a member that was removed again.
+        private var appended: [ObjectID?] = []
+        private var indexes: [ObjectID: Int] = [:]
+
+        init(_ relationship: Relationship, _ before: [ObjectID]) {
+            (self.relationship, self.before, known) = (relationship, before, Set(before))
+        }
+
+        /// All members, in order. Complexity: O(members + changes).
+        var members: [ObjectID] { before.filter { !removed.contains($0) } + appended.compactMap(\.self) }
+
+        func contains(_ member: ObjectID) -> Bool {
+            indexes[member] != nil || (known.contains(member) && !removed.contains(member))
+        }
+
+        /// Appends an object that is not a member.
+        mutating func append(_ member: ObjectID) {
+            indexes[member] = appended.count
+            appended.append(member)
+        }
+
+        mutating func remove(_ member: ObjectID) {
+            if let index = indexes.removeValue(forKey: member) {
+                appended[index] = nil
+            } else {
+                removed.insert(member)
+            }
+        }
+    }
+
+    /// The changed relationships, by ascending place.
+    var all: [(place: EditPlace, change: Change)] { changes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+
+    subscript(place: EditPlace) -> Change? { changes[place] }
+
+    func contains(_ place: EditPlace) -> Bool { changes[place] != nil }
+
+    /// Begins to collect the changes of a relationship that has the members `members`.
+    mutating func begin(_ place: EditPlace, _ relationship: Relationship, _ members: [ObjectID]) {
+        changes[place] = Change(relationship, members)
+    }
+
+    mutating func append(_ member: ObjectID, to place: EditPlace) { changes[place]?.append(member) }
+
+    mutating func remove(_ member: ObjectID, from place: EditPlace) { changes[place]?.remove(member) }
+
+    /// Forgets the changes of a relationship, because another write contains them.
+    mutating func forget(_ place: EditPlace) { changes[place] = nil }
+}
