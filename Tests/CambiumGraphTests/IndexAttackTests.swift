@@ -131,6 +131,39 @@ import Testing
         }
     }
 
+    @Test func `rows of one key that leave it in any order are soon found without a walk`() throws {
+        let numbers = try Numbers()
+        let timeline = try numbers.timeline()
+        var random = SplitMix64(seed: 4)
+        var draft = timeline.draft()
+        for serial in 1...3000 { try draft.apply(numbers.insert(serial, 5)) }
+        let leaving = (1...3000).shuffled(using: &random)
+        for serial in leaving.prefix(200) { try draft.apply(.delete([numbers.id(serial)])) }
+        #expect(draft.crowds.count == 1 && draft.crowds.values.allSatisfy { $0.isCollected })
+        for serial in leaving.dropFirst(200) { try draft.apply(numbers.set(serial, Int64(serial) + 10_000)) }
+        #expect(draft.crowds.isEmpty && IndexShape(draft.reader).overflowPageCount == 0)
+        #expect(draft.violations().violations.isEmpty)
+    }
+
+    @Test(arguments: [1, 2]) func `an index stays sound when rows of crowded keys leave and return in any order`(seed: UInt64) throws {
+        let numbers = try Numbers()
+        let timeline = try numbers.timeline()
+        var random = SplitMix64(seed: seed)
+        // Two transactions, so that the second one begins with pages that it does not own.
+        for round in 0..<2 {
+            let (first, last) = (round * 2000 + 1, round * 2000 + 2000)
+            var ops = (1...last).map { $0 < first ? numbers.set($0, 5) : numbers.insert($0, 5) }
+            for _ in 0..<3000 {
+                let serial = Int.random(in: 1...last, using: &random)
+                ops.append(numbers.set(serial, [5, 5, 6, Int64(serial) + 10_000].randomElement(using: &random) ?? 5))
+            }
+            ops += (1...last).shuffled(using: &random).map { numbers.set($0, Int64($0) + 10_000) }
+            try ProgramRun.commit(ops, to: timeline)
+            #expect(timeline.head.invariantFindings() == [] && PageChecker.findings(in: timeline) == [])
+            #expect(IndexShape(timeline.head.reader).overflowPageCount == 0)
+        }
+    }
+
     /// Returns how many pages of its bucket precede the page with the entry of an object.
     private static func pageIndex(ofSerial serial: UInt64, value: UInt64, _ reader: Reader) -> Int? {
         let row = reader.row(0, serial: serial)

@@ -77,7 +77,7 @@ extension Draft {
             }
             if bucket.count == Bucket.capacity {
                 if takesOverflow(bucket, fragment) {
-                    addToOverflow(bucket, fragment, row)
+                    addToOverflow(slot.pointee, fragment, row)
                 } else {
                     split(table.index, index.number, slot.pointee, hash)
                     return next

@@ -14,7 +14,7 @@ extension Draft {
             let slot = ownedBucketSlot(table, index, hash)
             let bucket = Bucket(chunks[slot.pointee])
             if bucket.count < Bucket.capacity { return bucket.add(fragment, row) }
-            if takesOverflow(bucket, fragment) { return addToOverflow(bucket, fragment, row) }
+            if takesOverflow(bucket, fragment) { return addToOverflow(slot.pointee, fragment, row) }
             split(table, index, slot.pointee, hash)
         }
     }
@@ -22,15 +22,21 @@ extension Draft {
     /// Removes the entry of a row. `hash` must be the hash with which the entry was added.
     mutating func removeEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: -1)
+        let fragment = Bucket.fragment(hash)
         let first = ownedBucketSlot(table, index, hash)
+        if !crowds.isEmpty, let page = crowds[first.pointee]?.page(of: row), Bucket(chunks[page]).remove(fragment, row) {
+            return refill(first.pointee, page, fragment, row)
+        }
         var reference = first
         var overflowCount = 0
         while true {
             let bucket = chunks[reference.pointee]
-            if Bucket(bucket).remove(Bucket.fragment(hash), row) {
+            if Bucket(bucket).remove(fragment, row) {
                 let page = reference.pointee
                 moveToFront(Bucket(chunks[first.pointee]), reference)
-                return refill(Bucket(chunks[first.pointee]), page, Bucket.fragment(hash))
+                refill(first.pointee, page, fragment, row)
+                if overflowCount > CrowdPlaces.shortWalk { noteWalk(first.pointee, overflowCount) }
+                return
             }
             let overflow = (bucket + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }
@@ -43,6 +49,7 @@ extension Draft {
     /// Replaces `row` in its entry with another row with the same key.
     mutating func replaceEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32, by other: UInt32) {
         var reference = ownedBucketSlot(table, index, hash)
+        if !crowds.isEmpty { crowds[reference.pointee] = nil }
         var overflowCount = 0
         while !Bucket(chunks[reference.pointee]).replace(Bucket.fragment(hash), row, by: other) {
             let overflow = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)

@@ -14,8 +14,9 @@ extension Draft {
         return !bucket.isSpread && bucket.crowd().otherCount < Bucket.otherCountMax
     }
 
-    /// Adds an entry to a full bucket that must not be split.
-    mutating func addToOverflow(_ first: Bucket, _ fragment: UInt16, _ row: UInt32) {
+    /// Adds an entry to a full bucket that must not be split. The draft owns the first page of the bucket, `firstPage`.
+    mutating func addToOverflow(_ firstPage: PageRef, _ fragment: UInt16, _ row: UInt32) {
+        let first = Bucket(chunks[firstPage])
         let reference = overflowReference(first)
         if reference.pointee == 0 { first.noteCrowd() } else { own(&reference.pointee, .bucket) }
         if reference.pointee == 0 || Bucket(chunks[reference.pointee]).count == Bucket.capacity {
@@ -25,34 +26,59 @@ extension Draft {
             first.overflowPageCount += 1
         }
         Bucket(chunks[reference.pointee]).add(fragment, row)
+        if !crowds.isEmpty { crowds[firstPage]?.note(row, at: reference.pointee) }
         if fragment != first.crowdFragment { first.otherCount += 1 }
     }
 
     /// Moves an entry of the first overflow page to the place of a removed entry. Releases the overflow page once it is empty.
     ///
     /// - Parameters:
-    ///   - first: The first page of the bucket, which the draft owns.
+    ///   - firstPage: The first page of the bucket, which the draft owns.
     ///   - page: The page with the free place, which the draft owns.
     ///   - fragment: The fragment of the removed entry: the 16 bits of the key's hash that the entry stores.
-    mutating func refill(_ first: Bucket, _ page: PageRef, _ fragment: UInt16) {
+    ///   - row: The row of the removed entry.
+    mutating func refill(_ firstPage: PageRef, _ page: PageRef, _ fragment: UInt16, _ row: UInt32) {
+        let first = Bucket(chunks[firstPage])
         let overflow = overflowReference(first)
         if overflow.pointee == 0 { return }
+        if !crowds.isEmpty { crowds[firstPage]?.note(row, at: nil) }
         if fragment != first.crowdFragment { first.otherCount -= 1 }
         own(&overflow.pointee, .bucket)
         let source = Bucket(chunks[overflow.pointee])
-        if page != overflow.pointee, let (fragment, row) = source.takeAny() { Bucket(chunks[page]).add(fragment, row) }
+        if page != overflow.pointee, let (fragment, row) = source.takeAny() {
+            Bucket(chunks[page]).add(fragment, row)
+            if !crowds.isEmpty { crowds[firstPage]?.note(row, at: page == firstPage ? nil : page) }
+        }
         if source.count > 0 { return }
         let emptied = overflow.pointee
         overflow.pointee = source.overflow
         first.overflowPageCount -= 1
+        crowds[firstPage]?.forget(emptied)
+        if overflow.pointee == 0 { crowds[firstPage] = nil }
         discard(emptied)
+    }
+
+    /// Counts a long walk through the overflow pages of a bucket. Collects the places of its entries if such walks are frequent.
+    mutating func noteWalk(_ firstPage: PageRef, _ pageCount: Int) {
+        let first = Bucket(chunks[firstPage])
+        if first.overflow == 0 { return }
+        guard crowds[firstPage, default: CrowdPlaces()].noteWalk(pageCount, of: first.overflowPageCount) else { return }
+        var reference = overflowReference(first)
+        var overflowCount = 0
+        while reference.pointee != 0 {
+            chunks.countOverflow(&overflowCount)
+            own(&reference.pointee, .bucket)
+            let page = reference.pointee
+            crowds[firstPage]?.collect(page, Bucket(chunks[page]))
+            reference = overflowReference(Bucket(chunks[page]))
+        }
     }
 
     /// Moves an overflow page of a bucket directly after the first overflow page. The first overflow page stays in front, because no other
     /// overflow page may have free places.
     ///
     /// Rows with the same key are usually removed in the order in which they were added. Then the next removal finds its row in the moved
-    /// page, so only one removal for each page walks through the whole chain.
+    /// page, so only one removal for each page walks through the whole chain. `CrowdPlaces` serves removals in another order.
     ///
     /// - Parameters:
     ///   - first: The first page of the bucket, which the draft owns.
@@ -85,13 +111,15 @@ extension Draft {
         // Entries with the most frequent fragment (a part of the hash) come first. So if one of the new buckets gets full, it has the same
         // most frequent fragment as the old bucket.
         for (fragment, row) in crowd + others {
-            let half = Bucket(chunks[isUpper(fragment, row, depth, table, index) ? upper : lower])
-            if half.count < Bucket.capacity { half.add(fragment, row) } else { addToOverflow(half, fragment, row) }
+            let halfPage = isUpper(fragment, row, depth, table, index) ? upper : lower
+            let half = Bucket(chunks[halfPage])
+            if half.count < Bucket.capacity { half.add(fragment, row) } else { addToOverflow(halfPage, fragment, row) }
         }
     }
 
     /// Releases the pages of a bucket.
     mutating func discardBucket(_ bucket: PageRef) {
+        if !crowds.isEmpty { crowds[bucket] = nil }
         var page = bucket
         while page != 0 {
             let next = Bucket(chunks[page]).overflow

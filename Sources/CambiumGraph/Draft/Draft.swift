@@ -39,6 +39,8 @@ package struct Draft: ~Copyable {
     private var born: PageList
     private var isPublished = false
     private var groupCache = GroupCache()
+    /// The places of the entries in buckets with many overflow pages, by the first page of the bucket. The draft owns these pages.
+    var crowds: [PageRef: CrowdPlaces] = [:]
 
     /// The group of rows to which the draft wrote last. The next write probably needs the same group.
     private struct GroupCache {

@@ -122,6 +122,7 @@ extension Draft {
     }
 
     private mutating func discardIndex(_ table: PageRef, _ index: Int) {
+        crowds = [:]
         let buckets = chunks[table].load(fromByteOffset: TablePage.indexesOffset + TablePage.indexStride * index, as: RadixVector.self)
         var next = 0
         var last: PageRef = 0
