@@ -134,6 +134,32 @@ import Testing
         #expect(!scheduler.isDue(reading()))
     }
 
+    @Test func `commits in the reserve cause checkpoints after growing pauses`() throws {
+        let store = try made()
+        let scheduler = try #require(store.checkpoints)
+        // The test itself makes the checkpoints.
+        store.writer.alarm.onRing { _ in }
+        func isDue(isFull: Bool = true) -> Bool {
+            scheduler.isDue(UpkeepAlarm.Reading(time: clock.time, heapByteCount: 0, isMemoryTight: false, isFull: isFull))
+        }
+        #expect(isDue())
+        scheduler.attempt()
+        for pause: Int64 in [1, 2, 4] {
+            try insert(Int(pause), 10, into: store)
+            #expect(!isDue())
+            clock.advance(pause)
+            #expect(isDue())
+            scheduler.attempt()
+        }
+        // More log may have freed more chunks.
+        try insert(5, 80_000, into: store)
+        #expect(isDue())
+        scheduler.attempt()
+        // Outside of the reserve, the pause ends.
+        #expect(!isDue(isFull: false))
+        #expect(isDue())
+    }
+
     @Test func `a checkpoint can sync the log while another thread closes the store`() throws {
         let store = try made()
         try store.addNote(1)

@@ -26,8 +26,17 @@ final class CheckpointScheduler: Sendable {
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
+        /// The time in microseconds that a commit in the reserve must be later than `doneTime` to cause an attempt. It grows with each such
+        /// attempt, and is 0 again after a commit outside of the reserve.
+        var reservePause: Int64 = 0
+        /// Whether an attempt will be considered when the pause is over.
+        var isWaiting = false
         var failure: CambiumError?
     }
+
+    /// The pause after the first attempt that the reserve has caused, in microseconds. Each further attempt doubles the pause, up to
+    /// `checkpointInterval`.
+    private static let reservePauseMin: Int64 = 1_000_000
 
     init(_ checkpointer: Checkpointer) {
         self.checkpointer = checkpointer
@@ -93,7 +102,38 @@ final class CheckpointScheduler: Sendable {
 
     private func consider(_ reading: UpkeepAlarm.Reading) {
         // A block in the queue must not keep the store alive, so the block captures `self` weakly.
-        if isDue(reading) { queue.async { [weak self] in self?.attempt() } }
+        if isDue(reading) { return queue.async { [weak self] in self?.attempt() } }
+        // A deletion may be the last commit that the full graph accepts. So the attempt must not depend on another commit.
+        guard let pause = pauseToWait(reading) else { return }
+        queue.asyncAfter(deadline: .now() + .microseconds(Int(pause))) { [weak self] in self?.endPause() }
+    }
+
+    /// Returns the rest of the pause after which a commit in the reserve causes an attempt. Returns `nil` if the commit causes none, or if
+    /// another commit waits already.
+    private func pauseToWait(_ reading: UpkeepAlarm.Reading) -> Int64? {
+        state.withLock { state in
+            guard reading.isFull, tuning.checkpointsInBackground, !state.isQueued, !state.isWaiting else { return nil }
+            state.isWaiting = true
+            return max(0, state.reservePause - (reading.time &- (state.doneTime ?? reading.time)))
+        }
+    }
+
+    /// Makes the attempt for which a commit in the reserve had to wait.
+    private func endPause() {
+        let isFull = writer.lock.hold { !writer.isClosed && writer.timeline.isInReserve }
+        let isDue = state.withLock { state in
+            state.isWaiting = false
+            if !isFull || state.isQueued { return false }
+            lengthenPause(&state)
+            state.isQueued = true
+            setAlarm(state)
+            return true
+        }
+        if isDue { attempt() }
+    }
+
+    private func lengthenPause(_ state: inout State) {
+        state.reservePause = min(max(2 * state.reservePause, Self.reservePauseMin), tuning.checkpointInterval)
     }
 
     /// Whether an automatic checkpoint must be made, because the log after the last checkpoint is long or old, or because memory or pages
@@ -110,7 +150,11 @@ final class CheckpointScheduler: Sendable {
             // After a failed checkpoint, memory stays scarce. If every later commit caused an attempt, each attempt would pack and write as
             // many pages as the failed one. So the next attempt waits for more log.
             let canRelieve = state.failure == nil || tailByteCount >= tuning.oldByteCount
-            state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || reading.isFull
+            // If an attempt does not free enough chunks, the reserve stays in use. Then the next attempt follows after a pause.
+            if !reading.isFull { state.reservePause = 0 }
+            let isFull = reading.isFull && (reading.time &- doneTime >= state.reservePause || tailByteCount >= tuning.oldByteCount)
+            state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || isFull
+            if state.isQueued, reading.isFull { lengthenPause(&state) }
             setAlarm(state)
             return state.isQueued
         }
