@@ -1,6 +1,9 @@
 import CambiumModel
 
 /// A handle with which a caller waits until an enqueued transaction is durable.
+///
+/// A ticket holds the graph of its receipt, as the receipt does. All tickets of one sync hold the same graph. Release a ticket after you
+/// have read its receipt, so that the pages of this graph can be used again.
 public struct Ticket: Sendable {
     private let commits: CommitQueue
     private let pending: PendingCommit
