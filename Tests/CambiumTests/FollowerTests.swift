@@ -233,6 +233,29 @@ import Testing
         #expect(try CheckpointRecord.list(volume).allSatisfy { $0.rawValue > 8 } && follower.advance() == 1)
     }
 
+    @Test func `a follower releases its first checkpoint even if the newest checkpoint is corrupt`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
+        try insert(store, 0)
+        try store.checkpoint()
+        let follower = try StoreFollower(volume)
+        let first = try #require(CheckpointRecord.list(volume).first)
+        for number in 1...2 {
+            try insert(store, number)
+            try store.checkpoint()
+        }
+        #expect(try follower.advance() == 2)
+        let newest = CheckpointRecord.path(store.graph.transaction)
+        var record = try #require(volume.contents[newest])
+        record[30] ^= 1
+        try volume.replace(newest, record)
+        #expect(try follower.advance() == 0 && follower.graph.digest() == store.graph.digest())
+        try insert(store, 3)
+        try store.checkpoint()
+        #expect(try !CheckpointRecord.list(volume).contains(first) && follower.advance() == 1)
+    }
+
     @Test func `a shown graph stays unchanged when its follower continues from another checkpoint`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)

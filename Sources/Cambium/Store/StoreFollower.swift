@@ -69,7 +69,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// log may end with bytes that do not verify. They are left to the next call, because the writer may be writing them. If another thread
     /// is executing this method, the call waits for that thread.
     ///
-    /// If the follower has read all transactions of at least two newer checkpoints, it continues from the newest of these checkpoints. The
+    /// If the follower has read all transactions of at least two newer checkpoints, it continues from the newest sound one of them. The
     /// writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages are freed with the
     /// last graph that uses them.
     ///
@@ -100,18 +100,16 @@ public final class StoreFollower: @unchecked Sendable {
     }
 
     /// If at least `newerCountMin` newer checkpoints contain only transactions that were read, continues from the newest of these
-    /// checkpoints. Returns the number of transactions that were committed in the meantime. Does nothing if the checkpoint no longer exists
-    /// or is corrupt, because the follower's current pages are sound.
+    /// checkpoints that can be used. Returns the number of transactions that were committed in the meantime. Does nothing if none of these
+    /// checkpoints can be used, because the follower's current pages are sound.
     private func move() throws -> Int {
         let read = position.timeline.head.transaction
         let newer = try CheckpointRecord.list(volume).filter { $0 > position.checkpoint && $0 <= read }
-        guard newer.count >= Self.newerCountMin, let number = newer.first else { return 0 }
+        guard newer.count >= Self.newerCountMin else { return 0 }
         do {
             let reader = try LogReader(volume)
-            // If some process has found corruption, the checkpoint is checked completely, as when a store is opened.
-            let isSuspect = try PageFile.corruptionNote(volume) != nil
-            let loaded = try LoadedCheckpoint(reader, of: number, checksAll: isSuspect, tuning: tuning)
-            let moved = try Self.begin(reader, Replay(loaded))
+            guard let start = try replay(reader, fromFirstOf: newer) else { return 0 }
+            let moved = try Self.begin(reader, start)
             let transaction = moved.timeline.head.transaction
             guard transaction >= read else { return 0 }
             position = moved
@@ -120,6 +118,21 @@ public final class StoreFollower: @unchecked Sendable {
         } catch let error as CambiumError where error.code == .notFound || error.code == .damaged {
             return 0
         }
+    }
+
+    /// Returns a replay that begins with the first of these checkpoints that still exists and is not corrupt. Returns `nil` if there is no
+    /// such checkpoint.
+    private func replay(_ reader: LogReader, fromFirstOf numbers: [TransactionNumber]) throws -> Replay? {
+        // If some process has found corruption, the checkpoints are checked completely, as at an opening.
+        let isSuspect = try PageFile.corruptionNote(volume) != nil
+        for number in numbers {
+            do throws(CambiumError) {
+                return try Replay(LoadedCheckpoint(reader, of: number, checksAll: isSuspect, tuning: tuning))
+            } catch {
+                guard error.code == .notFound || error.code == .damaged else { throw error }
+            }
+        }
+        return nil
     }
 
     // MARK: Streams
