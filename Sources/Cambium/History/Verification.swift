@@ -119,7 +119,8 @@ public struct Verification: Sendable {
             do throws(CambiumError) {
                 return try LoadedCheckpoint(reader, of: number, checksAll: true)
             } catch {
-                guard error.code == .damaged else { throw error }
+                // A writer may have dropped the checkpoint after the directory was listed.
+                guard error.code == .damaged || error.code == .notFound else { throw error }
             }
         }
         return try LoadedCheckpoint(reader)
