@@ -70,7 +70,9 @@ import Testing
 
     @Test func `a checkpoint removes the temporary files of dead processes`() throws {
         var contents = try made()
-        for path in ["store.json.new", "ARCHIVE.new", "roots/00000000000000000003.root.new"] { contents[path] = [1, 2, 3] }
+        for path in ["store.json.new", "ARCHIVE.new", "roots/00000000000000000003.root.new", "roots/DAMAGED.new"] {
+            contents[path] = [1, 2, 3]
+        }
         let volume = MemoryVolume(contents: contents)
         let store = try open(volume, 1)
         try store.checkpoint()

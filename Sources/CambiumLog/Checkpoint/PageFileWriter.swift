@@ -129,6 +129,9 @@ package struct PageFileWriter {
 
     /// Removes the incomplete new versions of checkpoint records, of the settings and of the archive note. An interrupted writer may have
     /// left them. The caller must ensure that no process is writing these files.
+    ///
+    /// Also removes the incomplete new version of `PageFile.damageMark`. A reader may be writing it. The mark is then missing, and the next
+    /// reader of the corrupt chunk creates it.
     package static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         for name in try volume.list(CheckpointRecord.directory)
         where name.hasSuffix(CheckpointRecord.suffix + LogFileName.replacementSuffix) {
@@ -136,6 +139,14 @@ package struct PageFileWriter {
         }
         for path in [StoreFileName.settings, ArchiveNote.fileName].map({ $0 + LogFileName.replacementSuffix }) {
             if try volume.kind(of: path) == .regularFile { try volume.remove(path) }
+        }
+        let mark = PageFile.damageMark + LogFileName.replacementSuffix
+        guard try volume.kind(of: mark) == .regularFile else { return }
+        do throws(CambiumError) {
+            try volume.remove(mark)
+        } catch {
+            // The reader may have given the file its name in the meantime.
+            guard error.code == .notFound else { throw error }
         }
     }
 
