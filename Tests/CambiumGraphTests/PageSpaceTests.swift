@@ -41,6 +41,16 @@ import Testing
         #expect(space.memory.heapByteCount == reserved)
     }
 
+    @Test(arguments: [40, 100, 200, 400, 500, 700, 900, 1000])
+    func `a small budget is used up to its last chunk, and is tight then`(kibibyteCount: Int) {
+        let budget = MemoryBudget(byteCount: kibibyteCount << 10)
+        let memory = PageMemory(budget: budget)
+        var chunkCount = 0
+        while memory.takeChunk(isForced: false) != nil { chunkCount += 1 }
+        #expect(chunkCount == kibibyteCount / 64)
+        #expect(budget.usedByteCount == chunkCount * PageLayout.chunkByteCount && budget.isTight)
+    }
+
     @Test func `the free bytes of open chunks are counted, also after chunks are frozen`() {
         func counted() -> Int {
             space.openChunks.reduce(0) { $0 + PageLayout.chunkByteCount - Int(space.live[Int($1)]) * PageLayout.granule }

@@ -86,8 +86,7 @@ import Testing
         var tuning = LogTuning.standard
         (tuning.checkpointByteCount, tuning.closingCheckpointByteCount) = (.max, .max)
         // Another budget pays for the pages while the store is created. A background thread may keep these pages a little longer than their
-        // store. In the same budget, they would leave less than the smallest region of memory (256 KiB), so all further pages would be in
-        // the file, and memory would never be short.
+        // store. In the same budget, they would count as pages of the opened store.
         try create(try volume(), .standard, tuning: tuning).close()
         let store = try open(try volume(), tuning: tuning)
         for number in 0..<400 { try add(store, number * 40..<(number + 1) * 40) }

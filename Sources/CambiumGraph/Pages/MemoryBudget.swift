@@ -36,8 +36,9 @@ public final class MemoryBudget: Sendable {
     /// The number of bytes that are left; 0 if the budget is exhausted.
     var leftByteCount: Int { max(0, byteCount - usedByteCount) }
 
-    /// Whether more than three quarters of the budget are in use. If so, the stores move pages from memory to files.
-    package var isTight: Bool { usedByteCount > byteCount / 4 * 3 }
+    /// Whether more than three quarters of the budget are in use, or no chunk fits into the rest. If so, the stores move pages from memory
+    /// to files.
+    package var isTight: Bool { usedByteCount > byteCount / 4 * 3 || leftByteCount < PageLayout.chunkByteCount }
 
     package var isHalfUsed: Bool { usedByteCount > byteCount / 2 }
 

@@ -50,9 +50,12 @@ final class PageMemory {
         let isPrepared = !preparedRegions.isEmpty
         var byteCount = nextRegionByteCount
         if !isPrepared, byteCount > budget.leftByteCount {
-            if !isForced, budget.leftByteCount < Self.regionByteCountMin { return false }
-            let left = budget.leftByteCount & ~(Self.regionByteCountMin - 1)
-            byteCount = left > 0 ? left : PageLayout.chunkByteCount
+            let left = budget.leftByteCount
+            // In a budget of less than four regions, the last 256 KiB are not a negligible part.
+            let isSmall = left < Self.regionByteCountMin && budget.byteCount < 4 * Self.regionByteCountMin
+            byteCount = left & ~((isSmall ? PageLayout.chunkByteCount : Self.regionByteCountMin) - 1)
+            if byteCount == 0, !isForced { return false }
+            byteCount = max(byteCount, PageLayout.chunkByteCount)
         }
         let region = isPrepared ? preparedRegions.removeFirst() : mapRegion(byteCount)
         regionCursor = region.base
