@@ -110,6 +110,27 @@ import Testing
         #expect(report.counts.inserted == 2)
     }
 
+    @Test func `a row stays if its hook breaks a rule only because of an object of another bad row`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Account", identity: ["id"], unique: [["mail"]]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("mail", .string, .optional)
+                }
+            })
+        try store.importing("Account", #"{"id":1,"mail":"a"}"#)
+        let hooks = ImportHooks(finish: { transaction, id, row in
+            guard row["id"] == .number("3"), try transaction.find("Account", identity: [2]) != nil else { return }
+            try transaction.set(id, "mail", to: "a")
+        })
+        var options = ImportOptions()
+        options.onError = .skip
+        let rows = Array(#"[{"id":2,"mail":"a"},{"id":3},{"id":4,"mail":"a"}]"#.utf8)
+        let report = try store.importRows(try store.schema.required("Account"), from: [.bytes(rows)], options, hooks: hooks)
+        #expect(report.errors.map(\.row) == [1, 3])
+        #expect(try store.graph.count(of: "Account") == 2)
+    }
+
     @Test func `the report lists the object of each row, and each distinct object once`() throws {
         let store = try Store.notes()
         try store.importing("Note", #"{"id":9}"#)

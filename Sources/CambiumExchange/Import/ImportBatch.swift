@@ -49,7 +49,7 @@ package struct ImportBatch {
     /// Therefore, the memory does not grow with the input.
     private var deferredCountMax = 4096
     /// Whether a row may have another outcome if an earlier row is omitted, even if no rule about unique values or numbers of members
-    /// decides this.
+    /// decides this. Always `true` if a hook may change the graph.
     private(set) var hasDependentRow: Bool
     /// The influences of the rows on each other; `nil` if no earlier run refused a row of the batch, or if a hook changes the graph.
     private(set) var influences: RowInfluences?
@@ -114,8 +114,10 @@ package struct ImportBatch {
     package mutating func applySingle(
         _ rows: borrowing RowBatch, _ planner: inout RowPlanner, to draft: inout Draft
     ) throws -> ObjectID? {
-        // A hook may read and change any object, so the influences of rows on each other are unknown.
+        // A hook may read and change any object, so the influences of rows on each other are unknown. Without an earlier row, the hook may
+        // assign other values, so even the refusal of the row is not certain.
         influences = nil
+        hasDependentRow = true
         planner.notesFindings = false
         guard try row(rows.rows[0], rows, &planner, &draft), !planner.isRootSkipped else { return nil }
         return planner.rootObject(draft)
