@@ -160,6 +160,28 @@ public struct RecordWriter: ~Copyable {
         return containerRef(property)
     }
 
+    /// Returns the values by which new records of a set are ordered: the identity of a record, or all of its attributes if it has no
+    /// identity. Call this method only while no values of attributes are being collected.
+    mutating func orderingValues<Record: EntityRecord>(of record: Record) -> [Value] {
+        var copy = record
+        let outer = current
+        defer {
+            current = outer
+            values.removeAll(keepingCapacity: true)
+            forms.removeAll(keepingCapacity: true)
+        }
+        values.removeAll(keepingCapacity: true)
+        do {
+            current = Frame(binding: try bound(Record.self), arrival: nil)
+            let properties = Record.recordSchema.properties
+            let indexes = current.binding.identity.isEmpty ? Array(properties.indices) : current.binding.identity
+            for index in indexes { try properties[index].write(&copy, index, &self) }
+            return values.map(\.1)
+        } catch {
+            return []  // The save of the record reports the error.
+        }
+    }
+
     // MARK: Records
 
     /// Saves a record: updates the object that its ref names, or otherwise the object with its identity. If there is no such object,

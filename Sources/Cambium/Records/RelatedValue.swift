@@ -60,7 +60,8 @@ extension UInt8: ArrayElement {
     }
 }
 
-/// A set of related values is an unordered relationship.
+/// A set of related values is an unordered relationship. New records are inserted in the order of their identity, or of all attributes if
+/// they have no identity, so that their ids do not depend on hashes.
 extension Set: PropertyValue where Element: RelatedValue {
     public static var propertyForm: PropertyForm { .relationship(to: Element.Record.self, .toMany, isOptional: false) }
 
@@ -69,7 +70,7 @@ extension Set: PropertyValue where Element: RelatedValue {
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
         try row.writeMembers(property, of: Element.self) { row, ids in
             var saved: Set = []
-            for var member in self {
+            for var member in row.inOrder(self) {
                 ids.append(try member.save(in: &row, property))
                 saved.insert(member)
             }

@@ -1,0 +1,66 @@
+import Cambium
+import Testing
+
+/// The order in which the new records of a set are inserted.
+@Suite struct RecordSetTests {
+    private struct Leaf: EntityRecord, Hashable {
+        var color: String?
+        var size: Int
+        var ref: Ref<Leaf>?
+
+        static let recordSchema = RecordSchema<Leaf>("Leaf") {
+            RecordProperty("color", \.color)
+            RecordProperty("size", \.size)
+        }
+
+        init(_ color: String?, _ size: Int) { (self.color, self.size) = (color, size) }
+
+        init(from row: inout RecordReader) throws {
+            color = try row.read("color")
+            size = try row.read("size")
+            ref = row.ref()
+        }
+    }
+
+    private struct Branch: EntityRecord, Equatable {
+        var leaves: Set<Leaf>
+        var ref: Ref<Branch>?
+
+        static let recordSchema = RecordSchema<Branch>("Branch") { RecordProperty("leaves", \.leaves) }
+
+        init(_ leaves: Set<Leaf>) { self.leaves = leaves }
+
+        init(from row: inout RecordReader) throws {
+            leaves = try row.read("leaves")
+            ref = row.ref()
+        }
+    }
+
+    @Test func `new records of a set are inserted in the order of their identity`() throws {
+        let store = try Library.store()
+        let names = (10..<30).map { "tag \($0)" }
+        var book = Book("Emma", tags: Set(names.map { Tag($0) }))
+        try store.save(&book)
+        #expect(try store.graph.objects(of: "Tag").map { try store.graph[$0, "name"].text } == names)
+        #expect(book.tags.allSatisfy { $0.ref != nil })
+        // Records that were saved before come first.
+        book.tags.formUnion([Tag("a"), Tag("b")])
+        try store.save(&book)
+        #expect(try store.graph.objects(of: "Tag").map { try store.graph[$0, "name"].text } == names + ["a", "b"])
+    }
+
+    @Test func `new records without an identity are inserted in the order of their attributes`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Branch.self))
+        let leaves = [Leaf(nil, 7), Leaf(nil, 9), Leaf("green", -3), Leaf("green", 2), Leaf("green", 10), Leaf("red", 1)]
+        var branch = Branch(Set(leaves))
+        try store.save(&branch)
+        let saved: [Leaf] = try store.graph.load(Array(store.graph.objects(of: "Leaf")))
+        #expect(saved.map(\.color) == leaves.map(\.color) && saved.map(\.size) == leaves.map(\.size))
+        var edit = store.edit()
+        var other = Branch(Set(leaves))
+        try edit.save(&other)
+        let committed = try store.commit(&edit)
+        #expect(try store.graph.load(committed.ref(of: try #require(other.ref))).leaves.count == 6)
+        #expect(try store.graph.objects(of: "Leaf").dropFirst(6).map { try store.graph[$0, "size"] } == [7, 9, -3, 2, 10, 1])
+    }
+}
