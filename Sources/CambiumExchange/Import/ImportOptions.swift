@@ -2,7 +2,7 @@ public import CambiumModel
 
 /// The rules of an import. The command line has the same defaults.
 public struct ImportOptions: Sendable, Hashable {
-    /// The effect of a missing key.
+    /// The effect of a missing key. `clear` sets an optional attribute of an existing object to null, and a mandatory one to its default.
     public enum MissingKey: String, Sendable, CaseIterable { case keep, clear }
     /// The effect of `null`.
     public enum NullValue: String, Sendable, CaseIterable { case clear, keep, error }

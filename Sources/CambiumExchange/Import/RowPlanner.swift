@@ -230,6 +230,8 @@ package struct RowPlanner {
         }
     }
 
+    /// Clears the attributes that the row lacks. A mandatory attribute gets its default, as in a new object, because it cannot be null.
+    /// Throws if a mandatory attribute has no default.
     private mutating func clearMissing(
         _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
     ) throws(RowFailure) {
@@ -238,8 +240,8 @@ package struct RowPlanner {
         where !entity.isGivenAttribute(index) && !entity.isKeptAttribute(index) && !entity.identity.contains(index)
             && !entity.facts[index].isDerived
         {
-            if !entity.facts[index].isOptional { throw lacks(entity.attributes[index], batch) }
-            plan.extras.append(.init(attribute: index, kind: .null))
+            if !entity.facts[index].isOptional, !entity.facts[index].hasDefault { throw lacks(entity.attributes[index], batch) }
+            plan.extras.append(.init(attribute: index, kind: entity.facts[index].isOptional ? .null : .standard))
         }
     }
 }
