@@ -61,7 +61,7 @@ public struct Backup: Sendable, Equatable {
             throw CambiumError(
                 .notFound,
                 "The changes of the first transactions were retired from the log, so an earlier moment cannot be copied. "
-                    + "Copy the newest moment.\(reader.archiveHint())")
+                    + "Copy the newest moment, and read the earlier one in the copy.\(reader.archiveHint())")
         }
         var settings = reader.settings
         // The copy and its source will have different later transactions, so the copy gets a new id.

@@ -23,7 +23,8 @@ struct RestoreCommand: ParsableCommand {
             """
             The backup is not changed. With --at, later transactions are omitted, and the new store continues from that moment. With \
             --archive, the new store also has the changes that compaction retired, so every moment can be shown. Each archived \
-            transaction is compared with the hash that the backup has of it. Any store can be the backup.
+            transaction is compared with the hash that the backup has of it. After a compaction, --at needs --archive. Any store can be \
+            the backup.
             """,
             examples: "cambium restore copy again --at label:before-the-move", "cambium restore copy again --at 2026-11-21"))
 
