@@ -6,11 +6,12 @@ struct Accumulator {
     private var count: Int128 = 0
     /// The value of `count` as a double. `count` stops at the greatest `Int128`, but `weight` does not. So an average divides by `weight`.
     private var weight = 0.0
+    /// The sum of the whole numbers, except those that `exact` contains.
     private var whole: Int128 = 0
-    private var decimal = DecimalNumber.zero
-    private var real = 0.0
-    /// The sum of the rounding errors of `real` (Neumaier's variant of Kahan's summation).
-    private var correction = 0.0
+    /// The sum of the decimal numbers, and of the whole numbers with which `whole` would overflow.
+    private var exact = DecimalSum()
+    private var isExactUsed = false
+    private var real = RealSum()
     /// The widest type of the numbers that were added so far.
     private var width = Width.whole
     private var best = Value.null
@@ -52,44 +53,21 @@ struct Accumulator {
         case .int(let number):
             let (product, isTooLarge) = times.multipliedReportingOverflow(by: Int128(number))
             let (sum, isOverflowing) = whole.addingReportingOverflow(product)
-            if isTooLarge || isOverflowing { return addReal(Double(number) * Double(times)) }
+            if isTooLarge || isOverflowing { return addExact(DecimalNumber(number), times) }
             whole = sum
         case .decimal(let number):
             if width == .whole { width = .decimal }
-            guard let product = Self.product(number, times), let sum = decimal.adding(product) else {
-                // The sum has more digits than a decimal number can have, so it continues as a double.
-                addReal(Double(decimal.description) ?? 0)
-                addReal((Double(number.description) ?? 0) * Double(times))
-                decimal = .zero
-                return
-            }
-            decimal = sum
-        default: if let number = value.real { addReal(number * Double(times)) }
+            addExact(number, times)
+        default:
+            guard let number = value.real else { return }
+            width = .real
+            real.add(number, times: Double(times))
         }
     }
 
-    /// Returns the exact product, or `nil` if it has more digits than a decimal number can have. The number is doubled for each bit of
-    /// `times`.
-    private static func product(_ number: DecimalNumber, _ times: Int128) -> DecimalNumber? {
-        if times == 1 { return number }
-        var (product, power, rest) = (DecimalNumber.zero, number, times)
-        while true {
-            if rest & 1 == 1 {
-                guard let sum = product.adding(power) else { return nil }
-                product = sum
-            }
-            rest >>= 1
-            if rest == 0 { return product }
-            guard let doubled = power.adding(power) else { return nil }
-            power = doubled
-        }
-    }
-
-    private mutating func addReal(_ number: Double) {
-        width = .real
-        let sum = real + number
-        correction += real.magnitude >= number.magnitude ? (real - sum) + number : (number - sum) + real
-        real = sum
+    private mutating func addExact(_ number: DecimalNumber, _ times: Int128) {
+        isExactUsed = true
+        exact.add(number, times: times)
     }
 
     var result: Value {
@@ -98,18 +76,31 @@ struct Accumulator {
         case .countDistinct: .int(Int64(distinct.count))
         case .min, .max: best
         case .sum: total
-        case .avg: count == 0 ? .null : .double((total.real ?? 0) / weight)
+        case .avg: count == 0 ? .null : .double(realSum.mean(of: weight))
         }
     }
 
+    /// The sum of all numbers as a double.
+    private var realSum: RealSum {
+        var sum = real
+        sum.add(isExactUsed ? exactSum.real : Double(whole))
+        return sum
+    }
+
+    /// The sum of all numbers that are not floating-point numbers.
+    private var exactSum: DecimalSum {
+        var sum = exact
+        sum.add(whole: whole)
+        return sum
+    }
+
     private var total: Value {
-        if width == .whole {
-            if let sum = Int64(exactly: whole) { return .int(sum) }
-            return DecimalNumber(String(whole)).map { .decimal($0) } ?? .double(Double(whole))
-        }
-        if width == .decimal, let wholePart = DecimalNumber(String(whole)), let sum = decimal.adding(wholePart) { return .decimal(sum) }
-        // If the sum is infinite, the rounding error is NaN. Adding it would make the result NaN, too.
-        return .double(real.isFinite ? real + correction + (Double(decimal.description) ?? 0) + Double(whole) : real)
+        if width == .real { return .double(realSum.total) }
+        if width == .whole, !isExactUsed, let sum = Int64(exactly: whole) { return .int(sum) }
+        let exact = exactSum
+        guard let sum = exact.number else { return .double(exact.real) }
+        if width == .whole, let sum = Int64(sum.description) { return .int(sum) }
+        return .decimal(sum)
     }
 }
 

@@ -64,28 +64,16 @@ final class ColumnSums: GroupSums {
     /// The sums of whole numbers; empty if the column contains floating-point numbers.
     private var wholes: [WholeSum] = []
     /// The sums of floating-point numbers; empty if the column contains whole numbers.
-    private var reals: [RealSum] = []
+    private var reals: [CountedSum] = []
 
     private struct WholeSum {
         var sum: Int128 = 0
         var count = 0
     }
 
-    private struct RealSum {
-        var sum = 0.0
-        /// The sum of the rounding errors of `sum`.
-        var correction = 0.0
+    private struct CountedSum {
+        var sum = RealSum()
         var count = 0
-
-        /// Adds a number to `sum`, and the rounding error of this addition to `correction`. The error is found by Knuth's algorithm, which
-        /// needs no comparison ("The Art of Computer Programming", volume 2, 4.2.2, theorem B).
-        @inline(__always) mutating func add(_ number: Double) {
-            let next = sum + number
-            let added = next - sum
-            correction += (sum - (next - added)) + (number - added)
-            sum = next
-            count &+= 1
-        }
     }
 
     /// - Parameter function: `sum` or `avg`.
@@ -101,7 +89,7 @@ final class ColumnSums: GroupSums {
 
     override func grow(to count: Int) {
         if isReal {
-            while reals.count < count { reals.append(RealSum()) }
+            while reals.count < count { reals.append(CountedSum()) }
         } else {
             while wholes.count < count { wholes.append(WholeSum()) }
         }
@@ -131,7 +119,10 @@ final class ColumnSums: GroupSums {
 
     @inline(__always) private func addReals(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Double) {
         reals.withUnsafeMutableBufferPointer { sums in
-            Self.forEach(rows, codes) { index, code in sums[code].add(value(index)) }
+            Self.forEach(rows, codes) { index, code in
+                sums[code].sum.add(value(index))
+                sums[code].count &+= 1
+            }
         }
     }
 
@@ -154,17 +145,14 @@ final class ColumnSums: GroupSums {
         isReal ? result(reals[code]) : result(wholes[code])
     }
 
-    private func result(_ sum: RealSum) -> Value {
-        // If the sum is infinite, the rounding error is NaN. Adding it would make the result NaN, too.
-        let real = sum.sum.isFinite && sum.correction.isFinite ? sum.sum + sum.correction : sum.sum
-        return function == .avg ? mean(real, sum.count) : .double(real)
+    private func result(_ real: CountedSum) -> Value {
+        if function == .sum { return .double(real.sum.total) }
+        return real.count == 0 ? .null : .double(real.sum.mean(of: Double(real.count)))
     }
 
-    private func result(_ sum: WholeSum) -> Value {
-        if function == .avg { return mean(Double(sum.sum), sum.count) }
-        if let whole = Int64(exactly: sum.sum) { return .int(whole) }
-        return .decimal(DecimalNumber(String(sum.sum)) ?? .zero)
+    private func result(_ whole: WholeSum) -> Value {
+        if function == .avg { return whole.count == 0 ? .null : .double(Double(whole.sum) / Double(whole.count)) }
+        if let sum = Int64(exactly: whole.sum) { return .int(sum) }
+        return .decimal(DecimalNumber(String(whole.sum)) ?? .zero)
     }
-
-    private func mean(_ sum: Double, _ count: Int) -> Value { count == 0 ? .null : .double(sum / Double(count)) }
 }

@@ -59,12 +59,13 @@ extension Reader {
     }
 }
 
-/// Adds up numbers. The sum does not depend on the order in which the numbers are added, because they are sorted first.
+/// Adds up numbers. The sum does not depend on the order in which the numbers are added: floating-point numbers are sorted first, and the
+/// sum of other numbers is exact.
 struct DerivedSum {
     private let type: AttributeType
     private var whole: Int128 = 0
     private var reals: [Double] = []
-    private var decimals: [DecimalNumber] = []
+    private var decimal = DecimalSum()
 
     /// - Parameter type: The type of the sum: a whole number, `double` or `decimal`.
     init(_ type: AttributeType) { self.type = type }
@@ -74,39 +75,26 @@ struct DerivedSum {
         case .int(let number): whole += Int128(number)
         case .float(let number): reals.append(Double(number))
         case .double(let number): reals.append(number)
-        case .decimal(let number): decimals.append(number)
+        case .decimal(let number): decimal.add(number)
         default: break
         }
     }
 
-    /// The sum, or `nil` if its type cannot hold it. Complexity: O(numbers * log(numbers)).
+    /// The sum, or `nil` if its type cannot hold it. Complexity: O(numbers * log(numbers)) for floating-point numbers, otherwise O(1).
     var total: Value? {
         switch type {
         case .double: realTotal
-        case .decimal: decimalTotal
+        case .decimal: decimal.number.map { .decimal($0) }
         default: Value(whole, type)
         }
     }
 
-    /// The sum of floating-point numbers by Neumaier's variant of Kahan's summation. The numbers ascend.
+    /// The sum of the floating-point numbers. The numbers ascend.
     private var realTotal: Value? {
-        var (sum, correction) = (0.0, 0.0)
-        for number in reals.sorted() {
-            let next = sum + number
-            correction += sum.magnitude >= number.magnitude ? (sum - next) + number : (number - next) + sum
-            sum = next
-        }
-        let total = sum + correction
+        var sum = RealSum()
+        for number in reals.sorted() { sum.add(number) }
+        let total = sum.total
         return total.isFinite ? .double(total + 0) : nil
-    }
-
-    private var decimalTotal: Value? {
-        var sum = DecimalNumber.zero
-        for number in decimals.sorted() {
-            guard let next = sum.adding(number) else { return nil }
-            sum = next
-        }
-        return .decimal(sum)
     }
 }
 

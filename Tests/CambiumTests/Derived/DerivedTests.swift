@@ -94,6 +94,30 @@ import Testing
         try orders.check()
     }
 
+    @Test func `a derived sum may be too large on the way`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Order") {
+                AttributeDefinition("total", .decimal, derived: .sum("items.price"))
+                AttributeDefinition("weight", .double, derived: .sum("items.weight"))
+                RelationshipDefinition("items", to: "Item", .toMany)
+            }
+            EntityDefinition("Item") {
+                AttributeDefinition("price", .decimal)
+                AttributeDefinition("weight", .double)
+            }
+        }
+        let store = try Store.inMemory(schema: Schema(definition))
+        try store.write { transaction in
+            let order = try transaction.insert("Order")
+            for (price, weight) in [("1e30", 1.7e308), ("1e-30", 1.5), ("-1e30", -1.7e308), ("0", -1.7e308), ("0", 1.7e308)] {
+                let price = Value.decimal(try #require(DecimalNumber(price)))
+                try transaction.link(order, "items", transaction.insert("Item", ["price": price, "weight": .double(weight)]))
+            }
+            #expect(try transaction[order, "total"] == .decimal(try #require(DecimalNumber("1e-30"))))
+            #expect(try transaction[order, "weight"] == .double(1.5))
+        }
+    }
+
     @Test func `the log has no derived values`() throws {
         let orders = try DerivedOrders()
         let a = try orders.item("a")

@@ -1,0 +1,60 @@
+/// The sum of floating-point numbers, with the rounding errors of the additions (Kahan's summation, with Neumaier's correction).
+///
+/// The sum of the first numbers may be beyond the range of a double. From then on, the sum is kept divided by a power of two. So the result
+/// is infinite only if the sum of all numbers is beyond the range.
+struct RealSum {
+    /// The sum of the numbers without the rounding errors. Infinite as soon as the divided sum is used. Then each further addition takes
+    /// the slow way, too.
+    private var sum = 0.0
+    /// The sum of the rounding errors of `sum`.
+    private var correction = 0.0
+    /// The sum and its rounding errors, divided by `divisor`.
+    private var dividedSum = 0.0
+    private var dividedCorrection = 0.0
+
+    /// A number occurs fewer than 2^128 times. So with this divisor, the sum of fewer than 2^63 numbers is always finite.
+    private static let divisor = 0x1p256
+
+    /// Adds a number.
+    @inline(__always) mutating func add(_ number: Double) {
+        let next = sum + number
+        if !next.isFinite { return addDivided(number / Self.divisor) }
+        correction += Self.error(of: next, sum, number)
+        sum = next
+    }
+
+    /// Adds a number that occurs a number of times.
+    mutating func add(_ number: Double, times: Double) {
+        let product = number * times
+        // If the product is infinite, so is its sum with `sum`, which is not NaN.
+        if product.isFinite { add(product) } else { addDivided(number / Self.divisor * times) }
+    }
+
+    @inline(never) private mutating func addDivided(_ number: Double) {
+        if sum.isFinite { (dividedSum, dividedCorrection) = (sum / Self.divisor, correction / Self.divisor) }
+        sum = .infinity
+        let next = dividedSum + number
+        dividedCorrection += Self.error(of: next, dividedSum, number)
+        dividedSum = next
+    }
+
+    /// Returns the rounding error of an addition. Knuth's algorithm finds it without a comparison ("The Art of Computer Programming",
+    /// volume 2, 4.2.2, theorem B).
+    @inline(__always) private static func error(of next: Double, _ sum: Double, _ number: Double) -> Double {
+        let added = next - sum
+        return (sum - (next - added)) + (number - added)
+    }
+
+    /// The sum; infinite if it is beyond the range of a double.
+    var total: Double { sum.isFinite ? Self.total(sum, correction) : Self.total(dividedSum, dividedCorrection) * Self.divisor }
+
+    /// Returns the sum divided by a number of at least 1. The quotient may be in the range of a double although the sum is beyond it.
+    func mean(of count: Double) -> Double {
+        sum.isFinite ? Self.total(sum, correction) / count : Self.total(dividedSum, dividedCorrection) / count * Self.divisor
+    }
+
+    private static func total(_ sum: Double, _ correction: Double) -> Double {
+        // The rounding error is infinite or NaN if a number of the addition is infinite. Adding it could make the result NaN, too.
+        sum.isFinite && correction.isFinite ? sum + correction : sum
+    }
+}
