@@ -41,6 +41,16 @@ extension PredicateTranslation {
         guard relation == .equal, let isLeftNull = left.isNull, let isRightNull = right.isNull else { return exists }
         return exists || (isLeftNull && isRightNull)
     }
+
+    /// Tests whether a value is an element of a list.
+    ///
+    /// In a query, null is not in any list. In Swift, nil is an element of a list that contains nil.
+    static func isElement(_ wanted: Operand, of elements: [Operand]) -> Condition {
+        let values = elements.filter { $0 != .value(.null) }
+        let isIn = compared(wanted, .isIn, Operand(.list(values)))
+        guard values.count < elements.count, let isNull = wanted.isNull else { return isIn }
+        return isIn || isNull
+    }
 }
 
 extension Operand {
@@ -156,7 +166,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         let wanted = try translation.operand(element, "the argument of contains")
         switch try translation.part(sequence, "the sequence") {
-        case .list(let elements): return .condition(PredicateTranslation.compared(wanted, .isIn, Operand(.list(elements))))
+        case .list(let elements): return .condition(PredicateTranslation.isElement(wanted, of: elements))
         case .path(let names): return .condition(.comparison(FieldComparison(Operand(.path(QueryPath(names))), .contains, wanted)))
         default: throw translation.refusal("searches a sequence that is neither a relationship nor a list of constants")
         }

@@ -126,6 +126,17 @@ struct RecordPredicateTests {
         #expect(try children(#Predicate { $0.name.isEmpty }) == [])
     }
 
+    @Test("a list with nil contains the null of an object") func listsWithNil() throws {
+        let nicks = [nil, "Bo"]
+        #expect(try children(#Predicate { nicks.contains($0.nick) }) == ["Ann", "Bob", "Dan", "Eve"])
+        #expect(try children(#Predicate { !nicks.contains($0.nick) }) == ["Cy"])
+        let nothing: [String?] = [nil]
+        #expect(try children(#Predicate { nothing.contains($0.nick) }) == ["Ann", "Dan", "Eve"])
+        #expect(try parents(#Predicate { nicks.contains($0.favourite?.nick) }) == ["Max", "Zoe"])
+        let texts: [String?] = ["Bo", "C"]
+        #expect(try children(#Predicate { texts.contains($0.nick) }) == ["Bob", "Cy"])
+    }
+
     @Test("relationships") func relationships() throws {
         #expect(try parents(#Predicate { $0.favourite?.name == "Cy" }) == ["Ada"])
         #expect(try parents(#Predicate { $0.favourite == nil }) == ["Zoe"])
