@@ -37,4 +37,17 @@ import Testing
         try store.migrate(to: definition)
         #expect(code(of: { _ = try store.graph.find(query) }) == .invalidInput)
     }
+
+    @Test func `a cursor with a long key can be parsed again`() throws {
+        let store = try Store.inMemory(schema: Schema { EntityDefinition("Note") { AttributeDefinition("title", .string) } })
+        try store.write { transaction in
+            try transaction.insert("Note", ["title": .string(String(repeating: "a", count: 530_000))])
+            try transaction.insert("Note", ["title": "b"])
+        }
+        var query = try Query("Note", sort: "title", limit: 1)
+        let cursor = try #require(try store.graph.answer(query).cursor)
+        query.cursor = try QueryCursor(parsing: cursor.description)
+        #expect(query.cursor == cursor)
+        #expect(try store.graph.find(query).map(\.serial) == [2])
+    }
 }

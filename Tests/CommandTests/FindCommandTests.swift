@@ -108,6 +108,15 @@ import Testing
         #expect(try place.run("find", "notes", "Note", "--count", "--cursor").code == 64)
     }
 
+    @Test func `a cursor that no argument can contain is refused`() throws {
+        let place = try Workplace.withStore()
+        let long = String(repeating: "a", count: 66_000)
+        #expect(try place.run("import", "notes", "Memo", "-", input: #"{"text":"\#(long)"} {"text":"b"}"#).code == 0)
+        let refused = try place.run("find", "notes", "Memo", "--sort", "text", "--limit", "1", "--cursor")
+        #expect(refused.code == 65 && refused.output.isEmpty && refused.errors.contains("--after Memo/1"), "\(refused.errors)")
+        #expect(try place.run("find", "notes", "Memo", "--sort", "text", "--after", "Memo/1", "--cursor").code == 0)
+    }
+
     @Test func `selected values and groups with control characters are JSON`() throws {
         let place = try Workplace.withStore()
         let text = "a\u{200F}b\u{2028}\u{7F}\u{85}"

@@ -98,8 +98,10 @@ struct FindCommand: ParsableCommand {
         }
         let answer = try graph.answer(query)
         if explain { return results.print(answer.plan) }
+        // A cursor that is too long is refused before the first object is printed.
+        let cursor = try order.cursor ? results.cursor(of: answer) : nil
         try results.print(answer, including: tree)
-        if order.cursor { return results.print(answer.cursor) }
+        if order.cursor { return results.print(cursor: cursor) }
         if let last = answer.ids.last, answer.ids.count == query.limit, !output.json, Terminal.isInteractive {
             Terminal.error("There may be more objects. Add --after \(graph.text(of: last)) for the next page.")
         }

@@ -23,13 +23,27 @@ struct FindResults {
         }
     }
 
+    /// The maximum length of an argument of a program in Linux (`MAX_ARG_STRLEN`), without the zero byte at its end.
+    private static let argumentByteCountMax = 131_071
+
+    /// Returns the text of the cursor at the end of an answer; `nil` for an empty answer. Throws `.limitExceeded` if no command line can
+    /// contain the text.
+    func cursor(of answer: QueryAnswer) throws(CambiumError) -> String? {
+        guard let text = answer.cursor?.description, let last = answer.ids.last else { return nil }
+        guard text.utf8.count > Self.argumentByteCountMax else { return text }
+        throw CambiumError(
+            .limitExceeded,
+            "The cursor contains the long sort key of \(graph.text(of: last)), so it has \(Readable.of(text.utf8.count, "byte")). An "
+                + "argument has at most \(Readable.count(Self.argumentByteCountMax)). Omit --cursor, and add --after "
+                + "\(graph.text(of: last)) for the next page.")
+    }
+
     /// Prints the cursor of the last object in an answer. The next page continues after this cursor.
-    func print(_ cursor: QueryCursor?) {
-        let text = cursor?.description
+    func print(cursor: String?) {
         if isJSON {
-            print(json: .object([JSONValue.Member("_cursor", text.map { .string($0) } ?? .null)]))
+            print(json: .object([JSONValue.Member("_cursor", cursor.map { .string($0) } ?? .null)]))
         } else {
-            Terminal.print("cursor  \(text ?? "none")")
+            Terminal.print("cursor  \(cursor ?? "none")")
         }
     }
 

@@ -8,19 +8,26 @@ extension QueryCursor: CustomStringConvertible {
         for word in [order, serial] {
             for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
         }
-        return (bytes + key).reduce(into: "") { $0 += ($1 < 16 ? "0" : "") + String($1, radix: 16) }
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for byte in bytes + key {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static let version: UInt8 = 1
     private static let headerByteCount = 17
-    /// The maximum length of a text. A sort key is as long as the values that it contains, so a cursor may be long.
-    private static let textByteCountMax = 1 << 20
 
     /// Parses the text of a cursor. Throws `.invalidInput` if the text is malformed.
+    ///
+    /// A sort key is as long as the values that it contains, so a text of any length may be a cursor. The cursor takes half as much memory
+    /// as the text.
     public init(parsing text: String) throws(CambiumError) {
         let digits = Array(text.utf8)
-        guard digits.count <= Self.textByteCountMax, digits.count >= 2 * Self.headerByteCount, digits.count.isMultiple(of: 2),
-            let bytes = Self.bytes(digits), bytes[0] == Self.version
+        guard digits.count >= 2 * Self.headerByteCount, digits.count.isMultiple(of: 2), let bytes = Self.bytes(digits),
+            bytes[0] == Self.version
         else { throw Self.malformed }
         func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
         let serial = word(9)
@@ -35,13 +42,19 @@ extension QueryCursor: CustomStringConvertible {
     private static func bytes(_ digits: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
         for start in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Character(.init(digits[start])).hexDigitValue, let low = Character(.init(digits[start + 1])).hexDigitValue
-            else {
-                return nil
-            }
-            bytes.append(UInt8(high << 4 | low))
+            guard let high = value(digits[start]), let low = value(digits[start + 1]) else { return nil }
+            bytes.append(high << 4 | low)
         }
         return bytes
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }
 
