@@ -133,6 +133,44 @@ import Testing
         #expect(code(of: { _ = try groups(by: "title", having: condition, where: "rank > 99") }) == .invalidInput)
     }
 
+    @Test func `a condition on groups tests a long list of constants for many groups`() throws {
+        let store = try Store.inMemory(schema: Schema { EntityDefinition("Note") { AttributeDefinition("rank", .int64) } })
+        try store.write { transaction in for rank in 1...3_000 { try transaction.insert("Note", ["rank": .int(Int64(rank))]) } }
+        let ranks = Operand.values((0..<30_000).map { .int(2 * $0) })
+        let rank = try Operand(parsing: "rank")
+        let grouping = Grouping(by: [rank], [.count, Aggregate(.avg, of: rank)], having: try Condition(parsing: "not rank in $ranks"))
+        let rows = try store.graph.aggregate(Query("Note", where: "rank > 0", ["ranks": ranks], limit: 2), grouping)
+        #expect(rows.map(\.group) == [[.value(.int(1))], [.value(.int(3))]])
+    }
+
+    @Test(arguments: [
+        ("rank in {2, 5.0, 7.5, null}", [2, 5]), ("rank in {3.0e0}", [3]), ("avg.rank in {4, 6.5}", [4]), ("avg.rank in {-0.0, 2.0}", [2]),
+        ("title in[c] {\"N3\", \"N33\"}", [3]), ("title in {\"N3\"}", []), ("rank in {}", []), ("rank in {1, count}", [1]),
+        ("not rank in {2, 3, 4}", [1, 5, 6]), ("2 in {2, 5} and rank < 2", [1]),
+    ])
+    func `a condition on groups finds a value in a list, whatever the types of its elements`(having: String, expected: [Int64]) throws {
+        let (rank, title) = (try Operand(parsing: "rank"), try Operand(parsing: "title"))
+        let grouping = Grouping(by: [rank, title], [.count, Aggregate(.avg, of: rank)], having: try Condition(parsing: having))
+        let rows = try graph.aggregate(Query("Note"), grouping)
+        #expect(rows.map { $0.group[0] } == expected.map { .value(.int($0)) })
+    }
+
+    @Test func `a key that has the name of a function is named after the word group`() throws {
+        let store = try Store.inMemory(schema: Schema { EntityDefinition("Note") { AttributeDefinition("count", .int64) } })
+        try store.write { transaction in for count: Int64 in [5, 5, 7] { try transaction.insert("Note", ["count": .int(count)]) } }
+        func counts(_ sort: String, _ having: String, _ functions: [Aggregate] = [.count]) throws -> [QueryValue] {
+            let grouping = Grouping(by: [try Operand(parsing: "count")], functions, having: try Condition(parsing: having))
+            return try store.graph.aggregate(Query("Note", sort: sort), grouping).map { $0.group[0] }
+        }
+        let (five, seven) = (QueryValue.value(.int(5)), QueryValue.value(.int(7)))
+        #expect(try counts("-group.count", "count > 0") == [seven, five])
+        #expect(try counts("-count", "group.count > 0") == [five, seven])
+        #expect(try counts("-count", "count == 2 and group.count == 5") == [five])
+        let max = Aggregate(.max, of: try Operand(parsing: "count"))
+        #expect(try counts("-count", "count > 5", [max]) == [seven])
+        #expect(code(of: { _ = try counts("group.count", "count > 5", [max]) }) == .invalidInput)
+    }
+
     @Test func `a condition on groups refuses a value of another kind`() throws {
         #expect(code(of: { _ = try groups(by: "rank", having: "count == \"3\"") }) == .invalidInput)
         #expect(code(of: { _ = try groups(by: "title", having: "title == 3") }) == .invalidInput)

@@ -33,7 +33,8 @@ public struct Grouping: Sendable {
     /// form one group.
     public var keys: [Operand]
     public var aggregates: [Aggregate]
-    /// A condition on the groups. Its paths are the keys, `count`, and the functions with their paths, such as `sum.price`.
+    /// A condition on the groups. Its paths are the keys, `count`, and the functions with their paths, such as `sum.price`. If a function
+    /// has the name of a key, `group` precedes the name of the key, such as `group.count`.
     public var having: Condition?
 
     public init(by keys: [Operand] = [], _ aggregates: [Aggregate], having: Condition? = nil) {
@@ -46,16 +47,17 @@ public struct Grouping: Sendable {
 extension Aggregate {
     /// The name of the result in conditions and sort keys, such as `count` or `sum.price`. Conditions read such a name as a path, so the
     /// name has the form in which paths are written: `sum.like` for an attribute `#like`.
-    var name: String {
-        switch operand?.form {
-        case .path(let path)?: Operand(.path(named(path))).description
-        case .aggregate(let inner)?: Operand(.aggregate(RelatedAggregate(inner.function, named(inner.path), of: inner.value))).description
-        case .literal?, .list?, .parameter?, nil: function.rawValue
-        }
-    }
+    var name: String { operand?.following(function.rawValue)?.description ?? function.rawValue }
+}
 
-    /// Returns a path with the name of the function before it.
-    private func named(_ path: QueryPath) -> QueryPath {
-        QueryPath([function.rawValue] + (path.names.isEmpty ? ["self"] : path.names))
+extension Operand {
+    /// Returns the operand with a name before its path, such as `sum.price`; `nil` for an operand without a path.
+    func following(_ name: String) -> Operand? {
+        func path(_ path: QueryPath) -> QueryPath { QueryPath([name] + (path.names.isEmpty ? ["self"] : path.names)) }
+        switch form {
+        case .path(let names): return Operand(.path(path(names)))
+        case .aggregate(let inner): return Operand(.aggregate(RelatedAggregate(inner.function, path(inner.path), of: inner.value)))
+        case .literal, .list, .parameter: return nil
+        }
     }
 }

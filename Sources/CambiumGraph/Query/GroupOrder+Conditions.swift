@@ -1,0 +1,173 @@
+import CambiumModel
+
+/// Conditions on groups.
+extension GroupOrder {
+    // MARK: Resolving
+
+    /// Returns a condition with values in place of its parameters, and with places in place of its names.
+    ///
+    /// Throws for a wrong name, parameter or pattern. Otherwise, a mistake would be reported only if a group needs the part of the
+    /// condition that contains it.
+    func resolved(_ condition: Condition) throws(QueryMistake) -> GroupCondition {
+        switch condition {
+        case .constant(let isTrue): return .constant(isTrue)
+        case .not(let part): return .not(try resolved(part))
+        case .and(let parts): return .and(try resolved(parts))
+        case .or(let parts): return .or(try resolved(parts))
+        case .related(_, let path, _):
+            throw QueryMistake("A group has no relationship '\(path)'. Move the condition to the query itself.", at: TextOffset(nil))
+        case .comparison(let comparison): return .comparison(try resolved(comparison))
+        }
+    }
+
+    private func resolved(_ parts: [Condition]) throws(QueryMistake) -> [GroupCondition] {
+        var conditions: [GroupCondition] = []
+        for part in parts { conditions.append(try resolved(part)) }
+        return conditions
+    }
+
+    private func resolved(_ comparison: Comparison) throws(QueryMistake) -> GroupComparison {
+        if comparison.quantifier != nil {
+            throw QueryMistake(
+                "'\(comparison.left)' has one value in each group. Remove any, all or none before it.", at: comparison.left.offset)
+        }
+        let comparison = try comparison.substituted(binder.arguments)
+        var elements: [GroupOperand] = []
+        let left = try resolved(comparison.left)
+        for element in comparison.rightElements { elements.append(try resolved(element)) }
+        if comparison.relation == .like || comparison.relation == .matches {
+            guard case .literal(let literal) = comparison.right.form else { throw .noPattern(comparison) }
+            if let text = literal.stringText { _ = try patternTest(comparison, literal, text) }
+        }
+        return GroupComparison(comparison, left, elements)
+    }
+
+    private func resolved(_ operand: Operand) throws(QueryMistake) -> GroupOperand {
+        if case .literal = operand.form { return GroupOperand(operand: operand, place: nil) }
+        return GroupOperand(operand: operand, place: try place(operand))
+    }
+
+    // MARK: Testing
+
+    /// Returns whether a group satisfies a condition. The recursion is limited, because `Condition.check()` has limited the depth of the
+    /// condition.
+    func holds(_ condition: GroupCondition, _ row: AggregateRow) throws(QueryMistake) -> Bool {
+        switch condition {
+        case .constant(let isTrue): return isTrue
+        case .not(let part): return try !holds(part, row)
+        case .and(let parts):
+            for part in parts where try !holds(part, row) { return false }
+            return true
+        case .or(let parts):
+            for part in parts where try holds(part, row) { return true }
+            return false
+        case .comparison(let comparison): return try holds(comparison, row)
+        }
+    }
+
+    private func holds(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) -> Bool {
+        try checkKinds(part, row)
+        let comparison = part.comparison
+        if comparison.relation == .like || comparison.relation == .matches { return try matches(part, row) }
+        if let list = part.list { return try holds(part, list, row) }
+        // A literal is converted to the type of the value on the other side of the comparison. A literal on the left side gets the type of
+        // the first element on the right side.
+        let first = part.elements.first?.place.map { value($0, row) }
+        let left = try operandValue(part.left, row, like: first)
+        var right: [QueryValue] = []
+        for element in part.elements { right.append(try operandValue(element, row, like: left)) }
+        return ValueTest(comparison.relation, comparison.folding).holds(left, right)
+    }
+
+    /// Throws if the relation cannot compare the values of a group.
+    private func checkKinds(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) {
+        var first: (operand: Operand, kind: ValueKind)?
+        for stored in part.stored {
+            let (operand, relation) = (stored.operand, part.comparison.relation)
+            guard let place = stored.place, let kind = value(place, row).kind else { continue }
+            if !kind.allows(relation) {
+                throw QueryMistake("'\(relation.text)' cannot compare \(kind.text). Use == or !=.", at: operand.offset)
+            }
+            if let first, first.kind != kind {
+                throw QueryMistake(
+                    "'\(first.operand)' and '\(operand)' have values of different kinds. Compare values of the same kind.",
+                    at: operand.offset)
+            }
+            first = (operand, kind)
+        }
+    }
+
+    /// Returns whether the value on the left side is one of the constants of a list.
+    private func holds(_ part: GroupComparison, _ list: GroupList, _ row: AggregateRow) throws(QueryMistake) -> Bool {
+        let left = try operandValue(part.left, row, like: nil)
+        if left.isNull { return false }
+        let type = GroupList.ListedType(left)
+        if let constants = list.constants[type] { return constants.contain(left, part.comparison.folding) }
+        var constants = GroupList.Constants()
+        for element in part.elements {
+            constants.insert(try operandValue(element, row, like: left), type, part.comparison.folding)
+        }
+        list.constants[type] = constants
+        return constants.contain(left, part.comparison.folding)
+    }
+
+    /// Returns whether a text of a group matches the pattern on the right side of a comparison.
+    private func matches(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) -> Bool {
+        let comparison = part.comparison
+        guard case .literal(let literal) = comparison.right.form else { throw .noPattern(comparison) }
+        let left = try operandValue(part.left, row, like: nil)
+        guard case .value(let pattern) = try constant(literal, like: left, at: comparison.right.offset), case .value(let value) = left,
+            let wanted = pattern.comparedText, let text = value.comparedText
+        else { return false }
+        let test = try patternTest(comparison, literal, wanted)
+        return text.utf8Span.span.bytes.withUnsafeBytes { test.holds($0) }
+    }
+
+    private func patternTest(_ comparison: Comparison, _ literal: QueryLiteral, _ text: String) throws(QueryMistake) -> TextTest {
+        let pattern = KnownPatterns.Pattern(relation: comparison.relation, folding: comparison.folding, bytes: Array(text.utf8))
+        if let known = patterns.tests[pattern] { return known }
+        let constants = ConstantTest(comparison.relation, [literal], comparison.folding, at: comparison.right.offset)
+        let test = try binder.textTest(constants, [text])
+        patterns.tests[pattern] = test
+        return test
+    }
+
+    /// The patterns of a condition. They are parsed once, and kept for all groups.
+    final class KnownPatterns {
+        /// A pattern by its bytes, because two strings with different bytes can be equal in Swift.
+        struct Pattern: Hashable {
+            let relation: Comparison.Relation
+            let folding: Folding
+            let bytes: [UInt8]
+        }
+
+        var tests: [Pattern: TextTest] = [:]
+    }
+
+    // MARK: Values
+
+    private func operandValue(_ part: GroupOperand, _ row: AggregateRow, like other: QueryValue?) throws(QueryMistake) -> QueryValue {
+        if let place = part.place { return value(place, row) }
+        guard case .literal(let literal) = part.operand.form else { return .null }  // Any other operand has a place.
+        return try constant(literal, like: other, at: part.operand.offset)
+    }
+
+    /// Converts a literal to a value of the same kind as `other`.
+    private func constant(_ literal: QueryLiteral, like other: QueryValue?, at offset: TextOffset) throws(QueryMistake) -> QueryValue {
+        if case .object? = other, let id = id(literal) { return .object(id) }
+        let constant = ValueTest.value(literal, like: other)
+        let kinds = [constant, other ?? .null].compactMap(\.kind)
+        guard Set(kinds).count == 2 else { return constant }
+        throw QueryMistake(
+            "\(literal) is \(kinds[0].text), but the group has \(kinds[1].text). Compare values of the same kind.", at: offset)
+    }
+
+    /// Returns the id that a literal states, or `nil` if the literal is not an id.
+    private func id(_ literal: QueryLiteral) -> ObjectID? {
+        switch literal {
+        case .object(let entity, let serial): binder.schema.id("\(entity)/\(serial)")?.id
+        case .string(let text), .text(let text): binder.schema.id(text)?.id
+        default: nil
+        }
+    }
+}
