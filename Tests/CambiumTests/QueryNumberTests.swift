@@ -42,6 +42,26 @@ import Testing
         #expect(try ranks(condition) == expected.map { .int($0) })
     }
 
+    @Test(arguments: [
+        ("price < 1e300", [1, 2, 3, 4]), ("price >= 1e165", []), ("price != 1e300", [1, 2, 3, 4, 5]),
+        ("price > -1e300", [1, 2, 3, 4]), ("price < -1e300", []), ("price == 1e-129", []), ("price > 1e-129", [3, 4]),
+        ("price >= 15e-129", [4]), ("price < 15e-129", [1, 2, 3]), ("price <= -1e-999", [1]), ("price > -1e-999", [2, 3, 4]),
+        ("price between {-1e999, 1e-200}", [1, 2]), ("price in {1e999, 1e-999, 7}", [4]), ("price between {1e-300, 1e-200}", []),
+    ])
+    func `a decimal number is compared with a number of any size`(condition: String, expected: [UInt64]) throws {
+        for indexes in [[], [["price"]], [["-price"]]] {
+            let store = try Store.inMemory(
+                schema: Schema { EntityDefinition("Item", indexes: indexes) { AttributeDefinition("price", .decimal, .optional) } })
+            try store.write { transaction in
+                for price in ["-2.5", "0", "1e-128", "7"] {
+                    try transaction.insert("Item", ["price": .decimal(try #require(DecimalNumber(price)))])
+                }
+                try transaction.insert("Item")
+            }
+            #expect(try store.graph.find(Query("Item", where: condition)).map(\.serial) == expected)
+        }
+    }
+
     @Test func `a whole number and a double are compared exactly`() throws {
         let store = try Store.inMemory(schema: graph.schema)
         try store.write { transaction in

@@ -112,7 +112,7 @@ extension ConditionBinder {
         case .float: return ranged(attribute, field, try limits.real(Float.self), ColumnRange.float) { .float($0) }
         case .double: return ranged(attribute, field, try limits.real(Double.self), ColumnRange.double) { .double($0) }
         default:
-            let range = try limits.decimal()
+            guard let range = try limits.decimal() else { return ConstantNode(false) }
             let node = TextNode(field.slot, .decimal(range))
             let lower = range.lower.map { ColumnMatch.Limit(.decimal($0), isIncluded: range.isLowerIncluded) }
             let upper = range.upper.map { ColumnMatch.Limit(.decimal($0), isIncluded: range.isUpperIncluded) }

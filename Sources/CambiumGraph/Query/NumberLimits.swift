@@ -59,16 +59,32 @@ struct NumberLimits {
         return value
     }
 
-    func decimal() throws(NumberMistake) -> TextTest.DecimalLimits {
-        func number(_ limit: Limit?) throws(NumberMistake) -> DecimalNumber? {
-            guard let limit else { return nil }
-            let text = limit.number.text
-            guard let number = DecimalNumber(text) else { throw NumberMistake(text: text) }
-            return number
+    /// Returns the limits of the decimal numbers. Returns `nil` if there is no decimal number within the limits.
+    func decimal() throws(NumberMistake) -> TextTest.DecimalLimits? {
+        var (least, greatest): (DecimalNumber?, DecimalNumber?) = (nil, nil)
+        var (isLowerIncluded, isUpperIncluded) = (true, true)
+        if let lower {
+            let bracket = try Self.bracket(lower.number)
+            guard let ceiling = bracket.ceiling else { return nil }
+            least = ceiling
+            // A limit between two decimal numbers is replaced by one of them, which lies within the limit.
+            isLowerIncluded = lower.isIncluded || bracket.floor != ceiling
         }
+        if let upper {
+            let bracket = try Self.bracket(upper.number)
+            guard let floor = bracket.floor else { return nil }
+            greatest = floor
+            isUpperIncluded = upper.isIncluded || bracket.ceiling != floor
+        }
+        if let least, let greatest, greatest < least { return nil }
         return TextTest.DecimalLimits(
-            lower: try number(lower), isLowerIncluded: lower?.isIncluded ?? true, upper: try number(upper),
-            isUpperIncluded: upper?.isIncluded ?? true)
+            lower: least, isLowerIncluded: isLowerIncluded, upper: greatest, isUpperIncluded: isUpperIncluded)
+    }
+
+    private static func bracket(_ number: LiteralNumber) throws(NumberMistake) -> DecimalBracket {
+        let text = number.text
+        guard let bracket = DecimalBracket(text) else { throw NumberMistake(text: text) }
+        return bracket
     }
 }
 
