@@ -63,6 +63,12 @@ import Testing
         #expect(try ranks("city.born between $x", .values([.null, .null])) == [])
     }
 
+    @Test func `a value without a parameter is refused, also if there is no condition`() throws {
+        #expect(code(of: { _ = try graph.find(Query("Note", where: "rank > 0", ["n": 1])) }) == .invalidInput)
+        #expect(code(of: { _ = try graph.find(Query("Note", ["n": 1])) }) == .invalidInput)
+        #expect(code(of: { _ = try groups(by: "rank", having: "rank > 1", ["n": 1]) }) == .invalidInput)
+    }
+
     // MARK: Groups
 
     private func groups(

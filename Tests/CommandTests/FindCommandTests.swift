@@ -52,6 +52,8 @@ import Testing
         let alone = try place.run("find", "notes", "Note", "--set", "id=2")
         #expect(alone.code == 64 && alone.output.isEmpty && alone.errors.contains("there is no condition"), "\(alone.errors)")
         #expect(try place.run("find", "notes", "Note", "--count", "--having", "count > $n", "--set", "n=1").code == 0)
+        let unused = try place.run("find", "notes", "Note", "--count", "--having", "count > 1", "--set", "zz=1")
+        #expect(unused.code == 65 && unused.errors.contains("The query has no condition, but a value is given for $zz"), "\(unused.errors)")
     }
 
     @Test func `keys sort, and pages follow an object`() throws {

@@ -102,15 +102,15 @@ extension Query {
         if offset < 0 { throw CambiumError(.invalidInput, "The offset is \(offset), but must be at least 0.") }
         try SortKey.check(count: sort.count)
         for key in sort { try key.operand.check() }
-        guard let condition else { return }
-        if parsedNames == nil { try condition.check() }
+        if let condition, parsedNames == nil { try condition.check() }
         if arguments.isEmpty { return }
-        let names = parsedNames ?? condition.parameterNames
+        let names = parsedNames ?? condition?.parameterNames ?? []
         if !arguments.keys.allSatisfy(names.contains), let unused = arguments.keys.filter({ !names.contains($0) }).min() {
-            throw CambiumError(
-                .invalidInput,
-                "The condition has no parameter $\(unused), but a value is given for it. Remove the value, or use $\(unused) in the "
-                    + "condition.")
+            let fault =
+                condition == nil
+                ? "The query has no condition, but a value is given for $\(unused)."
+                : "The condition has no parameter $\(unused), but a value is given for it."
+            throw CambiumError(.invalidInput, "\(fault) Remove the value, or use $\(unused) in the condition.")
         }
     }
 }
