@@ -48,6 +48,8 @@ import Testing
         let unnamed = try place.run("export", "notes", "--mapping", "mapping.json")
         #expect(unnamed.code == 64 && unnamed.errors.hasSuffix("Name the entity on the command line or in the mapping.\n"))
         #expect(try place.run("export", "notes", "Note", "--mapping", "mapping.json", "--format", "csv").code == 64)
+        let ids = try place.run("export", "notes", "Note", "--mapping", "mapping.json", "--references", "id")
+        #expect(ids.code == 64 && ids.output.isEmpty && ids.errors.contains("--references id"), "\(ids.errors)")
         #expect(try place.run("export", "notes", "Note", "--mapping", "nowhere.json").code == 66)
         try place.write(#"{"attributes":{"nope":"x"}}"#, to: "mapping.json")
         #expect(try place.run("export", "notes", "Note", "--mapping", "mapping.json").code == 65)

@@ -98,6 +98,8 @@ import Testing
         #expect(try place.run("restore", "notes", "copy", "--at", "2026-11-20", "--json").json.first?["transaction"] as? Int == 2)
         #expect(try place.run("label", "notes", "friday", "2026-11-21", "--json").json.first?["transaction"] as? Int == 4)
         #expect(try place.run("show", "notes", "Note/1", "--at", "label:friday").output.contains("C"))
+        let unnamed = try place.run("label", "notes", "--move")
+        #expect(unnamed.code == 64 && unnamed.output.isEmpty && unnamed.errors.contains("there is no name"), "\(unnamed.errors)")
     }
 
     @Test func `log lists the transactions between two moments of any form`() throws {

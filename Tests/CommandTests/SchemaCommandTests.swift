@@ -102,6 +102,20 @@ import Testing
         #expect(try place.run("log", "notes", "--json").json.count == 2)
     }
 
+    @Test(arguments: [["--actor", "jane"], ["--message", "text"], ["--request", "r"]])
+    func `an author or a request without a change is refused`(option: [String]) throws {
+        let place = try Workplace.withStore()
+        let commands = [
+            ["schema", "notes"], ["schema", "notes", "--set", "schema.json", "--dry-run"], ["clone", "notes", "Note/1", "--plan"],
+            ["label", "notes"],
+        ]
+        for command in commands {
+            let outcome = try place.run(executable: Workplace.binary, command + option)
+            #expect(outcome.code == 64 && outcome.output.isEmpty && outcome.errors.contains(option[0]), "\(command): \(outcome.errors)")
+        }
+        #expect(try place.run(executable: Workplace.binary, ["schema", "notes", "--set", "schema.json"] + option).code == 0)
+    }
+
     @Test func `the same request changes the schema once`() throws {
         let place = try place()
         try place.write(Self.renamed, to: "next.json")

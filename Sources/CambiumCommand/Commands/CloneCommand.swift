@@ -28,6 +28,9 @@ struct CloneCommand: ParsableCommand {
         if let maxObjects, maxObjects < 1 { throw ValidationError("--max-objects is \(maxObjects), but must be at least 1.") }
         try assignments.checkNames()
         if plan, map != nil { throw ValidationError("--map lists copies, and --plan makes no copies. Omit one of them.") }
+        if plan, let option = author.firstOption {
+            throw ValidationError("\(option) belongs to a change, and --plan changes nothing. Omit one of them.")
+        }
     }
 
     func run() throws {

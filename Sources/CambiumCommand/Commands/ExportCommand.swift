@@ -28,6 +28,9 @@ struct ExportCommand: ParsableCommand {
         }
         if entity == nil, output.format == .csv { throw ValidationError("CSV contains the columns of one entity. Name the entity.") }
         if form.mapping != nil, output.format == .csv { throw ValidationError("--mapping is for JSON. Omit --format csv.") }
+        if form.mapping != nil, form.references == .id {
+            throw ValidationError("--mapping writes references as identities. Omit --references id, or omit --mapping.")
+        }
     }
 
     func run() throws {
@@ -39,7 +42,7 @@ struct ExportCommand: ParsableCommand {
         }
         let entity = try (self.entity ?? options.mapping?.entity).map { try graph.schema.required($0) }
         options.format = output.format
-        options.references = form.references
+        options.references = form.references ?? .id
         options.content = form.idsOnly ? .names : .objects
         options.nulls = form.nulls
         options.keyPaths = form.keyPaths
@@ -58,9 +61,9 @@ struct ExportCommand: ParsableCommand {
 struct ExportFormOptions: ParsableArguments {
     @Option(
         help: .init(
-            "Refer to an object by its id in this store, or by its identity, which an import can look up in another store.",
+            "Refer to an object by its id in this store (the default), or by its identity, which an import can look up in another store.",
             valueName: "form"))
-    var references = ExportOptions.Reference.id
+    var references: ExportOptions.Reference?
     @Flag(help: "Write only the ids, or the identities, of the objects.") var idsOnly = false
     @Option(help: .init("Write or omit values that are null, in JSON.", valueName: "rule")) var nulls = ExportOptions.NullValue.write
     @Option(

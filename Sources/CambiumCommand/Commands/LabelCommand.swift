@@ -16,6 +16,12 @@ struct LabelCommand: ParsableCommand {
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    func validate() throws {
+        if name == nil, let option = move ? "--move" : author.firstOption {
+            throw ValidationError("\(option) is for a new label, but there is no name. Add a name, or omit \(option) to list the labels.")
+        }
+    }
+
     func run() throws {
         guard let name else {
             let labels = try ReadOnlyStore(at: store).graph.labels

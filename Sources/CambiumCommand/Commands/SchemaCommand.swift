@@ -21,6 +21,10 @@ struct SchemaCommand: ParsableCommand {
         if migration.set != nil, point.at != nil {
             throw ValidationError("--at shows the schema of an earlier moment, which --set cannot change. Omit --at or --set.")
         }
+        if let option = author.firstOption, migration.set == nil || migration.dryRun {
+            let remedy = migration.dryRun ? "omit --dry-run" : "add --set with a schema"
+            throw ValidationError("\(option) belongs to a change of the schema, but nothing is changed. Omit \(option), or \(remedy).")
+        }
     }
 
     func run() throws {

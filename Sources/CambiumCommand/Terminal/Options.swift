@@ -20,6 +20,11 @@ struct AuthorOptions: ParsableArguments {
             valueName: "key"))
     var request: String?
 
+    /// The first of these options that the command line contains, such as `--actor`; `nil` if it contains none of them.
+    var firstOption: String? {
+        [("--actor", actor), ("--message", message), ("--request", request)].first { $0.1 != nil }?.0
+    }
+
     /// Returns the author of a command. If `--request` is given, the author contains a digest of `parts`. The store recognizes a repeated
     /// command by this digest. The parts are the name of the command and its arguments, without the store, `--actor`, `--message` and
     /// options of the output.
