@@ -1,4 +1,6 @@
 /// A JSON value as a tree. Members keep their order, and numbers keep their digits.
+///
+/// Two values are equal if they have the same members in the same order, and the same digits and bytes of texts.
 public indirect enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -52,10 +54,11 @@ public indirect enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// The value of the member with a key. It is `nil` if this value is not an object, or if the object has no such member.
+    /// The value of the member with a key. It is `nil` if this value is not an object, or if the object has no such member. Keys are
+    /// compared by their bytes.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.key == key }?.value
+        return members.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
     }
 
     /// Compact text with only the escapes that JSON requires. JSON values are stored in this form.

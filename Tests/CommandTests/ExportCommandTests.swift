@@ -32,6 +32,16 @@ import Testing
         #expect(try place.run("export", "copy", "--mapping", "mapping.json", "--include", "items").output == rows)
     }
 
+    @Test func `a lookup distinguishes values by their bytes`() throws {
+        let place = try Workplace.withStore()
+        let rows = "{\"id\":1,\"title\":\"\u{E9}\"}\n{\"id\":2,\"title\":\"e\u{301}\"}\n"
+        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+        let lookup = #"{"attributes":{"when":null,"title":{"functions":[{"lookup":{"A":"\u00E9","B":"e\u0301"}}]}}}"#
+        try place.write(lookup, to: "mapping.json")
+        let exported = try place.run("export", "notes", "Note", "--mapping", "mapping.json", "--nulls", "omit")
+        #expect(try exported.json.map { $0["title"] as? String } == ["A", "B"], "\(exported.errors)")
+    }
+
     @Test func `an empty list of paths includes nothing`() throws {
         let place = try place()
         let plain = try place.run("export", "notes")
