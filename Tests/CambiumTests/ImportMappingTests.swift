@@ -53,6 +53,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#"{"caf\u00e9":"cafe\u0301"}"#, #"{"id":1,"cafe\u0301":"x"}"#, ["x", nil]),
+        (#"{"caf\u00e9":"caf\u00e9"}"#, #"{"id":1,"cafe\u0301":"x","caf\u00e9":"y"}"#, ["y", nil]),
+        (#"{"caf\u00e9":"e\u0301","name":"\u00e9"}"#, #"{"id":1,"\u00e9":"x","e\u0301":"y"}"#, ["y", "x"]),
+        (#"{"caf\u00e9":"a.e\u0301","name":"a.\u00e9"}"#, #"{"id":1,"a":{"\u00e9":"x","e\u0301":"y"}}"#, ["y", "x"]),
+        (#"{"name":"cafe\u0301"}"#, #"{"id":1,"cafe\u0301":"x","caf\u00e9":"y"}"#, ["y", "x"]),
+    ] as [(String, String, [Value?])])
+    func `a path leads to the key with the same bytes`(attributes: String, row: String, expected: [Value?]) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Thing", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("caf\u{E9}", .string, .optional)
+                    AttributeDefinition("name", .string, .optional)
+                }
+            })
+        let mapping = try mapping("{\"attributes\":\(attributes)}")
+        try store.importing("Thing", row) { $0.mapping = mapping }
+        let thing = try #require(try store.graph.find("Thing", identity: [1]))
+        #expect(try ["caf\u{E9}", "name"].map { try store.graph[thing, $0] } == expected.map { $0 ?? .null })
+    }
+
     @Test func `a property is read from the key with which the path to the discriminator begins, in any order of keys`() throws {
         let store = try Store.inMemory(
             schema: Schema {

@@ -4,9 +4,12 @@ import CambiumModel
 struct MappingTree {
     private struct Node {
         var names: [String] = []
-        var keys: [String: ResolvedMapping.Key] = [:]
+        var keys: [KeyBytes: ResolvedMapping.Key] = [:]
         let path: [String]
     }
+
+    /// The UTF-8 of a key. Rows distinguish keys by their bytes, and two strings with different bytes can be equal in Swift.
+    private typealias KeyBytes = [UInt8]
 
     private let entity: Entity
     private let objects: ObjectMapping
@@ -67,20 +70,23 @@ struct MappingTree {
             properties.append(property)
         }
         for index in properties.indices { properties[index].paths = try paths(properties[index], mistake) }
-        let read = Set(properties.filter { $0.isListed && !$0.rule.isConstant }.flatMap(\.paths).flatMap { [$0.keys[0], $0.literal] })
-        for index in properties.indices where properties[index].rule.isConstant && read.contains(properties[index].name) {
+        let read = Set(properties.filter { $0.isListed && !$0.rule.isConstant }.flatMap(\.paths).flatMap(Self.firstKeys))
+        for index in properties.indices where properties[index].rule.isConstant && read.contains(Array(properties[index].name.utf8)) {
             properties[index].paths = []
         }
-        let claimed = Set(properties.filter(\.isListed).flatMap(\.paths).flatMap { [$0.keys[0], $0.literal] })
-        properties.removeAll { !$0.isListed && claimed.contains($0.name) }
-        var uses: [String: Int] = [:]
+        let claimed = Set(properties.filter(\.isListed).flatMap(\.paths).flatMap(Self.firstKeys))
+        properties.removeAll { !$0.isListed && claimed.contains(Array($0.name.utf8)) }
+        var uses: [KeyBytes: Int] = [:]
         for path in properties.flatMap(\.paths) {
-            for key in Set([path.keys[0], path.literal]) { uses[key, default: 0] += 1 }
+            for key in Set(Self.firstKeys(of: path)) { uses[key, default: 0] += 1 }
         }
         for property in properties { add(property, uses) }
         self.properties = properties
         isPlain = isPlain && direct.count == entity.attributes.count(where: { !$0.isDerived }) + entity.relationships.count
     }
+
+    /// Returns the keys of an object at which the value of a path may begin: the first key of the path, and the whole path as one key.
+    private static func firstKeys(of path: PropertyPath) -> [KeyBytes] { [Array(path.keys[0].utf8), Array(path.literal.utf8)] }
 
     private func conversion(
         _ rule: PropertyMapping?, _ attribute: Attribute, _ mistake: Mistake
@@ -123,7 +129,7 @@ struct MappingTree {
         return paths
     }
 
-    private mutating func add(_ property: Property, _ uses: [String: Int]) {
+    private mutating func add(_ property: Property, _ uses: [KeyBytes: Int]) {
         let source: ResolvedMapping.Source
         switch property.rule.source {
         case .nothing:
@@ -135,11 +141,11 @@ struct MappingTree {
         case .join(_, let separator): source = .join(property.paths.map { slot($0) }, separator: separator)
         case .name, .path, .coalesce:
             let rule = property.rule
-            if property.paths.count == 1, property.paths[0].keys.count == 1, uses[property.paths[0].literal] == 1, rule.functions.isEmpty,
-                rule.dates.isEmpty, rule.numbers == nil
+            if property.paths.count == 1, let path = property.paths.first, path.keys.count == 1, uses[Array(path.literal.utf8)] == 1,
+                rule.functions.isEmpty, rule.dates.isEmpty, rule.numbers == nil
             {
-                direct.append((property.paths[0].literal, property.target))
-                isPlain = isPlain && property.paths[0].literal == property.name
+                direct.append((path.literal, property.target))
+                isPlain = isPlain && ByteText.equals(path.literal, property.name)
                 return
             }
             source = .first(property.paths.map { slot($0) })
@@ -168,7 +174,7 @@ struct MappingTree {
     }
 
     private mutating func child(of node: Int, _ key: String) -> Int {
-        if let known = nodes[node].keys[key]?.node { return known }
+        if let known = nodes[node].keys[Array(key.utf8)]?.node { return known }
         let child = nodes.count
         nodes.append(Node(path: nodes[node].path + [key]))
         change(node, key) { $0.node = child }
@@ -176,8 +182,9 @@ struct MappingTree {
     }
 
     private mutating func change(_ node: Int, _ key: String, _ body: (inout ResolvedMapping.Key) -> Void) {
-        if nodes[node].keys[key] == nil { nodes[node].names.append(key) }
-        body(&nodes[node].keys[key, default: .init()])
+        let bytes = Array(key.utf8)
+        if nodes[node].keys[bytes] == nil { nodes[node].names.append(key) }
+        body(&nodes[node].keys[bytes, default: .init()])
     }
 
     /// The tables of the mapping; `nil` if they would only state that each property is read from the key with its name.
@@ -189,10 +196,10 @@ struct MappingTree {
             var targets = index == 0 ? direct : []
             // The path to the name of the entity may begin with a key from which the mapping reads a property. This key then leads to the
             // property.
-            let directNames = Set(targets.map(\.name))
-            for name in node.names where !directNames.contains(name) {
+            let directNames = Set(targets.map { Array($0.name.utf8) })
+            for name in node.names where !directNames.contains(Array(name.utf8)) {
                 targets.append((name, .mapped(keys.count)))
-                keys.append(node.keys[name] ?? .init())
+                keys.append(node.keys[Array(name.utf8)] ?? .init())
             }
             resolved.append(
                 .init(
@@ -204,7 +211,7 @@ struct MappingTree {
 
     private func slots(below node: Int) -> [Int] {
         nodes[node].names.flatMap { name -> [Int] in
-            guard let key = nodes[node].keys[name] else { return [] }
+            guard let key = nodes[node].keys[Array(name.utf8)] else { return [] }
             return key.slots.filter { !$0.isLiteral }.map(\.slot) + (key.node.map { slots(below: $0) } ?? [])
         }
     }

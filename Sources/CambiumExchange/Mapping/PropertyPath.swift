@@ -66,7 +66,7 @@ struct PropertyPath: Hashable {
     func begins(with prefix: String, _ key: UnsafeRawBufferPointer) -> Bool {
         if !prefix.isEmpty {
             let name = prefix + String(decoding: key, as: UTF8.self)
-            return literal == name || keys[0] == name
+            return ByteText.equals(literal, name) || ByteText.equals(keys[0], name)
         }
         return ByteSearch.equals(literalBytes, key) || keys.count > 1 && keys[0].utf8.elementsEqual(key)
     }
