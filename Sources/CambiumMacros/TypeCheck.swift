@@ -92,7 +92,7 @@
         ) {
             switch member.wrapped {
             case .attribute(let name), .unsupported(let name):
-                findings.add(.needsJSON("\(word)OfValues", property, "several values of the type '\(name)'"), at: type, fix: jsonFix)
+                findings.add(.needsJSON("\(word)OfValues", property, "several values of type '\(name)'"), at: type, fix: jsonFix)
             case .array, .set, .dictionary:
                 findings.add(.needsJSON("nestedCollection", property, "collections of collections"), at: type, fix: jsonFix)
             case .tuple, .function, .existential, .toMany:

@@ -104,16 +104,26 @@ import Testing
         #expect(watch.failure().hasPrefix("cambium: --where:1:13: "))
     }
 
-    @Test func `an included path that no longer fits the schema is an error`() throws {
+    @Test func `a nested relationship that the schema no longer has is an error`() throws {
         let place = try Self.place()
         let watch = try Watch(place, "--include", "items")
         #expect(try watch.line().hasPrefix("Note/1 "))
-        let items = #""items": {"to": "Item", "many": true, "inverse": "note", "onDelete": "cascade"}"#
-        let parts = #""parts": {"to": "Item", "many": true, "inverse": "note", "onDelete": "cascade", "renamedFrom": "items"}"#
-        let schema = Workplace.notes.replacing(items, with: parts).replacing(#""inverse": "items""#, with: #""inverse": "parts""#)
-        try place.write(schema, to: "next.json")
+        let next = Workplace.notes.replacing(#""items": {"to""#, with: #""parts": {"renamedFrom": "items", "to""#)
+        try place.write(next.replacing(#""inverse": "items""#, with: #""inverse": "parts""#), to: "next.json")
         #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
         #expect(watch.failure().hasPrefix("cambium: 'Note' has no relationship 'items'."))
+    }
+
+    @Test func `--identity follows the identity from one object to another`() throws {
+        let place = try Self.place()
+        let watch = try Watch(place, "--json", "--identity", "2")
+        #expect((try watch.json()["inserted"] as? [Any])?.count == 1)
+        #expect(try place.run("set", "notes", "Note/2", "id=5").code == 0)
+        try #require(try watch.json()["deleted"] as? [String] == ["Note/2"])
+        #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
+        let inserted = try #require(try watch.json()["inserted"] as? [[String: Any]])
+        #expect((inserted.first?["object"] as? [String: Any])?["_id"] as? String == "Note/3")
+        #expect(watch.end())
     }
 
     @Test(arguments: [["--select", "title"], ["--count"], ["--at", "1"], ["--explain"], ["--after", "Note/1"]])

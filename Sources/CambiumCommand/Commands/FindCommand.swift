@@ -66,11 +66,11 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         if watch {
-            try FindWatch(path: store, isJSON: output.json, textOption: condition.textOption).run { graph in
-                try QueryRequest(condition: condition, order: order).query(try graph.schema.required(entity), graph)
-            } including: { query, graph in
-                try include.tree(from: graph.schema.required(query.entity), graph.schema)
-            }
+            try FindWatch(path: store, isJSON: output.json, textOption: condition.textOption).run(
+                { graph in
+                    let entity = try graph.schema.required(self.entity)
+                    return try QueryRequest(condition: condition, order: order, isLive: true).query(entity, graph)
+                }, including: include.tree(from:_:))
         }
         let graph = try point.open(store).graph
         let entity = try graph.schema.required(self.entity)

@@ -19,12 +19,12 @@ struct FindWatch {
     ///
     /// - Parameters:
     ///   - query: Returns the query to follow, for the first graph.
-    ///   - include: Returns the tree of nested objects to print, for the first graph and for each graph with another schema.
-    func run(_ query: (Graph) throws -> Query, including include: (Query, Graph) throws -> IncludeTree) throws -> Never {
+    ///   - tree: Returns the tree of nested objects to print, for the query's entity and the schema.
+    func run(_ query: (Graph) throws -> Query, including tree: (Entity, Schema) throws -> IncludeTree) throws -> Never {
         let follower = try StoreFollower(of: path)
         var graph = follower.graph
         let query = try query(graph)
-        var tree = try include(query, graph)
+        var nested = try tree(graph.schema.required(query.entity), graph.schema)
         var result = try QueryRequest.named(textOption) { try LiveResult(query, in: graph) }
         try print(try result.whole(in: graph), after: graph, including: nested)
         while true {
@@ -33,12 +33,11 @@ struct FindWatch {
             let before = graph
             graph = follower.graph
             let changes = TouchedObjects(graph.changes(since: before))
-            // After a migration, the condition and the included paths may contain a name that the schema no longer has.
+            // After a migration, the condition may contain a name that the schema no longer has.
             let update = try QueryRequest.named(textOption) { try result.advance([changes], to: graph) }
-            if changes.changesSchema { tree = try include(query, graph) }
-            if let update {
-                try print(update, after: before, including: tree)
-            }
+            // A migration may also have renamed, removed or added relationships.
+            if changes.changesSchema { nested = try tree(graph.schema.required(query.entity), graph.schema) }
+            if let update { try print(update, after: before, including: nested) }
         }
     }
 
