@@ -2,7 +2,8 @@ public import CambiumModel
 
 /// The rules of an import. The command line has the same defaults.
 public struct ImportOptions: Sendable, Hashable {
-    /// The effect of a missing key. `clear` sets an optional attribute of an existing object to null, and a mandatory one to its default.
+    /// The effect of a missing key. `clear` sets an optional attribute to null, even if it has a default. It sets a mandatory attribute to
+    /// its default.
     public enum MissingKey: String, Sendable, CaseIterable { case keep, clear }
     /// The effect of `null`.
     public enum NullValue: String, Sendable, CaseIterable { case clear, keep, error }

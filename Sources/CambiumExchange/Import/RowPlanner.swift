@@ -206,12 +206,18 @@ package struct RowPlanner {
                 .unknownEntity, batch, "'\(entity.entity.name)' is abstract, so the object must name one of its sub-entities")
         }
         mark(values, entity, batch)
-        for index in entity.facts.indices where !entity.isGivenAttribute(index) {
-            if entity.facts[index].hasDefault {
-                plan.extras.append(.init(attribute: index, kind: .standard))
-            } else if !entity.facts[index].isOptional {
-                throw lacks(entity.attributes[index], batch)
-            }
+        for index in entity.facts.indices where !entity.isGivenAttribute(index) { try complete(index, entity, batch) }
+    }
+
+    /// Adds the value of an attribute that the row lacks, in a new object. This is the default, or null if the options clear missing values
+    /// and the attribute is optional: then a repeated import finds the same value. Throws if a mandatory attribute has no default.
+    private mutating func complete(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) throws(RowFailure) {
+        let facts = entity.facts[index]
+        if facts.hasDefault {
+            let isCleared = options.missing == .clear && facts.isOptional && !facts.isDerived && !entity.isKeptAttribute(index)
+            plan.extras.append(.init(attribute: index, kind: isCleared ? .null : .standard))
+        } else if !facts.isOptional {
+            throw lacks(entity.attributes[index], batch)
         }
     }
 
@@ -222,11 +228,7 @@ package struct RowPlanner {
         mark(values, entity, batch)
         for index in entity.facts.indices
         where !entity.isGivenAttribute(index) && draft.isNull(entity.table, row, attribute: index) {
-            if entity.facts[index].hasDefault {
-                plan.extras.append(.init(attribute: index, kind: .standard))
-            } else if !entity.facts[index].isOptional {
-                throw lacks(entity.attributes[index], batch)
-            }
+            try complete(index, entity, batch)
         }
     }
 

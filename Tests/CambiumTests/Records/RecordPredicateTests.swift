@@ -132,7 +132,7 @@ struct RecordPredicateTests {
         #expect(try children(#Predicate { !nicks.contains($0.nick) }) == ["Cy"])
         let nothing: [String?] = [nil]
         #expect(try children(#Predicate { nothing.contains($0.nick) }) == ["Ann", "Dan", "Eve"])
-        #expect(try parents(#Predicate { nicks.contains($0.favourite?.nick) }) == ["Max", "Zoe"])
+        #expect(try parents(#Predicate { nicks.contains($0.favourite.flatMap { $0.nick }) }) == ["Max", "Zoe"])
         let texts: [String?] = ["Bo", "C"]
         #expect(try children(#Predicate { texts.contains($0.nick) }) == ["Bob", "Cy"])
     }
