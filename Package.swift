@@ -119,14 +119,23 @@ if isFuzzed {
     ]
 }
 
-// script/check optimizes the library and its programs, but not the tests. Its builds can choose the size of pages at run time.
+// script/check optimizes most of the library in a debug build: assertions stay, and released pages are overwritten. Its builds can choose
+// the size of pages at run time. The linker of a debug build expects an object file for each source file. The compiler writes these files
+// only if it has several threads. See decision 0026.
 let isCheck = Context.environment["CAMBIUM_CHECKS"] != nil
 let checks: [SwiftSetting] = isCheck ? [.define("CAMBIUM_CHECKS")] : []
-let testSettings: [SwiftSetting] = isCheck ? [.unsafeFlags(["-Onone"])] : []
+let optimizedTargets = ["CambiumBytes", "CambiumJSON", "CambiumModel", "CambiumGraph", "CambiumLog", "CambiumExchange", "Cambium"]
+func optimized(_ target: String) -> [SwiftSetting] {
+    let flags = ["-O", "-assert-config", "Debug"]
+    // The reference model of the tests is optimized file by file, on all cores.
+    if isCheck, target == "CambiumTesting" { return [.unsafeFlags(flags)] }
+    return isCheck && optimizedTargets.contains(target) ? [.unsafeFlags(flags + ["-whole-module-optimization", "-num-threads", "2"])] : []
+}
 
 for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
     if ["CMachine", "CSimdJSON", "CRE2"].contains(target.name) {
-        if isCheck { target.cSettings = [.define("CAMBIUM_CHECKS")] }
+        if isCheck { target.cSettings = [.define("CAMBIUM_CHECKS"), .unsafeFlags(["-O2"])] }
+        if isCheck { target.cxxSettings = [.unsafeFlags(["-O2"])] }
         if isFuzzed { target.cSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
         if isFuzzed { target.cxxSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
         continue
@@ -136,5 +145,5 @@ for target in package.targets where [.regular, .executable, .test, .macro].conta
             .swiftLanguageMode(.v6),
             .enableUpcomingFeature("ExistentialAny"),
             .treatAllWarnings(as: .error),
-        ] + checks + (target.type == .macro ? [] : counted) + (target.type == .test ? testSettings : [])
+        ] + checks + (target.type == .macro ? [] : counted) + optimized(target.name)
 }

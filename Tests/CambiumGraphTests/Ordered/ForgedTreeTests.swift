@@ -78,7 +78,7 @@ import Testing
         #expect(try stored.flaws([]) == [])
         #expect(stored.pages.count > 10)
         var random = SplitMix64(seed: 6)
-        for round in 0..<(LongTests.areWanted ? 2000 : 60) {
+        for round in 0..<LongTests.caseCount(2000, usual: 60) {
             let page = round % 5 == 0 ? stored.pages[0] : random.pick(stored.pages) ?? 0
             let offset = Int.random(in: PageLayout.header..<stored.usedByteCount(page), using: &random)
             let byte = random.isTrue(1, outOf: 3) ? 0xFF : UInt8(truncatingIfNeeded: random.next())

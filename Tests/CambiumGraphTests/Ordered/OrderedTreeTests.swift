@@ -106,7 +106,7 @@ import Testing
     @Test(arguments: Keys.allCases) func `random changes leave the same entries as in a sorted array`(keys: Keys) throws {
         var random = SplitMix64(seed: 4)
         var fixture = Fixture()
-        let roundCount = LongTests.areWanted ? 100 : 6
+        let roundCount = LongTests.caseCount(100, usual: 6)
         for round in 0..<roundCount {
             let sizes = [1, 1, 3, 20, 300, LongTests.areWanted ? 3000 : 700]
             let adding = Set((0..<(random.pick(sizes) ?? 1)).map { _ in keys.next(&random) }).subtracting(fixture.expected)

@@ -6,7 +6,7 @@ import Testing
 
 /// Random queries on random graphs, compared with a search that tests each object of a reference.
 struct RandomQueryTests {
-    private static let seeds: Range<UInt64> = LongTests.areWanted ? 0..<150 : 0..<4
+    private static let seeds: Range<UInt64> = 0..<UInt64(LongTests.caseCount(150, usual: 4))
 
     @Test(arguments: seeds) func `every plan finds the objects that a search finds`(seed: UInt64) throws {
         let pair = try RandomPair(seed: seed)

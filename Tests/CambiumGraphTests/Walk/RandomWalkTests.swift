@@ -93,11 +93,11 @@ import Testing
     }
 
     @Test func `walks over random schemas equal naive walks`() throws {
-        for seed in 1...UInt64(LongTests.areWanted ? 200 : 4) { try expectSame(WalkFixture.randomGraph(seed: seed), seed: seed) }
+        for seed in 1...UInt64(LongTests.caseCount(200, usual: 4)) { try expectSame(WalkFixture.randomGraph(seed: seed), seed: seed) }
     }
 
     @Test func `walks over every kind of relationship equal naive walks`() throws {
-        for seed in 1...UInt64(LongTests.areWanted ? 200 : 8) {
+        for seed in 1...UInt64(LongTests.caseCount(200, usual: 8)) {
             let count = 4 * Int(seed % 12 + 1)
             try expectSame(WalkFixture.graph(seed: seed, count: count, linkCount: count * Int(seed % 6 + 1)), seed: seed)
         }
