@@ -9,10 +9,13 @@ extension CRC32C {
 
     private static let polynomial: UInt32 = 0x82F6_3B78
 
-    /// The numbers x^(2^k) modulo the polynomial of CRC-32C, for k from 0 to 31. The highest bit is the coefficient of x^0.
+    /// x^(2^31 - 1) is 1 modulo the polynomial, so x^(2^k) repeats with this period. For zlib's polynomial, the period is 32.
+    private static let period = 31
+
+    /// The numbers x^(2^k) modulo the polynomial of CRC-32C, for k from 0 to 30. The highest bit is the coefficient of x^0.
     private static let powersOfX: [UInt32] = {
         var powers: [UInt32] = [1 << 30]
-        while powers.count < 32 { powers.append(product(powers[powers.count - 1], powers[powers.count - 1])) }
+        while powers.count < period { powers.append(product(powers[powers.count - 1], powers[powers.count - 1])) }
         return powers
     }()
 
@@ -20,10 +23,9 @@ extension CRC32C {
     private static func power(ofZeroBytes count: Int) -> UInt32 {
         var power: UInt32 = 1 << 31
         var rest = count
-        // x^(2^32 - 1) is 1, so x^(2^k) repeats with a period of 32.
         var exponent = 3
         while rest != 0 {
-            if rest & 1 != 0 { power = product(powersOfX[exponent & 31], power) }
+            if rest & 1 != 0 { power = product(powersOfX[exponent % period], power) }
             rest >>= 1
             exponent += 1
         }

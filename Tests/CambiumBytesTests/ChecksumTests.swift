@@ -35,6 +35,19 @@ import Testing
         }
     }
 
+    @Test func `checksums of parts are combined at every length, also beyond 512 MiB`() {
+        let first = CRC32C.checksum(Array("cambium".utf8))
+        var (zeros, byteCount) = (CRC32C.checksum([UInt8](repeating: 0, count: 1 << 10)), 1 << 10)
+        let whole = CRC32C.checksum([UInt8](repeating: 0, count: byteCount), from: first)
+        #expect(CRC32C.combined(first, zeros, secondByteCount: byteCount) == whole)
+        while byteCount < 1 << 40 {
+            let twice = CRC32C.combined(CRC32C.combined(first, zeros, secondByteCount: byteCount), zeros, secondByteCount: byteCount)
+            zeros = CRC32C.combined(zeros, zeros, secondByteCount: byteCount)
+            byteCount *= 2
+            #expect(CRC32C.combined(first, zeros, secondByteCount: byteCount) == twice, "\(byteCount) bytes")
+        }
+    }
+
     @Test(arguments: 0...40)
     func `a checksum continues from the checksum of the preceding bytes`(_ cut: Int) {
         let bytes = (0..<40).map { UInt8($0 * 7 % 256) }
