@@ -34,10 +34,11 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
-        // `derived` contains changes in columns of the old layout, so it is cleared. Instead, all derived attributes are computed if any of
-        // them may change.
+        // `derived` contains changes in columns of the old layout, such as objects that lost links. So it is cleared, and all derived
+        // attributes are computed if it has a change, or if any of them may change.
+        let isChanged = !derived.isEmpty || plan.mayChangeDerived
         derived = DerivedNotes()
-        if plan.mayChangeDerived { noteAllDerived() }
+        if isChanged { noteAllDerived() }
         pending.migration = plan.checks
     }
 

@@ -1,3 +1,4 @@
+import CambiumLog
 import Testing
 
 @testable import Cambium
@@ -62,5 +63,32 @@ import Testing
         let orders = try DerivedOrders()
         try migrate(orders) { $0["Order"][relationship: "items"].cardinality = .orderedToMany }
         #expect(try orders.values("itemCount") == ["2", "1", "0"])
+    }
+
+    /// Tags that count their documents. A document of the entity `holder`, or of its sub-entities, can have tags.
+    private static func documents(holder: String) -> SchemaDefinition {
+        var definition = SchemaDefinition {
+            EntityDefinition("Document")
+            EntityDefinition("Page", parent: "Document")
+            EntityDefinition("Tag") {
+                AttributeDefinition("documentCount", .int64, derived: .count("documents"))
+                RelationshipDefinition("documents", to: holder, .toMany, inverse: "tags")
+            }
+        }
+        definition[holder].relationships = [RelationshipDefinition("tags", to: "Tag", .toMany, inverse: "documents")]
+        return definition
+    }
+
+    @Test func `objects that lose a moved relationship leave the counts`() throws {
+        let store = try Store.create(MemoryVolume(), schema: Schema(Self.documents(holder: "Document")), durability: .synced)
+        let tag = try store.write { transaction in
+            let tag = try transaction.insert("Tag")
+            for entity in ["Document", "Page"] { try transaction.insert(entity, links: ["tags": [tag]]) }
+            return tag
+        }.result
+        #expect(try store.graph[tag, "documentCount"] == .int(2))
+        try store.migrate(to: Self.documents(holder: "Page"))
+        #expect(try store.graph[tag, "documentCount"] == .int(1))
+        #expect(store.graph.invariantFindings() == [])
     }
 }
