@@ -33,7 +33,9 @@ extension Graph {
     ///
     ///     try store.graph.previewClone(of: [note]).objectCount
     public func previewClone(of ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> CloneSummary {
-        CloneSummary(try planClone(ids, request).hierarchies, schema)
+        let plan = try planClone(ids, request)
+        try plan.checkFollowedValues(nil)
+        return CloneSummary(plan.hierarchies, schema)
     }
 }
 
@@ -56,6 +58,7 @@ extension WriteTransaction {
         let time = max(environment.now(), timeMin)
         let op = plan.op(time: time) { [environment] in CloneSeed(environment.randomBytes(16)) }
         try plan.checkTime(op)
+        try plan.checkFollowedValues(op.time)
         let map = CloneMap(plan, draft)
         let roots = plan.rootIDs.compactMap(map.copy(of:))
         let summary = CloneSummary(op, schema)

@@ -3,6 +3,12 @@ package import CambiumModel
 /// The objects that a clone will copy. They are found, counted and checked before the clone changes anything. A plan is valid for the graph
 /// or draft from which it was made, until that graph or draft changes.
 package struct ClonePlan: Sendable {
+    /// An attribute of copies whose value the clone creates, and an entity of these copies.
+    struct CreatedValue: Sendable {
+        let entity: Entity
+        let attribute: Attribute
+    }
+
     package let options: CloneOptions
     let members: CloneMembers
     let roots: [ObjectPlace]
@@ -17,6 +23,8 @@ package struct ClonePlan: Sendable {
     package let needsSeed: Bool
     /// Whether copies get the time of the clone.
     package let needsTime: Bool
+    /// The attributes with rules that take a new UUID, or the time of the clone, from an ancestor.
+    let followedValues: [CreatedValue]
 
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
 
@@ -42,6 +50,29 @@ package struct ClonePlan: Sendable {
                         "'\(member.entity.name).\(attribute.name)': the time of the clone \(violation). Change this rule in the schema.")
                 }
             }
+        }
+    }
+
+    /// Throws `.ruleViolated` if an attribute does not allow the new UUID, or the time of the clone, that it takes from an ancestor.
+    ///
+    /// A replay does not call this method, because the writer made the check before it wrote the log.
+    ///
+    /// - Parameter time: The time of the clone, or `nil` if only new UUIDs are checked.
+    package func checkFollowedValues(_ time: Timestamp?) throws(CambiumError) {
+        for value in followedValues {
+            let violation: String?
+            switch value.attribute.type {
+            case .date: violation = time.flatMap { value.attribute.constraints.check(.date($0.date)) }
+            // A new UUID is random, so it is never one of the allowed values.
+            case .uuid: violation = value.attribute.constraints.allowed == nil ? nil : "is new, so it is not one of the allowed values"
+            default: violation = nil
+            }
+            guard let violation else { continue }
+            let kind = value.attribute.type == .date ? "time of the clone" : "UUID"
+            throw CambiumError(
+                .ruleViolated,
+                "'\(value.entity.name).\(value.attribute.name)': the \(kind) that a copy takes from an ancestor \(violation). Change this "
+                    + "rule, or '\(options.keys.followParent)' in the userInfo of the attribute.")
         }
     }
 }

@@ -44,16 +44,22 @@ extension ClonePlanner {
     }
 
     /// Throws `.ruleViolated` if an attribute of a copy has no fallback and no ancestor from which the attribute can take a value.
+    ///
+    /// - Returns: The attributes with rules that take a value from an ancestor whose value the clone creates, such as a new UUID.
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
-    ) throws(CambiumError) {
+    ) throws(CambiumError) -> [ClonePlan.CreatedValue] {
         var known: [CopiedAttribute: Value?] = [:]
+        var created: [ClonePlan.CreatedValue] = []
         for (index, entry) in entries.enumerated() {
             let entity = member(Int(entry.table), entry.row)
             for follower in members[entity.number].followers {
                 if entry.parent == CloneWalk.noParent, isGiven(follower.attribute, options) { continue }
                 if followed(follower, index, entries) != nil {
-                    try checkFollowed(follower, index, entries, members, options, &known)
+                    let isCreated = try checkFollowed(follower, index, entries, members, options, &known)
+                    if isCreated, !created.contains(where: { $0.attribute === follower.attribute }) {
+                        created.append(ClonePlan.CreatedValue(entity: entity, attribute: follower.attribute))
+                    }
                     continue
                 }
                 if follower.follow.fallback != .fail { continue }
@@ -66,17 +72,19 @@ extension ClonePlanner {
                         + "Set '\(options.keys.withoutParent)' to 'keep' or 'blank' in the userInfo of '\(follower.attribute.name)'.")
             }
         }
+        return created
     }
 
     /// Throws `.ruleViolated` if the attribute of a copy does not allow the value that the copy takes from an ancestor.
+    ///
+    /// - Returns: Whether the clone creates the value and the attribute has rules, so that the value must be checked later.
     private func checkFollowed(
         _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions,
         _ known: inout [CopiedAttribute: Value?]
-    ) throws(CambiumError) {
-        guard !follower.attribute.constraints.isEmpty else { return }
-        guard let value = value(of: follower.attribute, index, entries, members, options, &known),
-            let violation = follower.attribute.constraints.check(value)
-        else { return }
+    ) throws(CambiumError) -> Bool {
+        guard !follower.attribute.constraints.isEmpty else { return false }
+        guard let value = value(of: follower.attribute, index, entries, members, options, &known) else { return true }
+        guard let violation = follower.attribute.constraints.check(value) else { return false }
         let entry = entries[index]
         let entity = member(Int(entry.table), entry.row)
         let id = ObjectID(root: entity.root, serial: reader.rows(Int(entry.table)).serial(entry.row))

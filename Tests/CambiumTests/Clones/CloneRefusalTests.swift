@@ -134,6 +134,23 @@ import Testing
         try fixture.expectRefused("Node/1")
     }
 
+    @Test func `a time or a new UUID of the parent that does not fit is refused`() throws {
+        let made = #""made": {"type": "date", "optional": true, "userInfo": {"rebuild": "now"}}"#
+        let when =
+            #""when": {"type": "date", "optional": true, "max": "2001-01-01T00:00:00Z", "#
+            + #""userInfo": {"followParent": "made", "withoutParent": "keep"}}"#
+        let nodes = #"{"_id":"Node/1","left":"Node/2"}"# + "\n" + #"{"_id":"Node/2"}"#
+        let times = try CloneFixture(CloneModels.schema(node: #""left": {"to": "Node"}"#, attributes: made + ", " + when), nodes)
+        try times.expectRefused("Node/1")
+        try times.clone("Node/2", gives: #"{"_id":"Node/3","made":"$now"}"#)
+        let id = #""id": {"type": "uuid", "optional": true, "userInfo": {"rebuild": "uuid"}}"#
+        let owner =
+            #""owner": {"type": "uuid", "optional": true, "enum": ["00000000-0000-4000-8000-000000000001"], "#
+            + #""userInfo": {"followParent": "id", "withoutParent": "keep"}}"#
+        let uuids = try CloneFixture(CloneModels.schema(node: #""left": {"to": "Node"}"#, attributes: id + ", " + owner), nodes)
+        try uuids.expectRefusal(.ruleViolated, of: "Node/1", mentioning: "Node.owner")
+    }
+
     @Test func `too many or too few members of a copy or of an object linked to it are refused`() throws {
         func fixture(_ bounds: String, _ back: String) throws -> CloneFixture {
             let schema = CloneModels.pair(#""many": true, "inverse": "node"\#(bounds)"#, back: #""inverse": "leaves"\#(back)"#)
