@@ -51,6 +51,31 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
+    @Test func `losses of moved properties and of entities with another parent are reported`() throws {
+        func schema(animal: String = "", pet: String, cat: String, kitten: String = "") -> String {
+            #"""
+            {"entities": {"Animal": {"attributes": {\#(animal)}}, "Pet": {"parent": "Animal", \#(pet)}, "Cat": {"parent": "\#(cat)"},
+             "Kitten": {"parent": "Cat", "attributes": {\#(kitten)}}, "Toy": {}}}
+            """#
+        }
+        let name = #""name": {"type": "string", "optional": true}"#
+        let pet = #""attributes": {"owner": {"type": "string", "optional": true}}, "relationships": {"toys": {"to": "Toy", "many": true}}"#
+        let place = try Workplace.withStore()
+        try place.write(schema(animal: name, pet: pet, cat: "Pet"), to: "animals.json")
+        try place.write(schema(pet: pet, cat: "Animal", kitten: name), to: "next.json")
+        #expect(try place.run("init", "animals", "--schema", "animals.json").code == 0)
+        #expect(try place.run("insert", "animals", "Toy").code == 0)
+        #expect(try place.run("insert", "animals", "Pet", "name=Rex", "owner=Ann").code == 0)
+        #expect(try place.run("insert", "animals", "Kitten", "name=Tom", "owner=Bob", "toys=Toy/1").code == 0)
+        let output = try place.run("schema", "animals", "--set", "next.json", "--dry-run").output
+        #expect(output.contains("moved from Animal to Kitten: 1 value would be lost"))
+        #expect(output.contains("parent Pet -> Animal, 1 object: 2 values and links would be lost"))
+        let report = try #require(try place.run("schema", "animals", "--set", "next.json", "--json").json.first)
+        let changes = try #require(report["changes"] as? [[String: Any]])
+        #expect(changes.compactMap { $0["lost"] as? Int } == [2, 1])
+        #expect(try place.run("verify", "animals").code == 0)
+    }
+
     @Test func `an entity that was renamed is found by either name`() throws {
         let place = try place()
         let next = Workplace.notes.replacing(#""Memo": {"#, with: #""Text": { "renamedFrom": "Memo", "#)

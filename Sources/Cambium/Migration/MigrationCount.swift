@@ -13,17 +13,47 @@ struct MigrationCount {
         migration.changes.map { change in
             let (objects, lost) = change.property == nil ? entityCounts(change) : propertyCounts(change)
             let handling: MigrationReport.Handling = change.isAutomatic ? .automatic : hasProgram ? .program : .refused
-            return MigrationReport.Entry(change: change, handling: handling, objectCount: objects, lostCount: lost)
+            return MigrationReport.Entry(
+                change: change, handling: handling, objectCount: objects, lostCount: lost, lostKind: lostKind(change))
         }
+    }
+
+    private func lostKind(_ change: SchemaChange) -> MigrationReport.Entry.LostKind {
+        guard change.property != nil else { return change.aspect == "parent" ? .valuesAndLinks : .objects }
+        guard let subject = change.old, let number = subject.property else { return .values }
+        return old.entity(subject.entity)?.relationship(number) == nil ? .values : .links
     }
 
     private func entityCounts(_ change: SchemaChange) -> (Int, Int) {
         guard let entity = change.old.flatMap({ old.entity($0.entity) }) else { return (0, 0) }
         switch (change.kind, change.aspect) {
         case (.removed, _), (.replaced, _): return (0, graph.exactCount(of: entity))
-        case (.changed, "parent"), (.changed, "identity"), (.changed, "unique"): return (graph.count(of: entity), 0)
+        case (.changed, "parent"): return (graph.count(of: entity), inheritedLoss(of: entity))
+        case (.changed, "identity"), (.changed, "unique"): return (graph.count(of: entity), 0)
         default: return (0, 0)
         }
+    }
+
+    /// Returns the number of values and members that objects lose because an entity gets another parent.
+    ///
+    /// Other changes count the losses of a property that is removed or moved, and of a descendant that also gets another parent.
+    private func inheritedLoss(of entity: Entity) -> Int {
+        var family = entity.family.filter { new.entity($0) != nil }
+        for number in migration.changes.filter({ $0.aspect == "parent" }).compactMap({ $0.old?.entity }) where number != entity.number {
+            if entity.family.contains(number) { family.subtract(old.entity(number)?.family ?? []) }
+        }
+        var count = 0
+        for attribute in entity.attributes where attribute.entity != entity.number {
+            guard new.attribute(attribute.number, ofRoot: entity.root)?.entity == attribute.entity else { continue }
+            let losing = family.filter { new.entity($0)?.attribute(attribute.number) == nil }
+            if !losing.isEmpty { count += graph.valueCount(of: attribute, in: losing).present }
+        }
+        for relationship in entity.relationships where relationship.entity != entity.number {
+            guard new.relationship(relationship.number, ofRoot: entity.root)?.entity == relationship.entity else { continue }
+            let losing = family.filter { new.entity($0)?.relationship(relationship.number) == nil }
+            if !losing.isEmpty { count += graph.memberCount(of: relationship, in: losing) }
+        }
+        return count
     }
 
     private func propertyCounts(_ change: SchemaChange) -> (Int, Int) {

@@ -46,11 +46,18 @@ struct MigrationText {
         if entry.handling == .refused { text += " NEEDS A PROGRAM: \(change.reason ?? "")" }
         if entry.objectCount > 0 { text += ", \(affected(entry))" }
         if entry.lostCount > 0 {
-            let noun = change.property == nil ? "object" : isRelationship(change) ? "link" : "value"
-            let verb = isDone ? "lost" : "would be lost"
-            text += ": \(Readable.of(entry.lostCount, noun)) \(verb)"
+            text += ": \(lost(entry)) \(isDone ? "lost" : "would be lost")"
         }
         return text
+    }
+
+    private func lost(_ entry: MigrationReport.Entry) -> String {
+        switch entry.lostKind {
+        case .objects: Readable.of(entry.lostCount, "object")
+        case .values: Readable.of(entry.lostCount, "value")
+        case .links: Readable.of(entry.lostCount, "link")
+        case .valuesAndLinks: entry.lostCount == 1 ? "1 value or link" : "\(Readable.count(entry.lostCount)) values and links"
+        }
     }
 
     /// Returns a description of a change, without the objects that it affects.
@@ -96,11 +103,5 @@ struct MigrationText {
         case (.changed, "parent"): return Readable.of(entry.objectCount, "object")
         default: return "the default for \(Readable.of(entry.objectCount, "object"))"
         }
-    }
-
-    /// Returns whether a removed property was a relationship. For a relationship, `before` is the name of its destination. For an
-    /// attribute, `before` is the name of a type. Entities rarely have the name of a type.
-    private func isRelationship(_ change: SchemaChange) -> Bool {
-        change.before.map { AttributeType(rawValue: $0) == nil } ?? false
     }
 }
