@@ -34,7 +34,7 @@ extension Graph {
     ///     try store.graph.previewClone(of: [note]).objectCount
     public func previewClone(of ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> CloneSummary {
         let plan = try planClone(ids, request)
-        try plan.checkFollowedValues(nil)
+        try plan.checkCreated(nil)
         return CloneSummary(plan.hierarchies, schema)
     }
 }
@@ -58,7 +58,7 @@ extension WriteTransaction {
         let time = max(environment.now(), timeMin)
         let op = plan.op(time: time) { [environment] in CloneSeed(environment.randomBytes(16)) }
         try plan.checkTime(op)
-        try plan.checkFollowedValues(op.time)
+        try plan.checkCreated(op.time)
         let map = CloneMap(plan, draft)
         let roots = plan.rootIDs.compactMap(map.copy(of:))
         let summary = CloneSummary(op, schema)

@@ -23,8 +23,8 @@ package struct ClonePlan: Sendable {
     package let needsSeed: Bool
     /// Whether copies get the time of the clone.
     package let needsTime: Bool
-    /// The attributes with rules that take a new UUID, or the time of the clone, from an ancestor.
-    let followedValues: [CreatedValue]
+    /// The attributes with rules that get a new UUID, or the time of the clone, in any copy.
+    let created: [CreatedValue]
 
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
 
@@ -35,44 +35,33 @@ package struct ClonePlan: Sendable {
             hierarchies: hierarchies, setHash: setHash)
     }
 
-    /// Throws `.ruleViolated` if an attribute that gets the time of the clone does not allow this time. Throws `.invalidInput` if an
-    /// attribute cannot hold the time.
+    /// Throws `.invalidInput` if an attribute cannot hold the time of the clone.
     package func checkTime(_ op: CloneOp) throws(CambiumError) {
         guard let time = op.time else { return }
         for count in hierarchies.flatMap(\.counts) {
-            let member = members[count.entity]
-            for (attribute, rule) in member.policy.attributes where rule.source == .now {
-                let date = Value.date(time.date)
-                _ = try StoredCell(date, attribute)
-                if let violation = attribute.constraints.check(date) {
-                    throw CambiumError(
-                        .ruleViolated,
-                        "'\(member.entity.name).\(attribute.name)': the time of the clone \(violation). Change this rule in the schema.")
-                }
+            for (attribute, rule) in members[count.entity].policy.attributes where rule.source == .now {
+                _ = try StoredCell(.date(time.date), attribute)
             }
         }
     }
 
-    /// Throws `.ruleViolated` if an attribute does not allow the new UUID, or the time of the clone, that it takes from an ancestor.
+    /// Throws `.ruleViolated` if an attribute of a copy does not allow the new UUID, or the time of the clone, that it gets.
     ///
     /// A replay does not call this method, because the writer made the check before it wrote the log.
     ///
     /// - Parameter time: The time of the clone, or `nil` if only new UUIDs are checked.
-    package func checkFollowedValues(_ time: Timestamp?) throws(CambiumError) {
-        for value in followedValues {
+    package func checkCreated(_ time: Timestamp?) throws(CambiumError) {
+        for value in created {
             let violation: String?
             switch value.attribute.type {
-            case .date: violation = time.flatMap { value.attribute.constraints.check(.date($0.date)) }
+            case .date: violation = time.flatMap { value.attribute.constraints.check(.date($0.date)) }.map { "the time of the clone \($0)" }
             // A new UUID is random, so it is never one of the allowed values.
-            case .uuid: violation = value.attribute.constraints.allowed == nil ? nil : "is new, so it is not one of the allowed values"
+            case .uuid: violation = value.attribute.constraints.allowed.map { _ in "a new UUID is not one of the allowed values" }
             default: violation = nil
             }
             guard let violation else { continue }
-            let kind = value.attribute.type == .date ? "time of the clone" : "UUID"
             throw CambiumError(
-                .ruleViolated,
-                "'\(value.entity.name).\(value.attribute.name)': the \(kind) that a copy takes from an ancestor \(violation). Change this "
-                    + "rule, or '\(options.keys.followParent)' in the userInfo of the attribute.")
+                .ruleViolated, "'\(value.entity.name).\(value.attribute.name)': \(violation). Change this rule in the schema.")
         }
     }
 }

@@ -8,8 +8,7 @@ extension ClonePlanner {
     ) throws(CambiumError) {
         var repeated: [String] = []
         var canShare = false
-        var rootCounts: [EntityNumber: Int] = [:]
-        for root in roots { rootCounts[entity(at: root).number, default: 0] += 1 }
+        let rootCounts = rootCounts(roots)
         let counts = Dictionary(uniqueKeysWithValues: hierarchies.flatMap(\.counts).map { ($0.entity, $0.count) })
         for member in present where !member.entity.uniqueSets.isEmpty {
             let rules = Dictionary(uniqueKeysWithValues: member.policy.attributes.map { ($0.attribute.number, $0.rule) })
@@ -43,9 +42,31 @@ extension ClonePlanner {
         }
     }
 
+    private func rootCounts(_ roots: [ObjectPlace]) -> [EntityNumber: Int] {
+        var counts: [EntityNumber: Int] = [:]
+        for root in roots { counts[entity(at: root).number, default: 0] += 1 }
+        return counts
+    }
+
+    /// Returns the attributes with rules that get a new UUID, or the time of the clone, without regard to ancestors. Omits an attribute if
+    /// the request gives its value to all copies.
+    func createdValues(
+        _ present: [CloneMembers.Member], _ hierarchies: [CloneOp.Hierarchy], _ roots: [ObjectPlace], _ options: CloneOptions
+    ) -> [ClonePlan.CreatedValue] {
+        let rootCounts = rootCounts(roots)
+        let counts = Dictionary(uniqueKeysWithValues: hierarchies.flatMap(\.counts).map { ($0.entity, $0.count) })
+        return present.flatMap { member in
+            let areAllRoots = rootCounts[member.entity.number] == counts[member.entity.number]
+            return member.policy.attributes.filter { attribute, rule in
+                (rule.source == .newUUID || rule.source == .now) && rule.follow == nil && !attribute.constraints.isEmpty
+                    && !(areAllRoots && isGiven(attribute, options))
+            }.map { ClonePlan.CreatedValue(entity: member.entity, attribute: $0.attribute) }
+        }
+    }
+
     /// Throws `.ruleViolated` if an attribute of a copy has no fallback and no ancestor from which the attribute can take a value.
     ///
-    /// - Returns: The attributes with rules that take a value from an ancestor whose value the clone creates, such as a new UUID.
+    /// - Returns: The attributes with `followParent` and with rules that get a value that the clone creates, such as a new UUID.
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) -> [ClonePlan.CreatedValue] {
@@ -55,14 +76,14 @@ extension ClonePlanner {
             let entity = member(Int(entry.table), entry.row)
             for follower in members[entity.number].followers {
                 if entry.parent == CloneWalk.noParent, isGiven(follower.attribute, options) { continue }
-                if followed(follower, index, entries) != nil {
-                    let isCreated = try checkFollowed(follower, index, entries, members, options, &known)
+                let isFollowed = followed(follower, index, entries) != nil
+                if isFollowed || follower.follow.fallback != .fail {
+                    let isCreated = try isCreated(follower, isFollowed: isFollowed, index, entries, members, options, &known)
                     if isCreated, !created.contains(where: { $0.attribute === follower.attribute }) {
                         created.append(ClonePlan.CreatedValue(entity: entity, attribute: follower.attribute))
                     }
                     continue
                 }
-                if follower.follow.fallback != .fail { continue }
                 let id = ObjectID(root: entity.root, serial: reader.rows(Int(entry.table)).serial(entry.row))
                 let path = [String](repeating: "^", count: follower.follow.levelCount) + [follower.follow.name]
                 throw CambiumError(
@@ -75,16 +96,15 @@ extension ClonePlanner {
         return created
     }
 
-    /// Throws `.ruleViolated` if the attribute of a copy does not allow the value that the copy takes from an ancestor.
-    ///
-    /// - Returns: Whether the clone creates the value and the attribute has rules, so that the value must be checked later.
-    private func checkFollowed(
-        _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions,
-        _ known: inout [CopiedAttribute: Value?]
+    /// Returns whether an attribute with rules gets a value that the clone creates, so that the value must be checked later. Throws
+    /// `.ruleViolated` if the attribute does not allow the value that the copy takes from an ancestor.
+    private func isCreated(
+        _ follower: CloneMembers.Follower, isFollowed: Bool, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers,
+        _ options: CloneOptions, _ known: inout [CopiedAttribute: Value?]
     ) throws(CambiumError) -> Bool {
         guard !follower.attribute.constraints.isEmpty else { return false }
         guard let value = value(of: follower.attribute, index, entries, members, options, &known) else { return true }
-        guard let violation = follower.attribute.constraints.check(value) else { return false }
+        guard isFollowed, let violation = follower.attribute.constraints.check(value) else { return false }
         let entry = entries[index]
         let entity = member(Int(entry.table), entry.row)
         let id = ObjectID(root: entity.root, serial: reader.rows(Int(entry.table)).serial(entry.row))

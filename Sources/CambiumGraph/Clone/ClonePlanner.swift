@@ -49,12 +49,12 @@ struct ClonePlanner {
         try checkRowCapacity(rows)
         let present = hierarchies.flatMap(\.counts).map { members[$0.entity] }
         try checkUnique(present, hierarchies, roots, options)
-        let created = try checkFollowers(entries, members, options)
+        let created = try createdValues(present, hierarchies, roots, options) + checkFollowers(entries, members, options)
         let sources = present.lazy.flatMap { $0.policy.attributes }.map(\.rule.source)
         return ClonePlan(
             options: options, members: members, roots: roots, rows: rows, entries: entries, rootIDs: ids, hierarchies: hierarchies,
             setHash: CloneSetHash.of(rows, layout), needsSeed: sources.contains(.newUUID), needsTime: sources.contains(.now),
-            followedValues: created)
+            created: created)
     }
 
     /// Returns the rules of the clone. If the request adds no rules, the rules are determined only once for each schema.

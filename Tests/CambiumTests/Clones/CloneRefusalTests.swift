@@ -151,6 +151,28 @@ import Testing
         try uuids.expectRefusal(.ruleViolated, of: "Node/1", mentioning: "Node.owner")
     }
 
+    @Test func `a new UUID that is not one of the allowed values is refused`() throws {
+        let id =
+            #""id": {"type": "uuid", "optional": true, "enum": ["00000000-0000-4000-8000-000000000001"], "userInfo": {"rebuild": "uuid"}}"#
+        let fixture = try CloneFixture(CloneModels.schema(node: "", attributes: id), #"{"_id":"Node/1"}"#)
+        try fixture.expectRefusal(.ruleViolated, of: "Node/1", mentioning: "Node.id")
+    }
+
+    @Test func `a time that no copy gets is not checked`() throws {
+        let when =
+            #""when": {"type": "date", "optional": true, "max": "2001-01-01T00:00:00Z", "#
+            + #""userInfo": {"rebuild": "now", "followParent": "when", "withoutParent": "blank"}}"#
+        let fixture = try CloneFixture(
+            CloneModels.schema(node: #""left": {"to": "Node"}"#, attributes: when),
+            #"{"_id":"Node/1","left":"Node/2"}"# + "\n" + #"{"_id":"Node/2"}"#)
+        try fixture.clone("Node/2", gives: #"{"_id":"Node/3"}"#)
+        let early = try Value(text: "2000-01-01T00:00:00Z", type: .date)
+        try fixture.clone(
+            "Node/1", with: CloneRequest(rootValues: ["when": early]),
+            gives: #"{"_id":"Node/4","when":"2000-01-01T00:00:00Z","left":"Node/5"}"# + "\n"
+                + #"{"_id":"Node/5","when":"2000-01-01T00:00:00Z"}"#)
+    }
+
     @Test func `too many or too few members of a copy or of an object linked to it are refused`() throws {
         func fixture(_ bounds: String, _ back: String) throws -> CloneFixture {
             let schema = CloneModels.pair(#""many": true, "inverse": "node"\#(bounds)"#, back: #""inverse": "leaves"\#(back)"#)
