@@ -96,7 +96,11 @@ extension Draft {
     /// Returns the value that a derived attribute of an object has after the changes so far. Returns `nil` if this value is already stored.
     func pendingValue(of attribute: Attribute, at place: ObjectPlace) -> Value? {
         guard attribute.isDerived, !derived.isEmpty else { return nil }
-        let column = layout.derived.ofTable[Int(place.table)].first { $0.attribute === attribute }
+        // The caller may have the attribute from another schema, such as the schema before a migration.
+        let column = layout.derived.ofTable[Int(place.table)].first {
+            $0.attribute.number == attribute.number && $0.attribute.root == attribute.root
+                && $0.attribute.schemaName.isSame(as: attribute.schemaName)
+        }
         guard let column, hasDerived(column, place.row) else { return nil }
         // An error means that the attribute cannot hold the value. The end of the transaction reports this error.
         return try? reader.derivedValue(column, place.row)

@@ -65,6 +65,20 @@ import Testing
         }
     }
 
+    @Test func `a transaction computes a derived value for an attribute of the schema before a migration`() throws {
+        let orders = try DerivedOrders()
+        let pieces = try orders.store.schema.required("Order").requiredAttribute("pieces")
+        var definition = orders.store.schema.definition
+        definition["Item"].attributes.append(AttributeDefinition("note", .string, .optional))
+        try orders.store.migrate(to: definition)
+        let (first, a) = (try orders.order(1), try orders.item("a"))
+        try orders.store.write { transaction in
+            try transaction.set(a, "pieces", to: 40)
+            let value = transaction[first, pieces]
+            #expect(value == Value.int(43))
+        }
+    }
+
     @Test func `a transaction that sets a derived attribute is refused`() throws {
         let orders = try DerivedOrders()
         let first = try orders.order(1)
