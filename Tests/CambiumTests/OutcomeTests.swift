@@ -70,6 +70,41 @@ import Testing
         #expect(again.graph.objectCount == 1)
     }
 
+    /// Returns a store in which a second transaction was staged, and never written, because the sync of the first one failed. Also returns
+    /// the tickets of both transactions, and the object that reports to refs whether the second one was committed.
+    private func failedSync() throws -> (store: Store, tickets: [Ticket], known: TransactionOutcome) {
+        let volume = GatedVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        volume.isShut.store(true, ordering: .relaxed)
+        let first = try store.enqueue { try $0.insert("Note", ["id": .int(1)]) }.ticket
+        volume.arrivals.wait()
+        let (known, second) = try store.enqueue { transaction in
+            try transaction.insert("Note", ["id": .int(2)])
+            let known = TransactionOutcome()
+            transaction.outcome = known
+            return known
+        }
+        // Later transactions build on the second transaction, so they may use its refs until the sync fails.
+        #expect(known.isCommitted)
+        volume.isBroken.store(true, ordering: .relaxed)
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        #expect([first, second].map(outcome) == [.outcomeUnknown, .ioFailure])
+        return (store, [first, second], known)
+    }
+
+    @Test func `refs to objects of a transaction that was not yet written when a sync failed are no longer valid`() throws {
+        let (store, _, known) = try failedSync()
+        #expect(!known.isCommitted)
+        store.abandon()
+    }
+
+    @Test func `a ticket of a transaction that was lost with a failed sync reports the same error after the store is closed`() throws {
+        let (store, tickets, _) = try failedSync()
+        #expect(code { try store.close() } != nil)
+        #expect(tickets.map(outcome) == [.outcomeUnknown, .ioFailure])
+    }
+
     @Test func `a store whose disk failed removes no file of a store that is opened after it`() throws {
         let volume = GatedVolume()
         var tuning = LogTuning()

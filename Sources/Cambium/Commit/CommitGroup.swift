@@ -96,6 +96,12 @@ final class FrameFate: @unchecked Sendable {
     /// Records that the transactions were not written, and marks each of them as rolled back.
     func fail(_ error: CambiumError) {
         failure = error
+        rollBack()
+    }
+
+    /// Marks each transaction as rolled back, because the transactions will never be written.
+    func rollBack() {
         for outcome in outcomes { outcome.rollBack() }
+        outcomes = []
     }
 }

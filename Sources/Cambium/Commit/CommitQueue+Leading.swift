@@ -108,6 +108,10 @@ extension CommitQueue {
     /// Rolls back to the last confirmed version. Call this method only while the writer's lock is held.
     private func rollBack() {
         writtenGraph = nil
+        // The log refuses all later writes, so the staged transactions are never written. Threads now read their `FrameFate` without the
+        // lock, so a later leader must not change it.
+        fate.rollBack()
+        fate = FrameFate()
         writer.rollBack()
     }
 
