@@ -105,6 +105,11 @@ import Testing
         #expect(tickets.map(outcome) == [.outcomeUnknown, .ioFailure])
     }
 
+    @Test func `closing reports an unknown outcome even if a transaction was staged when the sync failed`() throws {
+        let (store, _, _) = try failedSync()
+        #expect(code { try store.close() } == .outcomeUnknown)
+    }
+
     @Test func `a store whose disk failed removes no file of a store that is opened after it`() throws {
         let volume = GatedVolume()
         var tuning = LogTuning()

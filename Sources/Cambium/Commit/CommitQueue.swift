@@ -101,12 +101,15 @@ final class CommitQueue: @unchecked Sendable {
         group.graph = graph
         if waiter == .thread { group.threadCount += 1 } else { group.listenerCount += 1 }
         writer.metrics.waitingCommitCount.add(1, ordering: .relaxed)
+        // After a failed sync, the log still has staged transactions that were rolled back. No later commit depends on them, so
+        // `log.hasStaged` does not decide.
+        let fate = writtenGraph == nil ? nil : fate
         let leads = !isSyncing
         isSyncing = true
         if leads, waiter != .thread { queue.async { self.lead() } }
         return PendingCommit(
             transaction: number, hasChanges: hasChanges, graph: waiter == .ticket ? nil : graph, byteCount: byteCount, isStaged: isStaged,
-            fate: log?.hasStaged ?? false ? fate : nil, group: group, leads: leads && waiter == .thread)
+            fate: fate, group: group, leads: leads && waiter == .thread)
     }
 
     /// Whether the last sync was at least `interval` microseconds ago, or the clock was set back to an earlier time.
