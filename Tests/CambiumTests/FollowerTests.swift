@@ -214,6 +214,21 @@ import Testing
         try await endless.value
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `each stream of a follower yields the newest graph, even if another call has read the transactions`() async throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        let follower = try StoreFollower(volume)
+        var first = follower.graphs(every: .milliseconds(1)).makeAsyncIterator()
+        var second = follower.graphs(every: .milliseconds(1)).makeAsyncIterator()
+        #expect(try await first.next()?.objectCount == 0)
+        #expect(try await second.next()?.objectCount == 0)
+        try insert(store, 1)
+        try follower.advance()
+        #expect(try await first.next()?.objectCount == 1)
+        #expect(try await second.next()?.objectCount == 1)
+    }
+
     @Test func `a follower releases its first checkpoint as it advances, and shows the same graph as the store`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)

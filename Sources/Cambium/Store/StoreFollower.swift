@@ -138,7 +138,7 @@ public final class StoreFollower: @unchecked Sendable {
     // MARK: Streams
 
     /// Returns a stream of the current graph and of newer graphs, once the follower sees them. A slow consumer receives only the newest
-    /// graph. The stream ends when the task is cancelled.
+    /// graph. The stream ends when the task is cancelled. A follower may have several streams, and each of them gets the newest graph.
     ///
     /// A dedicated thread reads the log, so that no thread of a task waits for the disk. The thread ends with the stream.
     ///
@@ -159,13 +159,26 @@ public final class StoreFollower: @unchecked Sendable {
         to continuation: AsyncThrowingStream<Graph, any Error>.Continuation, every interval: Duration, until ending: DispatchSemaphore
     ) {
         let microseconds = Int(clamping: max(0, interval.microseconds))
-        continuation.yield(graph)
+        var sent: TransactionNumber?
+        sendNewest(to: continuation, after: &sent)
         while ending.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {
             do {
-                if try advance() > 0 { continuation.yield(graph) }
+                try advance()
             } catch {
                 return continuation.finish(throwing: error)
             }
+            sendNewest(to: continuation, after: &sent)
         }
+    }
+
+    /// Sends the newest graph, unless its transaction is `sent`. Another stream or caller may have read the transaction. So the number that
+    /// `advance` returns does not show whether the graph is new here.
+    private func sendNewest(
+        to continuation: AsyncThrowingStream<Graph, any Error>.Continuation, after sent: inout TransactionNumber?
+    ) {
+        let newest = graph
+        if newest.transaction == sent { return }
+        sent = newest.transaction
+        continuation.yield(newest)
     }
 }
