@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumLog
 import Synchronization
 import Testing
@@ -50,6 +51,30 @@ import Testing
             return volume.contents
         }
         #expect(volumes[0] == volumes[1])
+    }
+
+    @Test(arguments: [true, false])
+    func `other writers do not wait for the rows of a small batch, even if these come from a pipe`(isHooked: Bool) throws {
+        let store = try Store.notes()
+        let isLocked = Guarded<[Bool]>([])
+        let lines = (1...4).map { Array((row($0) + "\n").utf8) }
+        let pipe = ImportSource(name: "pipe", isRepeatable: false) {
+            var rest = lines[...]
+            return { buffer in
+                isLocked.withLock { $0.append(store.writer.lock.isHeldByCaller) }
+                guard let line = rest.popFirst() else { return 0 }
+                buffer.copyBytes(from: line)
+                return line.count
+            }
+        }
+        var options = ImportOptions()
+        options.batchRowCount = 2
+        let hooks = isHooked ? ImportHooks(finish: { _, _, _ in }) : ImportHooks()
+        let note = try store.schema.required("Note")
+        #expect(try store.importRows(note, from: [pipe], options, hooks: hooks).counts.inserted == 4)
+        #expect(isLocked.withLock { $0.count } > lines.count)
+        // A hook must see the effects of all previous rows, so its rows are read in the transaction.
+        #expect(isLocked.withLock { $0.contains(true) } == isHooked)
     }
 
     @Test func `the first bad row is reported, even if later rows were read ahead`() throws {

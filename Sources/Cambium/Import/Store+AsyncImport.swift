@@ -36,7 +36,7 @@ extension Store {
     ///
     /// The import buffers at most a few megabytes, and requests more values from the sequence only after it has read the buffered ones. The
     /// transaction is open from the first row to the last, and other writers wait for it. If rows arrive slowly, `batchRowCount` can divide
-    /// the import into several transactions.
+    /// the import into several transactions. If there are no hooks, a batch of at most 512 rows is read before its transaction begins.
     ///
     /// An error of the sequence ends the import, and so does the cancellation of the task. In both cases nothing was imported, except
     /// earlier batches.

@@ -35,6 +35,7 @@ package struct ImportInput {
         let reader = try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
         let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
         // A read from a pipe may wait for ever. So the feed does not read the rows of a pipe before the import needs them.
-        return RowFeed(source, isAhead: !pace.isSingle && !sources.contains(where: \.mayWait))
+        let isAhead = !pace.isSingle && !sources.contains(where: \.mayWait)
+        return RowFeed(source, isAhead: isAhead, isSingle: pace.isSingle)
     }
 }

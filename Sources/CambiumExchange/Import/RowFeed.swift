@@ -16,28 +16,30 @@ package final class RowFeed: @unchecked Sendable {
 
     private let source: RowSource
     private let isAhead: Bool
+    private let isSingle: Bool
     private let queue = BoundedQueue<RowBatch>(countMax: batchCountMax, weightMax: byteCountMax)
     /// Emptied batches. A later read reuses their memory.
     private let spare = Guarded<[RowBatch]>([])
-    private var isBegun = false
     /// Whether `begin` has read the first rows, and `next` has not returned them yet.
     private var hasFirst = false
     private var thread: DedicatedThread?
 
-    /// - Parameter isAhead: whether rows may be read before `next` requests them.
-    init(_ source: RowSource, isAhead: Bool) {
+    /// - Parameters:
+    ///   - isAhead: whether a thread may read rows before the import needs them.
+    ///   - isSingle: whether only `next` reads rows, because a hook examines each row in the transaction.
+    init(_ source: RowSource, isAhead: Bool, isSingle: Bool) {
         self.source = source
         self.isAhead = isAhead
+        self.isSingle = isSingle
     }
 
-    /// Waits for the first rows, so that the import does not use the store before there are rows. If more rows follow, starts the thread
-    /// that reads them. Does nothing if rows must not be read before `next` requests them.
+    /// Waits for the first rows of a transaction, so that the import does not lock the store before there are rows. If more rows follow and
+    /// may be read ahead, starts the thread that reads them. Does nothing if only `next` reads rows.
     package func begin() {
         if thread != nil { queue.waitForElement() }
-        guard isAhead, !isBegun else { return }
-        isBegun = true
+        guard thread == nil, !hasFirst, !isSingle else { return }
         hasFirst = true
-        if readBatch() { thread = DedicatedThread { self.readAll() } }
+        if readBatch(), isAhead { thread = DedicatedThread { self.readAll() } }
     }
 
     /// Returns the next rows. The caller must not call this method after it has received the last rows.
