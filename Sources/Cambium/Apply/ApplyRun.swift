@@ -95,7 +95,7 @@ struct ApplyRun {
         }
     }
 
-    private func checkLast() throws { _ = try lastPending.flatMap { store.commits.outcome($0) }?.get() }
+    private func checkLast() throws { _ = try lastPending?.outcome?.get() }
 
     // MARK: Comparing
 

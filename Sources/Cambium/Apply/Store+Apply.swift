@@ -79,7 +79,7 @@ extension Store {
         ) { store in
             let (pending, _) = try store.pipeline.copy(first)
             try store.waitForDisk()
-            _ = try store.commits.outcome(pending)?.get()
+            _ = try pending.outcome?.get()
         }
     }
 

@@ -16,8 +16,8 @@ final class CommitPipeline: Sendable {
 
     enum Checks { case all, none }
 
-    /// Runs a transaction and commits its changes, without waiting for the disk. The caller must then call `settle` or `whenSettled` of the
-    /// queue.
+    /// Runs a transaction and commits its changes, without waiting for the disk. The caller must then call `settle` of the queue, or
+    /// `whenSettled` of the commit.
     ///
     /// Throws `.misuse` inside the closure of another write of the store.
     ///
@@ -75,7 +75,7 @@ final class CommitPipeline: Sendable {
     /// Throws `.conflict` if the transaction does not follow the last transaction, `.notWritable` if the store was closed, and the errors
     /// of `Draft.replay`.
     ///
-    /// - Returns: the commit, and the time of the transaction in this store. `CommitQueue.outcome` returns the result of the commit.
+    /// - Returns: the commit, and the time of the transaction in this store. `PendingCommit.outcome` is the result of the commit.
     func copy(_ record: LogRecord) throws -> (pending: PendingCommit, time: Timestamp) {
         var upkeep: UpkeepAlarm.Reading?
         let copied = try writer.lock.hold(as: .commit) {

@@ -129,16 +129,4 @@ final class CommitQueue: @unchecked Sendable {
             lead(as: group)
         }
     }
-
-    /// Returns the result of a commit, or `nil` if it is not known yet.
-    func outcome(_ pending: PendingCommit) -> Result<Receipt, CambiumError>? {
-        guard let group = pending.group else { return pending.result }
-        return group.outcomeIfSettled.map(pending.result(of:))
-    }
-
-    /// Calls `body` when a commit is as durable as it must be, or has failed. `body` runs on an arbitrary thread, which it must not block.
-    func whenSettled(_ pending: PendingCommit, _ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
-        guard let group = pending.group else { return body(pending.result) }
-        group.notify { outcome in body(pending.result(of: outcome)) }
-    }
 }

@@ -52,4 +52,18 @@ struct PendingCommit: Sendable {
                 + cause.message,
             underlying: cause)
     }
+
+    // MARK: Without a waiting thread
+
+    /// The result of the commit; `nil` if it is not known yet.
+    var outcome: Result<Receipt, CambiumError>? {
+        guard let group else { return result }
+        return group.outcomeIfSettled.map(result(of:))
+    }
+
+    /// Calls `body` when the commit is as durable as it must be, or has failed. `body` runs on an arbitrary thread, and must not block it.
+    func whenSettled(_ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
+        guard let group else { return body(result) }
+        group.notify { outcome in body(result(of: outcome)) }
+    }
 }

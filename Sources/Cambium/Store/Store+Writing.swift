@@ -100,7 +100,7 @@ extension Store {
             _ = try commits.settle(pending)
             throw CambiumError(.repeated, "The request was applied earlier. This call changed nothing. Use the result of the first call.")
         }
-        return (result, Ticket(commits, pending))
+        return (result, Ticket(pending))
     }
 
     /// Runs a transaction whose closure returns no result. `body` may also change the draft directly, and append the corresponding ops.

@@ -3,15 +3,13 @@ import CambiumModel
 /// A handle with which a caller waits until an enqueued transaction is durable.
 ///
 /// A ticket holds the graph of its receipt, as the receipt does. All tickets of one sync hold the same graph. Release a ticket after you
-/// have read its receipt, so that the pages of this graph can be used again.
+/// have read its receipt, so that the pages of this graph can be used again. A ticket does not keep the store open.
 public struct Ticket: Sendable {
-    private let commits: CommitQueue
+    // This is the only part of the store that a ticket holds, so a kept ticket does not keep the store open. The thread or the block that
+    // leads the commit's group keeps the store open until the outcome is known.
     private let pending: PendingCommit
 
-    init(_ commits: CommitQueue, _ pending: PendingCommit) {
-        self.commits = commits
-        self.pending = pending
-    }
+    init(_ pending: PendingCommit) { self.pending = pending }
 
     /// The receipt of the transaction, once the transaction is as durable as it must be.
     ///
@@ -20,12 +18,12 @@ public struct Ticket: Sendable {
     /// with the transaction. That graph may also contain other transactions that became durable with the same sync.
     public var receipt: Receipt {
         get async throws {
-            if let outcome = commits.outcome(pending) { return try outcome.get() }
+            if let outcome = pending.outcome { return try outcome.get() }
             return try await withCheckedThrowingContinuation { continuation in
                 whenSettled { continuation.resume(with: $0.mapError { $0 as any Error }) }
             }
         }
     }
 
-    func whenSettled(_ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) { commits.whenSettled(pending, body) }
+    func whenSettled(_ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) { pending.whenSettled(body) }
 }
