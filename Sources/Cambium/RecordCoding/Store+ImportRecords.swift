@@ -6,7 +6,8 @@ extension Store {
     ///     let notes = try store.importRecords(Note.self, from: [.file("notes.json")]).records
     ///
     /// The records are read from the graph directly after the last transaction, in the order of the rows. If two rows describe one object,
-    /// there are two records of it. A row that `onError: .skip` omits has no record.
+    /// there are two records of it. A row that `onError: .skip` omits has no record. If rows are imported in batches, a row whose object
+    /// another writer deletes before the last batch has no record.
     ///
     /// Throws as `importRows` does. Throws `.unknownName` if the record does not fit the store's schema, and `.invalidInput` for a dry run;
     /// in these cases, nothing was imported. Throws `.unexpectedValue` if the record cannot hold a value of an object; in that case, the
@@ -38,7 +39,9 @@ extension Store {
             reached(run.report)
             throw error
         }
-        let records: [Record] = try (run.graph ?? graph).load(report.rowObjects.compactMap(\.self))
-        return ImportedRecords(records: records, report: report)
+        let imported = run.graph ?? graph
+        // Between two batches, another writer may have deleted an object of an earlier batch.
+        let ids = report.rowObjects.compactMap(\.self).filter { imported.contains($0) }
+        return ImportedRecords(records: try imported.load(ids), report: report)
     }
 }

@@ -198,4 +198,25 @@ struct RecordDecodingTests {
         let error = try #require(throws: CambiumError.self) { try store.importRecords(Song.self, from: [source], options) }
         #expect(error.code == .invalidInput)
     }
+
+    @Test("importRecords omits an object that another writer deletes between two batches")
+    func deletedBetweenBatches() throws {
+        let store = try Music.store()
+        let lines = (1...2).map { Array("{\"id\":\($0)}\n".utf8) }
+        let source = ImportSource(name: "pipe", isRepeatable: false) {
+            var rest = lines[...]
+            return { buffer in
+                // The second row is read after the first batch was committed.
+                if var song = try store.graph.find(Song.self, identity: 1) { try store.delete(&song) }
+                guard let line = rest.popFirst() else { return 0 }
+                buffer.copyBytes(from: line)
+                return line.count
+            }
+        }
+        var options = ImportOptions()
+        options.batchRowCount = 1
+        let imported = try store.importRecords(Song.self, from: [source], options)
+        #expect(imported.records.map(\.id) == [2])
+        #expect(imported.report.counts.inserted == 2)
+    }
 }
