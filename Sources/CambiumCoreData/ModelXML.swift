@@ -20,7 +20,7 @@ enum ModelXML {
         if bytes.count > ModelFile.byteCountMax {
             throw CambiumError(
                 .limitExceeded,
-                "The file has more than 16 MiB, which is the maximum for a Core Data model. Check that the path leads to such a model.",
+                "The file is larger than 16 MiB, which is the maximum for a Core Data model. Check that the path leads to such a model.",
                 place: .init(file: file))
         }
         try checkText(bytes, file: file)

@@ -11,10 +11,10 @@ extension SchemaDefinition {
     /// If an entity has exactly one uniqueness constraint, the constraint becomes the entity's identity. The key `cambium.identity` in the
     /// entity's user info states another identity, as attributes separated by commas.
     ///
-    /// A limit for the length of a text counts Unicode scalars here, and UTF-16 units in Core Data.
+    /// A limit on the length of a text counts Unicode scalars here, but UTF-16 units in Core Data.
     ///
     /// - Parameter path: An `.xcdatamodeld` folder, whose current version is read; an `.xcdatamodel` folder; or its `contents`.
-    /// - Throws: `.notFound`, `.ioFailure`, `.limitExceeded` (a model has at most 16 MiB), or `.invalidInput` with the place.
+    /// - Throws: `.notFound`, `.ioFailure`, `.limitExceeded` (a model may be at most 16 MiB), or `.invalidInput` with the place.
     public init(coreDataModel path: String) throws(CambiumError) {
         let file = try ModelFile.contents(of: path)
         try self.init(coreDataModel: try ModelFile.read(file), file: file)

@@ -70,7 +70,7 @@
             findings.add(mistake, at: literal, fix: fix)
         }
 
-        /// A component of an index: `-name` for the descending order, `name[c]` for texts without regard to case.
+        /// A component of an index: `-name` for descending order, `name[c]` for texts without regard to case.
         private struct Component {
             let name: String
             let isDescending: Bool
@@ -82,7 +82,7 @@
                 name = String(text.dropFirst(isDescending ? 1 : 0).dropLast(isFolded ? 3 : 0))
             }
 
-            /// Returns the text of a component that has the direction of this component, and the given name.
+            /// Returns the text of a component with the given name and the direction of this component.
             func text(_ name: String, isFolded: Bool) -> String { (isDescending ? "-" : "") + name + (isFolded ? "[c]" : "") }
         }
     }

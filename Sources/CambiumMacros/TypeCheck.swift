@@ -35,7 +35,7 @@
                 // An identity and a collection of objects cannot be optional either.
                 let mayBeOptional = !property.isIdentity && (property.isJSON || !shape.wrapped.isToMany)
                 let mistake = Mistake(
-                    "implicitlyUnwrapped", "'\(property.name)' is unwrapped implicitly, so a missing value would end the program.",
+                    "implicitlyUnwrapped", "'\(property.name)' is implicitly unwrapped, so a missing value would end the program.",
                     mayBeOptional ? "Write '?'." : "Remove '!'.")
                 findings.add(
                     mistake, at: mark ?? type.lastToken(viewMode: .sourceAccurate) ?? .unknown(""),

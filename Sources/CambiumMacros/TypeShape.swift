@@ -3,7 +3,7 @@
 
     /// The kind of a type, as its syntax shows. A macro sees only names, and does not know to which types the names refer.
     indirect enum TypeShape {
-        /// One of the types of attributes.
+        /// A type that an attribute can have.
         case attribute(String)
         /// A known type of the standard library or Foundation that an attribute cannot have.
         case unsupported(String)
@@ -33,7 +33,7 @@
             }
         }
 
-        /// The types of attributes, by their names.
+        /// The names of the types that an attribute can have.
         static let attributeTypes: Set<String> = [
             "Bool", "Int", "Int16", "Int32", "Int64", "Float", "Double", "Decimal", "DecimalNumber", "String", "Data", "Date", "UUID",
             "URL",

@@ -59,8 +59,8 @@ extension Store {
             try store.close()
             return run.report
         } catch {
-            // Ignores an error of closing, because the caller needs the error of the run. The next opening does the work that closing could
-            // not do.
+            // Ignores an error of closing, because the caller needs the error of the run. The work that closing could not do is done when
+            // the store is next opened.
             try? store.close()
             throw error
         }

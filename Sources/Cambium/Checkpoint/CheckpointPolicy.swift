@@ -11,8 +11,8 @@ import CambiumModel
 public struct CheckpointPolicy: Sendable, Hashable {
     /// The maximum number of checkpoints, including the newest ones. At least 1.
     public var countMax: Int
-    /// The maximum disk space of the data that only checkpoints of earlier moments need, in percent of the size of the newest checkpoint.
-    /// The limit is at least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
+    /// The maximum disk space of the data that only checkpoints of earlier moments need, as a percentage of the size of the newest
+    /// checkpoint. The limit is at least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
     public var pastPercent: Int
     /// The form in which pages are stored. A change takes effect at the first checkpoint after the store is opened again. That checkpoint
     /// stores all pages.

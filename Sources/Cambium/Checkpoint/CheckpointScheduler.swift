@@ -78,9 +78,9 @@ final class CheckpointScheduler: Sendable {
         }
     }
 
-    /// Makes a checkpoint before the store is closed, if the next opening would take long without it.
+    /// Makes a checkpoint before the store is closed, if opening the store again would take long without it.
     func makeAtClosing() {
-        // This number includes the log before a failed checkpoint, because the next opening must replay that log.
+        // This number includes the log before a failed checkpoint, because that log must be replayed when the store is next opened.
         let tailByteCount = writer.alarm.loggedByteCount - checkpointer.newest.loggedByteCount
         if tailByteCount >= tuning.closingCheckpointByteCount { attempt() }
     }
@@ -173,7 +173,8 @@ final class CheckpointScheduler: Sendable {
             limits.oldByteCount = Self.sum(begin, tuning.oldByteCount)
             (limits.oldBegin, limits.oldTime) = (doneTime, Self.sum(doneTime, tuning.checkpointInterval))
         } else {
-            // The interval begins with the next commit. Therefore, the next commit rings the alarm, regardless of the amount of log.
+            // The interval begins with the next commit, whose time is not known yet. So the next commit rings the alarm, however little has
+            // been logged. `isDue` then records its time and sets the real limits.
             (limits.oldByteCount, limits.oldTime) = (.min, .min)
         }
         writer.alarm.set(limits)

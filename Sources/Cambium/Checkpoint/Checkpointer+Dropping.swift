@@ -25,8 +25,8 @@ extension Checkpointer {
     /// Removes the checkpoints that could not be used when the store was opened. They are no longer needed, because the new checkpoint
     /// `newest` can be used. A process that has opened an unusable checkpoint keeps the checkpoint's file of pages open.
     ///
-    /// If `newest` begins a new file of pages, all pages of `newest` were checked. Therefore also removes the file in which a process
-    /// recorded that it had found corruption.
+    /// If `newest` begins a new file of pages, all pages of `newest` were checked. In this case, the method also removes the file in which
+    /// a process recorded that it had found corruption.
     func dropSkippedCheckpoints(except newest: TransactionNumber) throws {
         for number in skippedCheckpoints where number != newest {
             if try volume.exists(CheckpointRecord.path(number)) {
@@ -37,8 +37,8 @@ extension Checkpointer {
         }
         try syncRecords()
         skippedCheckpoints = []
-        // A checkpoint in an existing file uses some of the same chunks as earlier checkpoints. If a process has found corruption, only the
-        // next opening of the store can check these chunks. So the record of the corruption stays.
+        // A checkpoint in an existing file uses some of the same chunks as earlier checkpoints. If a process has found corruption, these
+        // chunks can be checked only when the store is next opened. So the record of the corruption stays.
         if beginsFile { try PageFile.removeDamageMark(volume) }
         beginsFile = false
     }

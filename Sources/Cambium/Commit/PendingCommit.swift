@@ -41,7 +41,7 @@ struct PendingCommit: Sendable {
     }
 
     /// Returns the error of the commit if its group fails. The outcome is unknown only if the kernel received the bytes of the commit.
-    /// Otherwise, the next opening cannot find these bytes.
+    /// Otherwise, these bytes cannot be in the log when the store is next opened.
     private func failure(_ cause: CambiumError) -> CambiumError {
         guard let fate else { return .outcomeUnknown(transaction, cause) }
         if let failure = fate.failure { return failure }

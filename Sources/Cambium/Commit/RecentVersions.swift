@@ -7,8 +7,8 @@ import Synchronization
 /// one observer wants each transaction separately.
 ///
 /// The writer adds a version before readers see it, so an observer must not use a version that is newer than the visible graph. The memory
-/// is bounded. There are limits for the number of versions, and for the size of their pages that the newest version no longer uses. The
-/// last two versions always stay.
+/// is bounded. There are limits on the number of versions, and on the total size of the pages that only older versions still use. The last
+/// two versions always stay.
 final class RecentVersions: Sendable {
     /// A version, and the transaction that led to it.
     struct Moment: Sendable {

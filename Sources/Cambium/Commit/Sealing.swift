@@ -28,8 +28,8 @@ final class Sealing: Sendable {
         self.tuning = tuning
     }
 
-    /// The last error of sealing or merging; `nil` if there was no error. After an error, the segments are unchanged, and the next opening
-    /// tries again.
+    /// The last error of sealing or merging; `nil` if there was no error. After an error, the segments are unchanged, and the store tries
+    /// again when it is next opened.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
     /// Seals a segment (a file of the log) to which no more transactions are added.

@@ -28,7 +28,7 @@ package struct Statistics: Sendable {
     /// The versions of the graph that readers hold although there is a newer version.
     package struct Pins: Sendable, Hashable {
         package let versionCount: Int
-        /// The number of bytes in pages that the newest version no longer uses, but that one of these old versions still does.
+        /// The number of bytes in pages that one of these old versions still uses, but the newest version does not.
         package let byteCount: Int
         package let leaseCount: Int
         /// The time at which the oldest lease began; `nil` if there is no lease.

@@ -53,7 +53,7 @@ extension LoadedCheckpoint {
     }
 
     /// Returns the owners of the chunks of a file: the checkpoint that contains a chunk, and the leases of readers. Chunks without an owner
-    /// are used again; otherwise each opening would make the file larger.
+    /// are used again; otherwise the file would grow whenever the store is opened.
     ///
     /// - Parameter pageFile: the existing file to which the next checkpoint is written; `nil` for a new file, in which no chunk has an
     ///   owner.

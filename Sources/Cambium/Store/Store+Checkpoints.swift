@@ -3,9 +3,9 @@ public import CambiumModel
 
 /// Checkpoints and compaction.
 extension Store {
-    /// Stores the newest graph, so that the next opening begins with this graph. Writers continue at the same time; only one checkpoint is
-    /// made at a time. The store also makes checkpoints automatically: when the log after the last checkpoint has grown to several MiB, and
-    /// before the store is closed.
+    /// Stores the newest graph. When the store is next opened, it begins with this graph. Writers continue at the same time; only one
+    /// checkpoint is made at a time. The store also makes checkpoints automatically: when the log after the last checkpoint has grown to
+    /// several MiB, and before the store is closed.
     ///
     /// Throws `.ioFailure` if a disk operation fails; in that case, the existing checkpoints stay, and nothing else changes. Throws
     /// `.invalidInput` for a store in memory, and `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the
@@ -80,10 +80,11 @@ extension Store {
     public var checkpointFailure: CambiumError? { checkpoints?.failure }
 
     /// The last error of sealing or merging segments of the log in the background; `nil` if there was no error. After an error, the
-    /// segments are unchanged, and the next opening tries again.
+    /// segments are unchanged, and the store tries again when it is next opened.
     public var sealingFailure: CambiumError? { commits.sealing?.failure }
 
-    /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts. The
-    /// next opening of the store checks every checkpoint completely, and replays the log after a sound checkpoint. See Docs/CHECKPOINTS.md.
+    /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts. When
+    /// the store is next opened, it checks every checkpoint completely, and replays the log after a sound checkpoint. See
+    /// Docs/CHECKPOINTS.md.
     public static func onCorruptPages(_ body: @escaping @Sendable (CambiumError) -> Never) { CorruptPages.setHandler(body) }
 }

@@ -5,9 +5,10 @@ public import CambiumModel
 extension Store {
     /// Syncs, records that the log is closed, and releases the lock. A closed store can be read, but not written.
     ///
-    /// Throws `.outcomeUnknown` if earlier commits are not known to be durable, because a sync failed: the next opening shows which of
-    /// these commits exist. Throws `.ioFailure` if all commits are durable and the files cannot be closed. Throws `.misuse` inside the
-    /// closure of a write; the store then stays open. If another thread is closing the store, waits until that thread has finished.
+    /// Throws `.outcomeUnknown` if earlier commits are not known to be durable, because a sync failed. When the store is next opened, it
+    /// shows which of these commits exist. Throws `.ioFailure` if all commits are durable and the files cannot be closed. Throws `.misuse`
+    /// inside the closure of a write; the store then stays open. If another thread is closing the store, waits until that thread has
+    /// finished.
     ///
     /// Graphs of the store can still be read, and stay unchanged even if another process then writes to the store. A lease (a small file)
     /// ensures this: it lists the chunks of the store's files that these graphs map. If the lease cannot be written, the lock is released

@@ -147,7 +147,7 @@ extension Store {
         }
     }
 
-    /// Opens a store. The caller holds the lock of the store. If the opening succeeds, the returned object takes over the lock.
+    /// Opens a store. The caller holds the lock of the store. If this method succeeds, the returned object takes over the lock.
     ///
     /// - Parameter content: the transactions that the log must have.
     private static func open(

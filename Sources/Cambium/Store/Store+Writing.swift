@@ -9,9 +9,9 @@ extension Store {
     /// are broken, the store stays unchanged. One `.ruleViolated` reports all broken rules.
     ///
     /// A commit has three possible outcomes. The commit is done if this call returns. The commit is not done if this call throws any error
-    /// except `.outcomeUnknown`. With `.outcomeUnknown`, the disk failed after it received the transaction, so the next opening may or may
-    /// not find the transaction. Open the store again and look, or repeat the write with the same request id. This store object accepts no
-    /// more writes.
+    /// except `.outcomeUnknown`. With `.outcomeUnknown`, the disk failed after it received the transaction, so the store may or may not
+    /// contain the transaction when it is next opened. Open the store again and look, or repeat the write with the same request id. This
+    /// store object accepts no more writes.
     ///
     /// - Parameters:
     ///   - author: The author of the change, its reason and its request, which the log keeps.

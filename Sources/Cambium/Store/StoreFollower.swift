@@ -123,7 +123,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// Returns a replay that begins with the first of these checkpoints that still exists and is not corrupt. Returns `nil` if there is no
     /// such checkpoint.
     private func replay(_ reader: LogReader, fromFirstOf numbers: [TransactionNumber]) throws -> Replay? {
-        // If some process has found corruption, the checkpoints are checked completely, as at an opening.
+        // If some process has found corruption, the checkpoints are checked completely, as they are when a store is opened.
         let isSuspect = try PageFile.corruptionNote(volume) != nil
         for number in numbers {
             do throws(CambiumError) {

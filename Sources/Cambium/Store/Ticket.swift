@@ -14,8 +14,8 @@ public struct Ticket: Sendable {
     /// The receipt of the transaction, once the transaction is as durable as it must be.
     ///
     /// Throws `.ioFailure` if the disk refused the transaction, which then has no effect. Throws `.outcomeUnknown` if the disk failed after
-    /// it received the transaction: the next opening may or may not find the transaction. The receipt's graph is the graph that readers got
-    /// with the transaction. That graph may also contain other transactions that became durable with the same sync.
+    /// it received the transaction: the store may or may not contain the transaction when it is next opened. The receipt's graph is the
+    /// graph that readers got with the transaction. That graph may also contain other transactions that became durable with the same sync.
     public var receipt: Receipt {
         get async throws {
             if let outcome = pending.outcome { return try outcome.get() }

@@ -70,7 +70,7 @@ public struct StoreMetrics: Sendable, Hashable {
 
     /// The number of old versions of the graph that readers still hold.
     public internal(set) var pinnedVersionCount = 0
-    /// The number of bytes in pages that the newest version no longer uses, but that an old version still does.
+    /// The number of bytes in pages that an old version still uses, but the newest version does not.
     public internal(set) var pinnedByteCount = 0
     /// The number of bytes in all pages that are part of at least one version of the graph.
     public internal(set) var pageByteCount = 0

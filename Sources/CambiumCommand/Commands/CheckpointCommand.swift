@@ -54,7 +54,7 @@ struct CheckpointSettings: ParsableArguments {
     @Option(help: .init("Keep at most this many checkpoints.", valueName: "count")) var keep: Int?
     @Option(
         help: .init(
-            "Limit the disk space that only earlier moments need, in percent of the newest checkpoint's size.", valueName: "percent"))
+            "Limit the disk space that only earlier moments need, as a percentage of the newest checkpoint's size.", valueName: "percent"))
     var pastPercent: Int?
     @Option(
         help: .init(

@@ -40,7 +40,7 @@ struct PromptRun {
     private static func entity(_ clause: PromptClause, _ schema: Schema) throws(PromptMistake) -> Entity {
         if let entity = schema.entity(clause.text) { return entity }
         let similar = schema.entities.first { $0.name.lowercased() == clause.text.lowercased() }
-        let remedy = similar.map { "Write '\($0.name)'." } ?? "Begin the line with an entity, or try 'schema' or 'help'."
+        let remedy = similar.map { "Write '\($0.name)'." } ?? "Begin the line with the name of an entity, or try 'schema' or 'help'."
         throw PromptMistake(.unknownName, "'\(Excerpt.plain(clause.text))' is neither an entity nor a command. \(remedy)", at: clause.start)
     }
 
@@ -80,7 +80,7 @@ struct PromptRun {
         for part in clause.parts {
             let words = part.text.split(separator: " ")
             guard let name = words.first, let last = words.dropFirst().last, ["desc", "asc"].contains(last.lowercased()) else { continue }
-            throw PromptMistake("Write 'sort -\(name)' for the descending order, and 'sort \(name)' for the ascending one.", at: part.start)
+            throw PromptMistake("Write 'sort -\(name)' for descending order, and 'sort \(name)' for ascending order.", at: part.start)
         }
         return try clause.located { try SortKey.list(parsing: clause.text) }
     }

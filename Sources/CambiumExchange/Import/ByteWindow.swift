@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The part of an import's input that is in memory. Bytes before this window have been dropped, and bytes after it have not been read.
 ///
-/// The window has 64 KiB of memory for a short input. For a longer input, the window has at least 8 MiB, and always enough memory for the
-/// largest document. A document has at most 64 MiB.
+/// The window takes 64 KiB of memory for a short input. For a longer input, the window takes at least 8 MiB, and always enough memory for
+/// the largest document. A document is at most 64 MiB.
 struct ByteWindow {
     static let documentByteCountMax = 64 << 20
     static let byteCount = 8 << 20
@@ -69,7 +69,7 @@ struct ByteWindow {
 
     /// Moves the remaining bytes to the front and reads more bytes after them. Returns `false` at the end of the input.
     ///
-    /// Throws `.limitExceeded` if the document at `position` has more than 64 MiB. Rethrows the errors of `read`.
+    /// Throws `.limitExceeded` if the document at `position` is larger than 64 MiB. Rethrows the errors of `read`.
     mutating func refill() throws -> Bool {
         if isAtEnd { return false }
         if position > 0 {
@@ -89,7 +89,7 @@ struct ByteWindow {
 
     private mutating func grow() throws {
         guard bytes.count <= Self.documentByteCountMax else {
-            let message = "The document or record that begins here has more than 64 MiB, which is the maximum. Split it into smaller ones."
+            let message = "The document or record that begins here is larger than 64 MiB, which is the maximum. Split it into smaller ones."
             throw CambiumError(.limitExceeded, message, place: .init(file: file, line: line))
         }
         let byteCount = max(2 * bytes.count, Self.byteCount + Self.padding)

@@ -13,7 +13,7 @@ package struct ImportBatch {
     /// without these rows.
     package struct RefusedRows: Error {
         package struct Refusal {
-            /// The number of the row, counted from 1 over all sources.
+            /// The number of the row, counted from 1 across all sources.
             package let place: Int
             package let row: ImportReport.RowError
         }

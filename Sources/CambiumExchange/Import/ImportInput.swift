@@ -29,7 +29,7 @@ package struct ImportInput {
 
     /// Returns a feed of the rows that follow the first `firstRow` rows.
     ///
-    /// - Parameter refused: the rows to omit, counted from 1 over all sources.
+    /// - Parameter refused: the rows to omit, counted from 1 across all sources.
     package func feed(firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) throws(CambiumError) -> RowFeed {
         let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
         let reader = try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)

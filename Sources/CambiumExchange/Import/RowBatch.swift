@@ -7,7 +7,7 @@ import CambiumModel
 /// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and reused. A failure is stored
 /// with the faulty part of the row. The planner throws the failure only if it uses the faulty part.
 package struct RowBatch: Sendable {
-    /// A range of indexes. A document has at most 64 MiB, so 32 bits are enough for every count in a batch.
+    /// A range of indexes. A document is at most 64 MiB, so 32 bits are enough for every count in a batch.
     struct Span {
         private let first: UInt32
         private let end: UInt32

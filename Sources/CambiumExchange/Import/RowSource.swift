@@ -19,12 +19,12 @@ final class RowSource {
     private let pace: RowPace
     private let transactionRowCount: Int
     private let refused: Set<Int>
-    /// The number of the last row that was read, counted over all sources.
+    /// The number of the last row that was read, counted across all sources.
     @exclusivity(unchecked) private var row: Int
     private var skippedCount: Int
 
     /// - Parameter firstRow: the number of rows that are skipped at the beginning.
-    /// - Parameter refused: the rows to omit, counted from 1 over all sources.
+    /// - Parameter refused: the rows to omit, counted from 1 across all sources.
     init(_ documents: DocumentStream, _ reader: RowReader, firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) {
         self.documents = documents
         self.reader = reader
@@ -111,7 +111,7 @@ final class RowSource {
         guard reader.isUncertain else { return }
         let start = reader.batch.bytes.count
         guard start + bytes.count <= Int(UInt32.max) else {
-            let message = "the rows of one batch have more than 4 GiB; use smaller batches"
+            let message = "the rows of one batch take more than 4 GiB; use smaller batches"
             row.failure = reader.batch.note(RowFailure(code: .tooLarge, pointer: "", message: message))
             return
         }

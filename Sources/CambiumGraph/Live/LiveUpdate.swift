@@ -40,9 +40,9 @@ public struct LiveUpdate: Sendable {
     public let updated: [Place]
     /// The sections of the new result; empty if the query has no sections.
     public let sections: [LiveSection]
-    /// The indexes of sections in the old result that the new result does not have, ascending.
+    /// The indexes, in the old result, of the sections that the new result does not have; ascending.
     public let deletedSections: [Int]
-    /// The indexes of sections in the new result that the old result did not have, ascending.
+    /// The indexes, in the new result, of the sections that the old result did not have; ascending.
     public let insertedSections: [Int]
 
     /// The last transaction that the new result contains.

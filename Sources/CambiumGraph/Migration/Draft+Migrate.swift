@@ -154,7 +154,7 @@ extension Draft {
         guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
         var bits: UInt64 = 0
         withUnsafeMutableBytes(of: &bits) { target in
-            // SAFETY: a value of a type that can be widened has at most 8 bytes. The leaf has `width` bytes for each row.
+            // SAFETY: a value of a type that can be widened takes at most 8 bytes. The leaf has `width` bytes for each row.
             target.copyMemory(
                 from: UnsafeRawBufferPointer(
                     start: leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), count: min(width, 8)))

@@ -49,7 +49,7 @@ package struct ChunkRelease {
         disk.run()
     }
 
-    /// The maximum number of chunks that one step releases. These chunks have 1 MiB together.
+    /// The maximum number of chunks that one step releases. These chunks together take 1 MiB.
     static let stepCountMax = 16
     /// The maximum number of chunks that one step examines.
     static let lookCountMax = 4096

@@ -43,9 +43,9 @@ final class PageMemory {
         return base
     }
 
-    /// Maps a region. The first region has 256 KiB, and a later region has about as many bytes as are in use. A region has at most 64 MiB
-    /// and at most a sixteenth of the budget. Large regions use huge pages, because the first touch of fresh memory is the largest cost of
-    /// a bulk load. Returns `false` if the budget is exhausted.
+    /// Maps a region. The first region takes 256 KiB, and a later region takes about as many bytes as are in use. A region takes at most 64
+    /// MiB and at most a sixteenth of the budget. Large regions use huge pages, because the first touch of fresh memory is the largest cost
+    /// of a bulk load. Returns `false` if the budget is exhausted.
     private func addRegion(isForced: Bool) -> Bool {
         let isPrepared = !preparedRegions.isEmpty
         var byteCount = nextRegionByteCount

@@ -210,8 +210,8 @@ final class PageSpace: @unchecked Sendable {
         return chunk
     }
 
-    /// Skips new chunks that are still in use by graphs from an earlier opening of the store. Later, these chunks become empty chunks of
-    /// this space.
+    /// Skips new chunks that another owner still uses, such as a graph of a closed store. Later, these chunks become empty chunks of this
+    /// space.
     private func skipOwnedChunks() {
         while chunkCount < PageLayout.chunkCountMax, !mayUse(chunkCount) {
             if chunkCount == memories.count { memories.append(.none) }

@@ -67,7 +67,7 @@ final class TextNode: ConditionNode {
 }
 
 extension cmachine_text {
-    /// The maximum number of bytes at the end of a text that are compared.
+    /// A comparison covers at most this many bytes at the end of a text.
     fileprivate static var byteCountMax: Int { MemoryLayout<UInt64>.size }
 
     /// Creates a comparison with the last bytes of a text, because different texts often begin with the same bytes.

@@ -16,8 +16,7 @@ struct PinnedVersions {
     /// The index at which the next call to `reclaimSome` begins.
     private var lookPlace = 0
     private(set) var count = 0
-    /// The total size, in granules of 16 bytes, of the pages that the newest version no longer reaches, but that a pinned version still
-    /// does.
+    /// The total size, in granules of 16 bytes, of the pages that a pinned version still uses, but the newest version does not.
     private(set) var deadGranules = 0
 
     private static let lookCount = 4

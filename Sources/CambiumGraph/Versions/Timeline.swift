@@ -55,8 +55,8 @@ package final class Timeline: @unchecked Sendable {
         return pinned.count
     }
 
-    /// The number of bytes in pages that the newest version no longer reaches, but that a replaced version still does. Complexity:
-    /// O(replaced versions + pages of the released versions).
+    /// The number of bytes in pages that a replaced version still uses, but the newest version does not. Complexity: O(replaced versions +
+    /// pages of the released versions).
     package var pinnedByteCount: Int {
         reclaim()
         return pinned.deadGranules * PageLayout.granule

@@ -4,7 +4,7 @@ import Synchronization
 package struct TimelineTotals: Sendable, Equatable {
     /// The number of versions that newer versions replaced and that readers still hold.
     package let pinnedVersionCount: Int
-    /// The number of bytes in pages that the newest version no longer reaches, but that a replaced version still does.
+    /// The number of bytes in pages that a replaced version still uses, but the newest version does not.
     package let pinnedByteCount: Int
     /// The number of bytes in all pages that are part of at least one version.
     package let pageByteCount: Int

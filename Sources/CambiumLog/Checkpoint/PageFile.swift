@@ -135,7 +135,7 @@ package final class PageFile: @unchecked Sendable {
     package func refuse(_ reason: String) -> Never { end(flaw(reason)) }
 
     private func end(_ error: CambiumError) -> Never {
-        // If the mark cannot be created, the next opening reads the chunk again and finds the same corruption.
+        // If the mark cannot be created, a process that reads the chunk later finds the same corruption.
         try? volume.replace(Self.damageMark, Array("\(error)\n".utf8))
         CorruptPages.end(error)
     }
@@ -216,7 +216,7 @@ package final class PageFile: @unchecked Sendable {
 /// chunks in order, the kernel also reads the following chunks.
 private struct ReadAhead {
     private var next = 0
-    /// The number after the last chunk that was requested from the kernel.
+    /// The number of the chunk after the last one that was requested from the kernel.
     private var end = 0
 
     private static let chunkCount = 32

@@ -23,7 +23,7 @@ package struct StoreSettings: Equatable, Sendable {
     package var requestWindow: Int
     /// The maximum number of checkpoints that are kept, at least one.
     package var checkpointCountMax: Int
-    /// The maximum size of the pages that only time travel needs, in percent of the size of the newest checkpoint.
+    /// The maximum size of the pages that only time travel needs, as a percentage of the size of the newest checkpoint.
     package var pastPercent: Int
     /// Whether checkpoints are stored compressed.
     package var compressesPages: Bool

@@ -38,7 +38,7 @@ package struct LogTuning: Sendable {
     /// are checked when they are first read.
     package var checkedByteCountMax = 8 << 20
     /// A stored graph with at most this number of bytes is opened only after all of its pages and values were proven to be valid. The limit
-    /// keeps an opening short: the proof takes about 3 ms for each MiB.
+    /// keeps the time to open a store short: the proof takes about 3 ms for each MiB.
     package var provenByteCountMax = 1 << 20
     /// A schema and a table of chunks with at most this number of bytes are stored in the checkpoint record itself, if the record has
     /// enough space.
@@ -49,7 +49,7 @@ package struct LogTuning: Sendable {
     package var chunkCountMax = 1 << 20
     /// The number of checkpoints that are always kept: the newest one, and one more in case the newest is corrupt.
     package var newestCheckpointCount = 2
-    /// The limit for the pages that only time travel needs is at least this number of bytes, unless the setting `pastPercent` is 0.
+    /// The limit on the pages that only time travel needs is at least this number of bytes, unless the setting `pastPercent` is 0.
     package var pastByteCountMin = 64 << 20
 
     package static let standard = LogTuning()

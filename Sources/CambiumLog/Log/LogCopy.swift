@@ -129,7 +129,8 @@ package struct LogCopy {
         if last.isSealed { copied.end = try SegmentReader(target, path: path).sealedEnd ?? segment }
     }
 
-    /// Copies the files of ops to which the segments refer. May also copy later files of ops, which the first opening of the copy removes.
+    /// Copies the files of ops to which the segments refer. May also copy later files of ops, which are removed when the copy is first
+    /// opened.
     private mutating func copyOps() throws(CambiumError) {
         for name in try source.volume.list(LogDirectory.name) where LogFileName.parse(name)?.suffix == .ops {
             let path = LogDirectory.name + "/" + name

@@ -92,8 +92,8 @@ extension LogWriter {
     ///
     /// - Returns: the number of bytes of the frame; 0 if no transaction is staged.
     /// - Throws: `.ioFailure` if no part of the frame can ever be read. If the disk is full, or if the process has too many open files, the
-    ///   writer returns to the state before the transactions were staged; otherwise it is poisoned. `.outcomeUnknown` if the next opening
-    ///   may find the frame; the writer is then poisoned.
+    ///   writer returns to the state before the transactions were staged; otherwise it is poisoned. `.outcomeUnknown` if the frame may be
+    ///   in the log when the store is next opened; the writer is then poisoned.
     @discardableResult
     package func write() throws(CambiumError) -> Int {
         try checkPoison()

@@ -130,7 +130,7 @@ package final class LogWriter: @unchecked Sendable {
     }
 
     // Keeps the files of staged transactions that were never written. The lock of the store may already be released, so another writer may
-    // have created files with the same names. The next opening removes files to which no frame refers.
+    // have created files with the same names. Files to which no frame refers are removed when the store is next opened.
     deinit { for file in staged.files { file.keep() } }
 
     /// Marks HEAD as open, in both slots, durably. Once frames are appended, neither slot may state that the log was closed, because a

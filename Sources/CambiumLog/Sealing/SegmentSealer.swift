@@ -130,7 +130,7 @@ package struct SegmentSealer: Sendable {
             try volume.syncDirectory(LogDirectory.name)
             return byteCount
         } catch {
-            if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // If this fails, the next opening removes the file.
+            if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // If this fails, opening removes the file.
             throw error
         }
     }

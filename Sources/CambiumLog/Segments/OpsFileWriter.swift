@@ -37,7 +37,7 @@ final class OpsFileWriter: @unchecked Sendable {
 
     deinit {
         file.close()
-        if !isKept { try? volume.remove(path) }  // If this fails, the next opening removes the file.
+        if !isKept { try? volume.remove(path) }  // If this fails, opening the store removes the file.
     }
 
     /// Writes whole ops as one frame.

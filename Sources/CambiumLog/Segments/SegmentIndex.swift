@@ -126,7 +126,7 @@ struct SegmentIndex: Equatable {
     {
         var reader = ByteReader(region)
         var index = SegmentIndex(previousChecksum: try reader.read(UInt32.self))
-        // No frame has fewer than 8 bytes. This limits the number of frames.
+        // A frame takes at least 8 bytes. This limits the number of frames.
         let count = try reader.readCount(max: (indexOffset - Format.Segment.headerByteCount) / 8, "frames")
         index.entries.reserveCapacity(count)
         for _ in 0..<count {
@@ -145,7 +145,7 @@ struct SegmentIndex: Equatable {
     }
 
     private static func joints(_ reader: inout ByteReader, transactionCount: UInt64) throws(DecodingError) -> [Joint] {
-        // No joint has fewer than 5 bytes. This limits the number of joints.
+        // A joint takes at least 5 bytes in the index. This limits the number of joints.
         let count = try reader.readCount(max: reader.remaining / 5, "joints")
         var joints: [Joint] = []
         joints.reserveCapacity(count)

@@ -246,6 +246,6 @@ struct SegmentReader {
     }
 
     /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer bytes: the last frame begins within the first
-    /// 64 MiB of the segment, and has at most 1 GiB.
+    /// 64 MiB of the segment, and is at most 1 GiB.
     static let tailByteCountMax = 2 << 30
 }

@@ -32,8 +32,9 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let notWritable = Code(rawValue: "notWritable")
         /// The request was applied earlier, and this call changed nothing. The underlying error is a `RepeatedRequest`.
         public static let repeated = Code(rawValue: "repeated")
-        /// The disk failed while a transaction was being made durable, so the next opening may or may not find the transaction. Open the
-        /// store again and look for the change. Or repeat the write with the same request id, because a store applies a request only once.
+        /// The disk failed while a transaction was being made durable, so the store may or may not contain the transaction when it is next
+        /// opened. Open the store again and look for the change. Or repeat the write with the same request id, because a store applies a
+        /// request only once.
         public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
         /// The call is not allowed in this context, such as a write inside the closure of a write of the same store.
         public static let misuse = Code(rawValue: "misuse")

@@ -115,7 +115,7 @@ extension QueryParser {
 
     /// Reads sort keys that are separated by commas, up to the end of the text.
     mutating func wholeSortKeys() throws(CambiumError) -> [SortKey] {
-        try refuseEmpty("Write a path such as name, or -name for the descending order.")
+        try refuseEmpty("Write a path such as name, or -name for descending order.")
         var keys = [try sortKey()]
         while try take(.comma) { keys.append(try sortKey()) }
         try finishSortKey("',', 'nulls'")
@@ -123,7 +123,7 @@ extension QueryParser {
     }
 
     mutating func wholeSortKey() throws(CambiumError) -> SortKey {
-        try refuseEmpty("Write a path such as name, or -name for the descending order.")
+        try refuseEmpty("Write a path such as name, or -name for descending order.")
         let key = try sortKey()
         try finishSortKey("'nulls'")
         return key
@@ -147,7 +147,7 @@ extension QueryParser {
 
     private func finishSortKey(_ expectation: String) throws(CambiumError) {
         guard isName("asc") || isName("desc") || isName("ascending") || isName("descending") else { return try finish(expectation) }
-        throw expected("\(expectation) or the end", remedy: "Write -name for the descending order.")
+        throw expected("\(expectation) or the end", remedy: "Write -name for descending order.")
     }
 
     private func isName(_ word: String) -> Bool { if case .name(let name) = token.kind { name.lowercased() == word } else { false } }

@@ -14,8 +14,8 @@ struct SchemaMistakes {
     }
 }
 
-/// A position in the JSON form of a schema. The text of a position is created only for a mistake, because every opening of a store reads
-/// the schema and must be fast.
+/// A position in the JSON form of a schema. The text of a position is created only for a mistake, because the schema is read whenever a
+/// store is opened, and opening must be fast.
 struct SchemaPlace: Sendable {
     private indirect enum Step: Sendable {
         case top
