@@ -5,7 +5,8 @@ import Glibc
 ///     var random = SplitMix64(seed: 42)
 ///     let die = Int.random(in: 1...6, using: &random)
 ///
-/// Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. Not cryptographic.
+/// Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, with the mixing function of S.
+/// Vigna's `splitmix64.c`. Not cryptographic.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -113,8 +113,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 /// The collection properties that can be translated into queries.
 enum CollectionStep { case count, isEmpty }
 
-/// A type that recognizes the key paths `count` and `isEmpty` of itself. A key path equals only a key path of the same concrete type, so
-/// each type compares with its own key paths.
+/// A collection type that recognizes its own key paths `count` and `isEmpty`. A key path equals only a key path of the same concrete type,
+/// so each type compares with its own key paths.
 private protocol CountedCollection { static func step(_ keyPath: AnyKeyPath) -> CollectionStep? }
 
 extension Array: CountedCollection {

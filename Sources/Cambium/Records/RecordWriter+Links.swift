@@ -15,7 +15,7 @@ extension RecordWriter {
         return (id, relationship)
     }
 
-    /// Returns the object of the record that contains the current record, if a property leads back to that record. Returns `nil` for any
+    /// If a property leads back to the record that contains the current record, returns the object of that record. Returns `nil` for any
     /// other property, and in a call to `write(to:)` for attributes.
     mutating func container(_ property: Int) -> (id: ObjectID, origin: RefOrigin)? {
         guard !isClearing, wantsRelationships, path.count > 1,
@@ -127,8 +127,8 @@ extension RecordWriter {
         if !addedMembers.contains(LinkEnd(place: place, member: member)) { lostMembers[place, default: []].insert(member) }
     }
 
-    /// Whether a property of a type omits an object when the record is read. Properties that are records omit the objects of the records
-    /// that contain the current record, now or when it was last read or saved. Properties of other types omit no object.
+    /// Whether a property of a type omits an object when the record is read. A property that is a record omits the object of any record
+    /// that contains the current record, or contained it when it was last read or saved. Properties of other types omit no object.
     private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
         (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
     }

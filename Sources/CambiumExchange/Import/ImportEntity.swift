@@ -3,7 +3,7 @@ import CambiumModel
 
 /// An entity in the form that an import needs to plan and change its objects. The import resolves each entity once, before the first row.
 final class ImportEntity {
-    /// The properties of an attribute that the planner needs. They contain no references, so reading them needs no reference counting.
+    /// The facts about an attribute that the planner needs. They contain no references, so reading them needs no reference counting.
     struct Facts {
         let isOptional: Bool
         let hasDefault: Bool
@@ -30,7 +30,7 @@ final class ImportEntity {
     let table: ImportTable
     let attributes: [Attribute]
     let links: [Link]
-    /// The properties of each relationship that the planner needs, without references. So reading them needs no reference counting.
+    /// The facts about each relationship that the planner needs. They contain no references, so reading them needs no reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]

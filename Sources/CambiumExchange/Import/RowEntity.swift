@@ -4,7 +4,7 @@ import CambiumModel
 
 /// An entity in the form that an import needs to read its objects. The import resolves each entity once, before the first row.
 final class RowEntity {
-    /// The properties of an attribute that are needed to convert its values. They contain no references, so reading them needs no reference
+    /// The facts about an attribute that are needed to convert its values. They contain no references, so reading them needs no reference
     /// counting.
     struct Conversion {
         let type: AttributeType
@@ -20,7 +20,7 @@ final class RowEntity {
     let attributes: [Attribute]
     let conversions: [Conversion]
     let links: [Relationship]
-    /// The properties of each relationship that the reader needs, without references. So reading them needs no reference counting.
+    /// The facts about each relationship that the reader needs. They contain no references, so reading them needs no reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]

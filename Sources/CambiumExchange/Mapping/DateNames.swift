@@ -8,8 +8,8 @@ enum DateNames {
         ["monday", "mon"], ["tuesday", "tue"], ["wednesday", "wed"], ["thursday", "thu"], ["friday", "fri"], ["saturday", "sat"],
         ["sunday", "sun"],
     ]
-    /// The offsets of named zones, in hours east of UTC. Source: RFC 2822, section 4.3. Other names of zones are ambiguous, so a date with
-    /// such a name is refused.
+    /// The offsets of named zones, in hours east of UTC. The American names are those of RFC 2822, section 4.3. Other names of zones are
+    /// ambiguous, so a date with such a name is refused.
     private static let zones: [(name: String, hours: Int)] = [
         ("utc", 0), ("gmt", 0), ("z", 0), ("est", -5), ("edt", -4), ("cst", -6), ("cdt", -5), ("mst", -7), ("mdt", -6), ("pst", -8),
         ("pdt", -7),

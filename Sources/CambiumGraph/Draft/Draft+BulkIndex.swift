@@ -48,7 +48,7 @@ extension Draft {
 
     private static let prefetchDistanceMin = 12
 
-    /// The bits of a hash that a bucket uses: the bits that select the bucket, and the fragment that the bucket stores.
+    /// The bits of an entry that belong to the hash. They contain all bits that select a bucket, and the fragment that the bucket stores.
     static let hashMask: UInt64 = 0xFFFF_FFFF_0000_0000
 
     /// Adds entries to the bucket of the first entry until the bucket is full or an entry belongs to another bucket. Returns the index of
@@ -90,8 +90,8 @@ extension Draft {
         return next
     }
 
-    /// Returns whether a bucket lacks the space for all of its new entries. If so, the caller splits the bucket before it adds an entry. A
-    /// published version still uses the bucket, and copying the bucket before the split would be useless work.
+    /// Returns whether a bucket lacks the space for all of its new entries. If so, the caller splits the bucket before it adds an entry.
+    /// Otherwise, the caller would first copy the bucket, which a published version still uses, and then split the copy.
     private func hasTooMany(_ bucket: Bucket, _ entries: [UInt64], _ first: Int) -> Bool {
         let last = first + Bucket.capacity - bucket.count
         guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }

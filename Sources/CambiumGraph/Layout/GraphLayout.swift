@@ -162,8 +162,8 @@ package final class GraphLayout: Sendable {
         }
     }
 
-    /// Returns the table of a root entity. The caller must ensure that a relationship or an attribute of this schema names the root entity,
-    /// so it exists.
+    /// Returns the index of a root entity's table. The entity must exist in this schema. Callers get its number from a relationship or an
+    /// attribute of the schema.
     @inline(__always)
     func tableIndex(ofKnown root: EntityNumber) -> Int { tableByRoot[Int(root.rawValue)] }
 }

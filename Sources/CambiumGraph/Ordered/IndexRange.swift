@@ -30,10 +30,11 @@ package struct IndexRange: Sendable {
     let outer: Range<Int>
     let lower: Edge?
     let upper: Edge?
-    /// The positions in the index of the objects whose cut keys equal the cut key of `lower`. The whole values of these objects decide
-    /// whether the objects are in the range. A key is cut if it is too long for the index. Empty if the key of `lower` is not cut.
+    /// If the key of `lower` is too long for the index and is cut, the positions in the index of the objects with the same cut key;
+    /// otherwise empty. The whole values of these objects decide whether the objects are in the range.
     private let lowerEdge: Range<Int>
-    /// The positions in the index of the objects whose cut keys equal the cut key of `upper`. Empty if the key of `upper` is not cut.
+    /// If the key of `upper` is too long for the index and is cut, the positions in the index of the objects with the same cut key;
+    /// otherwise empty.
     private let upperEdge: Range<Int>
 
     init(_ index: OrderedIndex, _ outer: Range<Int>) {
@@ -53,8 +54,8 @@ package struct IndexRange: Sendable {
         upperEdge = upper?.isCut == true ? last.clamped(to: outer) : 0..<0
     }
 
-    /// Returns the positions in the index of the objects whose cut keys equal the cut key of an edge. If the key of the edge is not cut,
-    /// returns an empty range at the position of the edge.
+    /// Returns the positions in the index of the objects with the same cut key as an edge (an end of a range). If the key of the edge is
+    /// not cut, returns an empty range at the position of the edge.
     private static func places(of edge: Edge, _ index: OrderedIndex) -> Range<Int> {
         if !edge.isCut {
             let place = edge.isAfter ? place(after: edge.key, index) : index.reader.rank(of: edge.key)

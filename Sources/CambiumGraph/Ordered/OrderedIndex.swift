@@ -67,7 +67,7 @@ package struct OrderedIndex: Sendable {
     }
 
     /// Returns the number of entries before a limit, or `nil` if the values of the limit do not fit the components. The index must not
-    /// contain cut keys.
+    /// contain keys that were cut to the maximum length.
     private func place(_ bound: Bound) -> Int? {
         switch bound {
         case .before(let values): withKey(values) { reader.rank(of: OrderedBytes($0, $1)) }

@@ -127,8 +127,8 @@ extension Draft {
             replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
         }
         let ends = layout.endsByTable[table.index]
-        // An object may be linked to itself. So the links in which it is the member are redirected first, and then the links in which it is
-        // the owner.
+        // If an object is linked to itself, its own list of members contains its old row. The first loop replaces that row, so the second
+        // loop reads lists that contain only valid rows.
         for end in ends where end.isOfMembers { redirect(end, from: row, to: target) }
         for end in ends where !end.isOfMembers { redirect(end, from: row, to: target) }
     }

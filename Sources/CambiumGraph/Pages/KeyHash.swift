@@ -3,9 +3,11 @@ import CambiumBytes
 /// The hash of a key, computed from its values one by one. A log contains no hashes, so the function may change. Stored pages contain
 /// hashes, together with the fingerprint of the function.
 ///
-/// Words are multiplied by secret factors, and the high half of the 128-bit product is kept. For two keys that are chosen without knowledge
-/// of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6. Then the
-/// bits are mixed. Mixing is invertible, so the hashes keep this property. Bytes are hashed by SipHash-1-3. See decision 0021.
+/// Words are multiplied by secret factors, and the high half of the 128-bit sum of the products is kept. For two keys that are chosen
+/// without knowledge of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and
+/// Strings", the vector multiply-shift. Then the bits are mixed. Mixing is invertible, so the hashes keep this property. The property does
+/// not hold for two keys of one `UUIDSeries`: the distance between their hashes is known. Bytes are hashed by SipHash-1-3. See decision
+/// 0021.
 struct KeyHash {
     private let key: HashKey
     private(set) var value: UInt64 = 0

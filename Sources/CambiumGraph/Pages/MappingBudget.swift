@@ -22,8 +22,8 @@ struct MappingBudget {
         if cutCount + 2 > cutCountMax {
             refusedCount += 1
             if refusedCount % 1024 == 1 { cutCount = counted() }
-            // If the count of borders exceeds half of the limit, the limit would soon be reached again. So the budget refuses further
-            // mappings for a while.
+            // If the number of borders exceeds half of the limit, further mappings would soon reach the limit again. So the budget refuses
+            // mappings until borders are counted again.
             if cutCount > cutCountMax / 2 {
                 cutCount = cutCountMax
                 return false

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A table of stored pages during the proof, with the addresses of its groups of rows that are proven.
+/// A table in stored pages, during the proof that these pages are valid.
 struct ProvenTable {
     let layout: TableLayout
     let page: UnsafeMutableRawPointer

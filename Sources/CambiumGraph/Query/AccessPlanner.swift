@@ -11,7 +11,7 @@ struct AccessPlanner {
         let estimate: Int
     }
 
-    /// The number of rows that a scan reads at the cost of one row that is found in another way.
+    /// Finding one row without a scan costs as much as reading about this many rows in a scan.
     static let singleCost = 8
     /// The maximum number of separate lookups: the parts of an `or`, or the combinations of identity values. If there are more, a scan is
     /// used.

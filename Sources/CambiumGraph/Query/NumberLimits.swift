@@ -133,7 +133,8 @@ private struct WholeBound {
         guard let number = DecimalNumber(text) else {
             // The text may be a number whose exponent is too large or too small for a decimal number.
             guard let value = Double(text), value.magnitude >= 1e38 || value.magnitude < 1e-80 else { throw NumberMistake(text: text) }
-            // The text is not 0, even if the number is so small that the double is 0. So a small number is not whole.
+            // A number that is too small for a decimal number is not whole. It is not 0 either, even if the double is 0, because
+            // `DecimalNumber` reads every spelling of 0.
             isWhole = false
             let isNegative = text.hasPrefix("-")
             floor = value.magnitude >= 1e38 ? (isNegative ? -Self.far : Self.far) : isNegative ? -1 : 0

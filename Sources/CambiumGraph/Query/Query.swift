@@ -74,7 +74,7 @@ public struct Query: Sendable {
 public struct QueryCursor: Hashable, Sendable {
     /// The sort key of the object before the position.
     let key: [UInt8]
-    /// The serial of the object before the position.
+    /// The serial (the number in its hierarchy) of the object before the position.
     let serial: UInt64
     /// A hash of the entity, the sort keys and their types. The hash shows whether the cursor belongs to a query.
     let order: UInt64

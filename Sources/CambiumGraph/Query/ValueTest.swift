@@ -90,7 +90,8 @@ extension QueryLiteral {
         if let whole = Int64(text) { return .int(whole) }
         if let number = DecimalNumber(text) { return .decimal(number) }
         guard let number = Double(text) else { return nil }
-        // The text is not 0, because 0 is a decimal number. So a number that is too small for a double becomes the least double.
+        // If the double is 0, the number itself is not 0, because `DecimalNumber` would have read a 0. Such a number becomes the least
+        // double.
         let least = text.hasPrefix("-") ? -Double.leastNonzeroMagnitude : Double.leastNonzeroMagnitude
         return .double(number == 0 ? least : number)
     }

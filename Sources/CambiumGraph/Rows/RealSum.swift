@@ -1,4 +1,5 @@
-/// The sum of floating-point numbers, with the rounding errors of the additions (Kahan's summation, with Neumaier's correction).
+/// The sum of floating-point numbers. The rounding errors of the additions are summed separately, and added at the end (Neumaier's variant
+/// of Kahan's summation).
 ///
 /// The sum of the first numbers may be beyond the range of a double. From then on, the sum is kept divided by a power of two. So the result
 /// is infinite only if the sum of all numbers is beyond the range.

@@ -87,8 +87,8 @@ package final class PageFileMemory: @unchecked Sendable {
         // A file without a name has no disk space before it is opened.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
         if ahead.overlaps(chunks) { ahead = 0..<0 }
-        // The caller may call the returned closure later, and the closure would release preallocated space. So each of these chunks gets
-        // its disk space when it is used again.
+        // The closure may run after space was preallocated, and would release that space again. So no space is preallocated for these
+        // chunks: each chunk gets its disk space when it is used again.
         aheadEnd = max(aheadEnd, chunks.upperBound)
         guard let file = try? opened() else { return nil }  // A file that does not exist has no disk space.
         return {

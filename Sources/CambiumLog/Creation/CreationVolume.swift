@@ -61,8 +61,8 @@ final class CreationVolume: Volume {
         try? base.syncDirectory("")
     }
 
-    /// Returns the mark by which the files of a store that was not completely created are removed. If `finish` has already written the last
-    /// entry, which marks the store as complete, first cuts off this entry.
+    /// Returns the mark, which names the files to remove because the creation of the store has failed. If `finish` has already written the
+    /// last entry, which marks the store as complete, first cuts off this entry.
     func reopenedMark() throws(CambiumError) -> CreationMark {
         try state.withLock { state throws(CambiumError) in
             if state.byteCount > state.namesByteCount || state.mark.isFinished {
