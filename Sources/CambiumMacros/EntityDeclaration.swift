@@ -59,7 +59,7 @@
         /// Whether the struct itself declares a property `ref`, as the expansion does.
         var declaresRef: Bool { !refs.isEmpty }
 
-        /// This struct without its properties. The extension that is generated for it compiles in any case.
+        /// This struct without its properties. The extension that is generated for it compiles even if the properties have mistakes.
         var withoutProperties: EntityDeclaration {
             var entity = self
             entity.properties = []

@@ -155,8 +155,8 @@ private final class MappedPart: @unchecked Sendable {
         }
     }
 
-    /// Copies bytes into the mapped memory, because the process has written them to the file in another way. `place` is the offset of the
-    /// bytes in the file.
+    /// Copies bytes into the mapped memory, because the process has written them to the file by a call, not through this mapping. `place`
+    /// is the offset of the bytes in the file.
     func take(_ bytes: [UInt8], at place: Int) {
         guard let mapping else { return }
         let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))

@@ -26,8 +26,8 @@ final class CheckpointScheduler: Sendable {
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
-        /// The time in microseconds that a commit in the reserve must be later than `doneTime` to cause an attempt. It grows with each such
-        /// attempt, and is 0 again after a commit outside of the reserve.
+        /// The minimum time in microseconds from `doneTime` to a commit that causes an attempt because the graph uses its reserve. The
+        /// pause grows with each such attempt, and is 0 again after a commit outside of the reserve.
         var reservePause: Int64 = 0
         /// Whether an attempt will be considered when the pause is over.
         var isWaiting = false
@@ -108,7 +108,7 @@ final class CheckpointScheduler: Sendable {
         queue.asyncAfter(deadline: .now() + .microseconds(Int(pause))) { [weak self] in self?.endPause() }
     }
 
-    /// Returns the rest of the pause after which a commit in the reserve causes an attempt. Returns `nil` if the commit causes none, or if
+    /// Returns the rest of the pause before an attempt, if a commit uses the reserve. Returns `nil` if the commit causes no attempt, or if
     /// another commit waits already.
     private func pauseToWait(_ reading: UpkeepAlarm.Reading) -> Int64? {
         state.withLock { state in

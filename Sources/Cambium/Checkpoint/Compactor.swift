@@ -61,7 +61,7 @@ struct Compactor {
         }
     }
 
-    /// Returns the choice of the checkpoint that a retention selects to replace the retired part of the log. Throws `.notFound` if the
+    /// Returns the rule by which a retention chooses the checkpoint that replaces the retired part of the log. Throws `.notFound` if the
     /// moment of the retention does not exist, or if it is after the newest transaction. Throws `.invalidInput` for an invalid retention.
     private func anchor(for retention: Retention) throws -> CompactionAnchor {
         switch retention {

@@ -82,7 +82,7 @@ struct EditPlan {
             if let deletion = state.deletion { calls[deletion, default: []].append(id) }
         }
         for (_, ids) in calls.sorted(by: { $0.key < $1.key }) {
-            // The cascade of an earlier call to `delete` may already have deleted objects of this call, because the links in the store have
+            // An earlier call to `delete` may already have deleted some of these objects by a cascade, because the links in the store have
             // changed.
             let living = ids.filter { target.liveEntity(of: $0) != nil }
             try target.delete(living)

@@ -134,9 +134,9 @@ struct EntityDraft {
     /// Removes the properties, identity attributes, unique sets and indexes that an ancestor also declares, because the entity inherits
     /// them.
     ///
-    /// Reports the options of an inherited property that would change the property of the ancestor. A default is not reported, because the
-    /// macro may have made the default from an initial value. An inverse is not reported, because the relationship at the other end may
-    /// state it.
+    /// If an inherited property has options that would change the ancestor's property, reports these options. A default is not reported,
+    /// because the macro may have made the default from an initial value. An inverse is not reported, because the relationship at the other
+    /// end may state it.
     mutating func drop(_ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ mistakes: inout [String]) {
         let names = ancestor.declaredNames
         for name in definition.attributes.map(\.name) + definition.relationships.map(\.name) where names.contains(name) {

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The file of pages to which a writer writes, and the information about the existing pages that the writer needs.
+/// The file of pages to which a writer writes, and the facts that the writer needs about the existing pages.
 struct OwnedPages {
     /// The stored pages from which the store was opened; `nil` if the whole log was replayed.
     let stored: PageFile?

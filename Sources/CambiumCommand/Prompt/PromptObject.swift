@@ -4,7 +4,7 @@ import CambiumJSON
 /// Prints one object for `show` in the prompt.
 struct PromptObject {
     private let graph: Graph
-    /// The number of members of a relationship that are shown; `nil` for all members.
+    /// The maximum number of members to show for each relationship; `nil` for all members.
     private let memberCountMax: Int?
 
     init(_ graph: Graph, memberCountMax: Int?) { (self.graph, self.memberCountMax) = (graph, memberCountMax) }

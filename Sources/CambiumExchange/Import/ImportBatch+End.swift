@@ -48,8 +48,8 @@ extension ImportBatch {
         throw RefusedRows(first: first, others: others.compactMap(refusal))
     }
 
-    /// Returns the refused rows after the first one that the import can omit together with the first one. Otherwise, the import would omit
-    /// them one by one in repeated runs; `RowInfluences` proves that the outcome is the same.
+    /// Returns the other refused rows that the import can omit together with the first refused row. Otherwise, the import would omit them
+    /// one by one in repeated runs; `RowInfluences` proves that the outcome is the same.
     private func followers(_ refusals: [DeferredChecks.Refusal]) -> [DeferredChecks.Refusal] {
         guard var influences else { return [] }
         for refusal in refusals { influences.noteRefusal(of: refusal.place, becauseOf: refusal.cause) }

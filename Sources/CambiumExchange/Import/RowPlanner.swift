@@ -154,7 +154,7 @@ package struct RowPlanner {
         throw failure(.duplicate, batch, "an object of '\(made.name)' already has this identity")
     }
 
-    /// Returns whether the options require that an existing object stays unchanged. A stub may change in any case.
+    /// Returns whether the options require that an existing object stays unchanged. A stub may always change.
     private func mustSkip(_ row: UInt32, _ entity: ImportEntity, _ draft: borrowing Draft) -> Bool {
         options.existing == .skip && draft.isOriginal(entity.table, row)
     }

@@ -7,7 +7,7 @@ import CambiumModel
 final class ScannedIdentity {
     private let attributes: [Int]
     private let table: ImportTable
-    /// For each key, the table row of the object with the lowest number that has the key.
+    /// For each key, the table row of an object with the key. If several objects have the key, it is the object with the lowest number.
     private var rows: [[UInt8]: UInt32] = [:]
     /// The table rows of further objects that have or had a key. Most keys have none.
     private var others: [[UInt8]: Set<UInt32>] = [:]
@@ -50,7 +50,8 @@ final class ScannedIdentity {
         }
     }
 
-    /// Returns the row in `others` of the object with the lowest number that has a key. Complexity: O(objects that have or had the key).
+    /// Of the objects in `others` that have a key, returns the row of the object with the lowest number. Complexity: O(objects that have or
+    /// had the key).
     private func oldest(with key: [UInt8], _ draft: borrowing Draft) -> UInt32? {
         var found: UInt32?
         for row in others[key] ?? [] where self.key(of: row, draft) == key {

@@ -37,7 +37,8 @@ struct RowGroup {
 
     private func bits(_ offset: Int, _ word: Int) -> UInt64 { page?.load(fromByteOffset: offset &+ 8 &* word, as: UInt64.self) ?? 0 }
 
-    /// Calls `body` with each row whose bit is set in `bits`. The bits belong to the 64 rows of the group's word with the index `word`.
+    /// Calls `body` with each row whose bit is set in `bits`. The bits belong to 64 rows of the group: the first 64 if `word` is 0, the
+    /// next 64 if it is 1.
     @inline(__always) func forEachRow(_ bits: UInt64, _ word: Int, _ body: (UInt32) -> Void) {
         var rest = bits
         while rest != 0 {

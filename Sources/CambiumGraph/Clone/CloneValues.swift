@@ -7,10 +7,10 @@ struct CloneColumn {
         case fill(StoredCell)
         case uuid(CloneUUIDs)
         case source
-        /// The column of the members that contains their owner, for a relationship whose lists of members are copied as a whole. The
-        /// columns with the previous and the next member are copied together with this column.
+        /// The column in which members contain their owner, for a relationship whose lists of members are copied as a whole. The columns
+        /// with the previous and the next member are copied together with this column.
         case members(CloneChain)
-        /// The column of the owners that contains their first member, for a relationship whose lists of members are copied as a whole. The
+        /// The column in which owners contain their first member, for a relationship whose lists of members are copied as a whole. The
         /// columns with the last member and the count are copied together with this column.
         case owners(CloneChain)
     }

@@ -40,7 +40,7 @@ extension Draft {
     ///
     /// - Parameters:
     ///   - whole: The numbers of the links whose lists of members `copyColumns` has already copied completely.
-    ///   - lonely: The numbers in `whole` of the links in which a member is copied but its owner is not.
+    ///   - lonely: The numbers of those links in `whole` in which a member is copied but its owner is not.
     mutating func copyLinks(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules, whole: Set<Int>, _ lonely: Set<Int>) {
         for number in layout.links.indices {
             switch layout.links[number] {

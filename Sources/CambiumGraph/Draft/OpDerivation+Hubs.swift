@@ -6,8 +6,8 @@ extension OpDerivation {
     ///
     /// Complexity: O(owners), and O(touched members of the link) if one of the owners may be a hub.
     ///
-    /// - Parameter sides: The columns of an edge that may contain the owner: both columns if the relationship is its own inverse, otherwise
-    ///   one.
+    /// - Parameter sides: The columns in which an edge may contain the owner: both columns if the relationship is its own inverse,
+    ///   otherwise one.
     func hubs(among owners: [UInt32], _ end: EndLayout, sides: [Int]) -> [UInt32: HubChange] {
         guard let touched else { return [:] }
         var candidates = RowSet()

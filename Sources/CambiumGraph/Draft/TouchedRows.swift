@@ -40,8 +40,8 @@ struct TouchedRows {
 /// A set of rows, one bit for each row between the first and the last row of the set.
 package struct RowSet: Sendable {
     private var words: [UInt64] = []
-    /// The number of words without rows that `words` omits at the beginning. So a set of a few rows close together takes little memory,
-    /// even in a large table.
+    /// `words` omits this number of words at the beginning, because they contain no rows. So a set of a few rows close together takes
+    /// little memory, even in a large table.
     private var firstWord = 0
 
     package init() {}

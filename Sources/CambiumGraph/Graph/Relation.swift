@@ -15,7 +15,7 @@ public struct Relation {
 
     @usableFromInline let owners: LeafDirectory
     @usableFromInline let members: LeafDirectory
-    /// The column of each edge that contains the row of the target. If the relationship has no edges, the property has the value of
+    /// The column in which each edge contains the row of its target. If the relationship has no edges, the property has the value of
     /// `owners`.
     @usableFromInline let targets: LeafDirectory
     private let end: EndLayout?

@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The columns of each table that contain data of objects, and what their values mean. Columns for bookkeeping are omitted: for example,
-/// the transactions that changed a row, and the counts of members.
+/// For each table, the columns that contain data of objects, and the meaning of their values. Columns for bookkeeping are omitted: for
+/// example, the transactions that changed a row, and the counts of members.
 ///
 /// A comparison of two graphs looks only at these columns. Layouts with equal meanings may differ in names, rules and indexes.
 final class ColumnMeanings: Sendable, Equatable {

@@ -166,7 +166,7 @@ extension OrderedLeaf {
     @inline(__always) fileprivate func hasKey(at index: Int, of other: OrderedLeaf, at otherIndex: Int) -> Bool {
         guard page == other.page else { return key(index) == other.key(otherIndex) }
         let (entry, otherEntry) = (entry(index), entry(otherIndex))
-        // SAFETY: the leaf is consistent, so each entry has at least the bytes of a row, and lies in the page.
+        // SAFETY: the leaf is consistent, so each entry contains at least the bytes of a row, and lies in the page.
         return entry.byteCount == otherEntry.byteCount
             && memcmp(page + entry.offset, page + otherEntry.offset, entry.byteCount - OrderedNode.rowByteCount) == 0
     }

@@ -94,7 +94,7 @@ enum Format {
         static let chunkEntryByteCount = 6
         /// The size of an entry for a chunk in a checkpoint record whose chunks may be compressed.
         static let packedEntryByteCount = 8
-        /// A chunk that would have more bytes than this when compressed is stored uncompressed, because compression would save less than a
+        /// A chunk that would take more bytes than this when compressed is stored uncompressed, because compression would save less than a
         /// quarter.
         static let packedByteCountMax = 49_152
         static let byteCountMax = 1 << 30

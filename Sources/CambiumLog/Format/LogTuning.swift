@@ -24,8 +24,8 @@ package struct LogTuning: Sendable {
 
     /// Whether checkpoints are made automatically in the background. If not, they are made only when the store is closed.
     package var checkpointsInBackground = true
-    /// The number of bytes of log after the newest checkpoint at which another checkpoint is made. The log must also have at least a
-    /// sixteenth of the bytes of the newest checkpoint.
+    /// If the log after the newest checkpoint takes this number of bytes, another checkpoint is made. That log must also be at least a
+    /// sixteenth as large as the newest checkpoint.
     package var checkpointByteCount = 4 << 20
     /// The number of bytes of log that triggers a checkpoint once the last checkpoint is `checkpointInterval` microseconds old.
     package var oldByteCount = 64 << 10

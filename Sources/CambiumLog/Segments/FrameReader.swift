@@ -20,7 +20,7 @@ struct FrameReader {
     /// The number of times that the window was filled.
     private(set) var windowCount = 0
 
-    /// The number of bytes of one read. It grows after a frame that has more bytes, because large frames usually occur in succession.
+    /// The number of bytes of one read. It grows after a frame that takes more bytes, because large frames usually occur in succession.
     private var windowByteCount = Self.windowByteCount
 
     static let windowByteCount = 256 << 10
