@@ -94,7 +94,7 @@ package final class LogWriter: @unchecked Sendable {
         lastTransaction = end.lastTransaction
         durableTransaction = end.lastTransaction
         lastTime = end.lastTime
-        // No writer reaches the greatest sequence numbers. After such a number of another program, the numbers begin again in the same
+        // No writer reaches the greatest sequence numbers. If another program wrote such a number, the numbers begin again in the same
         // slot: `noteOpen` replaces both slots before anything is appended.
         let sequence = reader.head?.sequence ?? 0
         headSequence = sequence <= Format.Head.sequenceMax / 2 ? sequence : sequence % 2

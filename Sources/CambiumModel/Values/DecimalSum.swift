@@ -1,7 +1,7 @@
 /// An exact sum of decimal numbers. It does not depend on the order in which the numbers are added, even if only a part of the sum has more
 /// digits than a decimal number can have.
 package struct DecimalSum: Sendable {
-    /// The sum of the numbers that fit into 38 digits together.
+    /// The sum of those numbers that could be added to it without exceeding 38 digits.
     private var small = DecimalNumber.zero
     /// The sum of the other numbers: a whole number of units of 10^-128, in two's complement, the lowest word first. Empty without them.
     private var words: [UInt64] = []
