@@ -30,11 +30,11 @@ package struct IndexRange: Sendable {
     let outer: Range<Int>
     let lower: Edge?
     let upper: Edge?
-    /// If the key of `lower` is too long for the index and is cut, the positions in the index of the objects with the same cut key;
-    /// otherwise empty. The whole values of these objects decide whether the objects are in the range.
+    /// The positions in the index of the objects with the same cut key as `lower`. A key is cut if it is too long for the index. Empty if
+    /// the key of `lower` is not cut. The whole values of these objects decide whether the objects are in the range.
     private let lowerEdge: Range<Int>
-    /// If the key of `upper` is too long for the index and is cut, the positions in the index of the objects with the same cut key;
-    /// otherwise empty.
+    /// The positions in the index of the objects with the same cut key as `upper`. A key is cut if it is too long for the index. Empty if
+    /// the key of `upper` is not cut.
     private let upperEdge: Range<Int>
 
     init(_ index: OrderedIndex, _ outer: Range<Int>) {
