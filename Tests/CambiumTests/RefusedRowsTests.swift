@@ -26,11 +26,6 @@ import Testing
             AttributeDefinition("id", .int64)
             AttributeDefinition("mail", .string, .optional)
             RelationshipDefinition("country", to: "Country")
-            RelationshipDefinition("office", to: "Office", inverse: "accounts")
-        }
-        EntityDefinition("Office", identity: ["name"]) {
-            AttributeDefinition("name", .string)
-            RelationshipDefinition("accounts", to: "Account", .toMany, inverse: "office", max: 100)
         }
         EntityDefinition("Club", identity: ["id"]) {
             AttributeDefinition("id", .int64)
@@ -75,15 +70,13 @@ import Testing
         case cleared
         /// New objects have the unique value of another new object.
         case duplicate
-        /// Such objects have links to objects with a maximum number of members.
-        case limited
         /// New objects lack members of a to-many relationship, and the other rows contain these members.
         case childless
 
         var entity: String {
             switch self {
             case .lone, .referring, .describing, .cleared: "Player"
-            case .duplicate, .limited: "Account"
+            case .duplicate: "Account"
             case .childless: "Club"
             }
         }
@@ -97,7 +90,6 @@ import Testing
             case .describing: properties = #","country":{"code":"c\#(group)","title":"c"}"# + (isBad ? "" : #","team":"t""#)
             case .cleared: properties = #","team":"# + (isBad ? "null" : "\"t\(group)\"")
             case .duplicate: properties = #","country":"c\#(group)","mail":"m\#(number / 2)""#
-            case .limited: properties = #","office":"o\#(group)","mail":"m\#(number / 2)""#
             case .childless: properties = isBad ? "" : #","guests":[{"id":\#(number)}]"#
             }
             return "{\"id\":\(number)\(properties)}"
@@ -107,24 +99,10 @@ import Testing
     @Test(arguments: Shape.allCases) func `200 bad rows of 400 are omitted in three runs`(shape: Shape) throws {
         let store = try Store.inMemory(schema: try Schema(Self.definition))
         if case .cleared = shape { _ = try run(store, "Player", (0..<400).map { #"{"id":\#($0),"team":"t"}"# }) }
-        if case .limited = shape { _ = try run(store, "Office", (0..<7).map { #"{"name":"o\#($0)"}"# }) }
         let (report, readCount) = try run(store, shape.entity, (0..<400).map(shape.row))
         #expect(report.errors.count == 200 && report.rowCount == 400)
         #expect(readCount == 400 + 399 + 200)
         #expect(store.graph.invariantFindings().isEmpty)
-    }
-
-    @Test func `a row stays if it adds one member too many only because of another bad row`() throws {
-        var definition = Self.definition
-        definition["Office"][relationship: "accounts"].maxCount = 2
-        let store = try Store.inMemory(schema: try Schema(definition))
-        _ = try run(store, "Office", [#"{"name":"o"}"#])
-        let rows = [
-            #"{"id":1,"mail":"x"}"#, #"{"id":2,"mail":"x"}"#, #"{"id":3,"mail":"a","office":"o"}"#, #"{"id":4,"mail":"a","office":"o"}"#,
-            #"{"id":5,"office":"o"}"#,
-        ]
-        #expect(try run(store, "Account", rows).report.errors.map(\.row) == [2, 4])
-        #expect(try store.graph.json("Office/1").contains(#""accounts":["Account/2","Account/3"]"#))
     }
 
     @Test func `a row that needs an object of a bad row is not omitted before that row`() throws {

@@ -19,9 +19,7 @@ import CambiumGraph
 /// * The row describes only new objects, and existing objects without other entities in their hierarchy and without a unique set except the
 ///   identity. So the row frees no unique value. The row does not correct a number of members that an earlier row made wrong.
 /// * The links that the row makes or removes take no member from other objects, and are not counted at their other ends
-///   (`ImportEnd.isFree`). Links between new objects of the row are an exception. So are links of new objects to others whose number of
-///   members has only a maximum (`ImportEnd.isAddition`), if no row is refused because of those others. Without the row, they have fewer
-///   members, so their numbers are right in that run, too.
+///   (`ImportEnd.isFree`). Links between new objects of the row are an exception.
 /// * No row changes members at the other ends of these links. Such a row could remove the links, or would remove them without this row.
 ///   The same holds for all links of an existing object that the row describes, and for ends that could take members from that object.
 /// * No later row finds an object that this row made, or that this row changed in a way that matters. This also holds for later rows that
@@ -54,8 +52,6 @@ struct RowInfluences {
     /// The rows that may be refused, and on which no other row has been found to depend so far. The value of a row is a set of ends (sides
     /// of relationships): if any row changes members at such an end, the row is not independent.
     private var independent: [Int: Set<Int>] = [:]
-    /// The objects to which rows in `independent` added members, although their number of members has a maximum.
-    private var limited: [ObjectPlace: Set<Int>] = [:]
     /// The ends (sides of relationships) at which rows changed members.
     private var changedEnds: Set<Int> = []
 
@@ -77,15 +73,10 @@ struct RowInfluences {
         var ends: Set<Int> = []
         /// The indexes, in the plan, of the objects with links that later rows could remove.
         var linked: Set<Int> = []
-        var filled: [ObjectPlace] = []
         for link in plan.links {
             let end = Self.end(link, plan, entities)
             if !end.isFree {
-                guard plan.isNew(link.owner) else { return }
-                if !link.targets.allSatisfy({ plan.isNew(plan.targets[$0]) }) {
-                    guard end.isAddition else { return }
-                    filled += Self.targets(of: link, plan, entities)
-                }
+                guard plan.isNew(link.owner), link.targets.allSatisfy({ plan.isNew(plan.targets[$0]) }) else { return }
                 for target in link.targets { if case .object(let place) = plan.targets[target] { linked.insert(plan.original(place)) } }
             }
             linked.insert(plan.original(link.owner))
@@ -109,14 +100,12 @@ struct RowInfluences {
             made[place] = Effect(row: row, isReplaceable: isReplaceable && made[place]?.isReplaceable != false)
         }
         effects.merge(made) { $1 }
-        for place in filled { limited[place, default: []].insert(row) }
         independent[row] = ends
     }
 
     /// Records that a row is refused because of an object.
     mutating func noteRefusal(of row: Int, becauseOf object: ObjectPlace) {
         if let effect = effects[object], effect.row != row { independent[effect.row] = nil }
-        for other in limited[object] ?? [] { independent[other] = nil }
     }
 
     /// Returns whether the import may omit this row together with the next refused row. All rows must have been recorded.
@@ -124,18 +113,6 @@ struct RowInfluences {
 
     private static func end(_ link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> ImportEnd {
         entities[plan.objects[link.owner].entity].counted.links[link.link].end
-    }
-
-    /// Returns the objects at the other end of a link.
-    private static func targets(of link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> [ObjectPlace] {
-        let relationship = entities[plan.objects[link.owner].entity].counted.links[link.link].relationship
-        let table = entities[relationship.destination].counted.table
-        return link.targets.map { target in
-            switch plan.targets[target] {
-            case .object(let place): table.place(plan.tableRow(ofObject: place))
-            case .row(let row): table.place(row)
-            }
-        }
     }
 }
 
