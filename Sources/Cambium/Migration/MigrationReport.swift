@@ -21,7 +21,7 @@ public struct MigrationReport: Sendable {
         public let lostCount: Int
         package let lostKind: LostKind
 
-        /// What `lostCount` counts.
+        /// The kinds of things that `lostCount` counts.
         package enum LostKind: Sendable { case objects, values, links, valuesAndLinks }
     }
 
