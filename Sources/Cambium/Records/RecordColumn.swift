@@ -15,7 +15,8 @@ public struct RecordColumn<V: AttributeValue> {
 extension Graph {
     /// Resolves a property of a record for loops over many objects.
     ///
-    /// Throws `.unknownName` if the record does not fit the store's schema, or if its schema does not list the property.
+    /// Throws `.unknownName` if the record type does not fit the store's schema, or if the type's own `recordSchema` does not list the
+    /// property.
     /// Complexity: O(objects of the hierarchy / 128).
     public func column<Record: EntityRecord, V: AttributeValue>(_ keyPath: KeyPath<Record, V>) throws -> RecordColumn<V> {
         RecordColumn(column(try attribute(keyPath)))

@@ -171,7 +171,8 @@ extension Draft {
         }
     }
 
-    /// Returns the rows that assigned a value to the objects of `entries`, except the row of the object that keeps the value.
+    /// Returns a refusal for each row of the import that assigned the duplicate value to an object of `entries`. One object keeps the
+    /// value, and its row is not refused.
     private borrowing func refused(_ entries: [DeferredChecks.Entry], _ checks: DeferredChecks) -> [DeferredChecks.Refusal] {
         let keeper = entries.min { (checks.place(of: $0) ?? 0, $0.row) < (checks.place(of: $1) ?? 0, $1.row) }
         guard let keeper, let entity = entity(at: ObjectPlace(table: keeper.table, row: keeper.row)) else { return [] }

@@ -9,9 +9,9 @@ struct TableDraft {
     private(set) var indexes: [IndexLayout] = []
     private(set) var entities: [EntityNumber] = []
     private(set) var slotOfProperty: [Int32] = []
-    /// The type of each attribute, indexed by its number. Numbers that no attribute has contain an arbitrary type.
+    /// The type of each attribute, indexed by its number. If no attribute has a number, the element at this number is an arbitrary type.
     private(set) var typeOfProperty: [AttributeType] = []
-    /// The name of each attribute, indexed by its number. Numbers that no attribute has contain an arbitrary name.
+    /// The name of each attribute, indexed by its number. If no attribute has a number, the element at this number is an arbitrary name.
     private(set) var nameOfProperty: [SchemaName] = []
 
     /// Lays out the columns of a root entity and its sub-entities: provenance, the entity if there are several, then each attribute of each

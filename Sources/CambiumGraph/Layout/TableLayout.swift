@@ -30,7 +30,7 @@ final class IndexLayout: Sendable {
 final class TableLayout: Sendable {
     static let createdSlot = 0
     static let changedSlot = 1
-    /// The column with the serial of the object from which the object of a row was cloned.
+    /// The column with the source of each row's object: the serial of the object of which it is a clone.
     static let sourceSlot = 2
     /// The column with the virtual page (a range of consecutive serials) of each row. Only groups with the objects of several virtual pages
     /// use this column.

@@ -37,7 +37,8 @@ struct IndexChangeFinder {
 
     /// Adds the differences in one group between the older and the newer graph to a batch.
     ///
-    /// - Parameter old: The index in the layout of the older graph; `nil` if the index has no objects of that graph.
+    /// - Parameter old: The index with the same keys in the layout of the older graph; `nil` if that layout has no such index. Then every
+    ///   indexed row of the group is added.
     func addChanges(_ old: OrderedIndexLayout?, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ batch: inout OrderedBatch)
     {
         for word in 0..<RowGroup.wordCount {

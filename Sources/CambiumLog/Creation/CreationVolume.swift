@@ -13,7 +13,7 @@ final class CreationVolume: Volume {
         var mark: CreationMark
         let file: any VolumeFile
         var byteCount: Int
-        /// The length of the mark without its last entry, which marks the store as complete.
+        /// The length of the mark without its last entry. This entry states that the store is complete.
         var namesByteCount: Int
     }
 

@@ -11,7 +11,7 @@ package struct LogFollower {
 
     /// - Parameters:
     ///   - first: the first transaction to read, if there is no base.
-    ///   - base: the known part of the log before the first transaction that is read.
+    ///   - base: the part of the log that is already known. Reading begins with the transaction after this part.
     package init(
         _ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogPrefix? = nil
     ) throws(CambiumError) {

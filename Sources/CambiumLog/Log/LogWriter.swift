@@ -175,8 +175,9 @@ package final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Writes bytes that are possibly not durable to the same place once more. After a failed sync, the kernel may have marked the pages of
-    /// these bytes as written although the bytes never reached the disk. A later sync would then succeed without writing the bytes.
+    /// Writes bytes to the same place once more, because they are possibly not durable. After a failed sync, the kernel may have marked the
+    /// pages of these bytes as written although the bytes never reached the disk. A later sync would then succeed without writing the
+    /// bytes.
     private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
         var offset = start
         while offset < end {

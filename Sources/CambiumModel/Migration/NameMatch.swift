@@ -21,8 +21,8 @@ struct NameMatch {
             guard let former = name.formerName, former != name.name, formerNames[former] != nil, !taken.contains(former) else { continue }
             let keeper = wanted[former]
             if let keeper, !(keeper.map { formerNames[$0] != nil && $0 != former } ?? false) {
-                // If the old schema has the name and its former name, neither was renamed. If the old schema has only the former name, the
-                // rename cannot be decided.
+                // The new schema still has the former name. If the old schema has both names, nothing was renamed. If the old schema has
+                // only the former name, this name can match either new name, so the rename cannot be decided.
                 if formerNames[name.name] == nil { ambiguous.append(name) }
                 continue
             }

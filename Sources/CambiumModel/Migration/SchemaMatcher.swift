@@ -134,8 +134,8 @@ struct SchemaMatcher {
     }
 
     /// Finds properties that moved to another entity of the hierarchy. If an entity newly declares a property, the old property of a
-    /// relative (an ancestor or a descendant) matches the new property. If several matches are possible, the new property replaces an old
-    /// one instead.
+    /// relative (an ancestor or a descendant) matches the new property. If several old properties match it, or if several new properties
+    /// match one old property, no value is kept: the new property counts as the replacement of the first old property that matches.
     private mutating func matchMoved() {
         let known = Set(properties.values).union(replaced.values.map(\.old))
         let relatives = OldRelatives(self)

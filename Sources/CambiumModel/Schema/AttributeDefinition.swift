@@ -13,9 +13,9 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     package var presence: Presence
     /// The default. Both `nil` and a JSON null mean that there is no default.
     package var defaultValue: JSONValue?
-    /// The least value of a number or a date.
+    /// The least value that a number or a date may have.
     package var min: JSONValue?
-    /// The greatest value of a number or a date.
+    /// The greatest value that a number or a date may have.
     package var max: JSONValue?
     /// The minimum length: in Unicode scalars for text, in bytes for data.
     package var minLength: Int?

@@ -33,9 +33,9 @@ public final class Schema: Sendable {
     /// Returns the entity with a name, or `nil` if there is no such entity.
     public func entity(_ name: String) -> Entity? { byName[name] }
     package func entity(_ number: EntityNumber) -> Entity? { byNumber[number.rawValue] }
-    /// Returns the attribute with a number in the hierarchy of a root entity. Complexity: O(1).
+    /// Returns the attribute with the given number in the hierarchy of a root entity. Complexity: O(1).
     package func attribute(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Attribute? { attributes[root]?[number.rawValue] }
-    /// Returns the relationship with a number in the hierarchy of a root entity. Complexity: O(1).
+    /// Returns the relationship with the given number in the hierarchy of a root entity. Complexity: O(1).
     package func relationship(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Relationship? {
         relationships[root]?[number.rawValue]
     }
