@@ -46,7 +46,8 @@ extension RandomSchema {
         return AttributeDefinition(name("folded"), .string, source.presence, derived: .folded(source.name))
     }
 
-    /// Turns a derived attribute into an ordinary one, changes its expression, or adds a derived attribute if there is none.
+    /// Turns the first derived attribute of an entity into an ordinary attribute, or changes its expression. If the entity has no derived
+    /// attribute, adds one.
     mutating func changeDerived(_ index: Int, _ random: inout SplitMix64) {
         guard let place = entities[index].attributes.indices.filter({ entities[index].attributes[$0].derivation != nil }).first,
             var other = derivedAttribute(index, &random)

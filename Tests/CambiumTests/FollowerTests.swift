@@ -9,6 +9,15 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct FollowerTests {
+    /// Creates a store that keeps two checkpoints, with one note and a checkpoint.
+    private func checkpointed(_ volume: MemoryVolume) throws -> Store {
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
+        try insert(store, 0)
+        try store.checkpoint()
+        return store
+    }
+
     private func insert(_ store: Store, _ number: Int, copies: Int = 1) throws {
         try store.write { transaction in
             for copy in 0..<copies { try transaction.insert("Note", ["id": .int(Int64(number * 1000 + copy))]) }
@@ -231,10 +240,7 @@ import Testing
 
     @Test func `a follower releases its first checkpoint as it advances, and shows the same graph as the store`() throws {
         let volume = MemoryVolume()
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
-        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
-        try insert(store, 0)
-        try store.checkpoint()
+        let store = try checkpointed(volume)
         let follower = try StoreFollower(volume)
         for number in 1..<12 {
             try insert(store, number)
@@ -250,10 +256,7 @@ import Testing
 
     @Test func `a follower releases its first checkpoint even if the newest checkpoint is corrupt`() throws {
         let volume = MemoryVolume()
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
-        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
-        try insert(store, 0)
-        try store.checkpoint()
+        let store = try checkpointed(volume)
         let follower = try StoreFollower(volume)
         let first = try #require(CheckpointRecord.list(volume).first)
         for number in 1...2 {

@@ -6,9 +6,26 @@ import CambiumTesting
 struct RandomBadRows {
     /// All that an import leaves, as text. The messages are not part of it: they may name the number that a row's object had in one run.
     struct Outcome: Equatable {
-        var errors: [String] = []
+        var errors: [Refusal] = []
+        /// The error that ended the import; `nil` if the import ended with a report.
+        var failure: String?
         var counts: [String] = []
         var objects = ""
+
+        /// Whether an import may have this outcome if it omits the rows together that another import omits one by one. A row that takes
+        /// the value of an object from before the import is omitted early, as a duplicate. Without the earlier bad rows, the other import
+        /// may find a further mistake of this row first.
+        func agrees(withOneByOne other: Outcome) -> Bool {
+            guard errors.count == other.errors.count, failure == other.failure, counts == other.counts, objects == other.objects else {
+                return false
+            }
+            return zip(errors, other.errors).allSatisfy { $0 == $1 || ($0.row == $1.row && $0.code == .duplicate) }
+        }
+    }
+
+    struct Refusal: Equatable {
+        let row: Int
+        let code: ImportReport.RowError.Code
     }
 
     let rows: [String]
@@ -110,12 +127,11 @@ struct RandomBadRows {
             skipping.onError = .skip
             _ = try store.importRows(player, from: [Self.source(first)], skipping, hooks: hooks)
             let report = try store.importRows(player, from: [Self.source(rows)], options, hooks: hooks)
-            // A row with several mistakes may be refused for any of them, because other bad rows may still be there. So codes may differ.
-            outcome.errors = report.errors.map { "\($0.row)" }
+            outcome.errors = report.errors.map { Refusal(row: $0.row, code: $0.code) }
             outcome.counts = report.entities.map { "\($0.key): \($0.value)" }.sorted()
             outcome.objects = store.graph.export
         } catch {
-            outcome.errors = ["\(error)"]
+            outcome.failure = "\(error)"
         }
         return outcome
     }

@@ -189,6 +189,6 @@ import Testing
         // A hook may read anything, so an import with this hook omits the rows one by one.
         let slow = sample.outcome(ImportHooks(finish: { _, _, _ in }))
         let fast = sample.outcome(ImportHooks())
-        #expect(fast == slow, "seed \(seed): \(sample.rows.joined(separator: "\n"))")
+        #expect(fast.agrees(withOneByOne: slow), "\(fast) \(slow) seed \(seed): \(sample.rows.joined(separator: "\n"))")
     }
 }

@@ -57,8 +57,12 @@ final class PackingScheduler: Sendable {
     }
 
     private func attempt() {
-        // Packing throws only if the store was closed in the meantime. A closed store needs no packing.
-        _ = try? upkeep.pack(PackingLimits(), stepCountMax: .max)
+        do {
+            _ = try upkeep.pack(PackingLimits(), stepCountMax: .max)
+        } catch {
+            // A closed store needs no packing. Packing fails for no other reason.
+            assert((error as? CambiumError)?.code == .notWritable, "\(error)")
+        }
         endAttempt()
     }
 

@@ -104,9 +104,8 @@ struct RecordTarget: ~Copyable {
     /// Whether a write of an ordered relationship contains all members. If so, `reorder` costs as much as the move of one member.
     var writesWholeLists: Bool { edit != nil }
 
-    /// Puts the members of an ordered relationship into another order.
-    mutating func reorder(_ id: ObjectID, _ relationship: Relationship, _ members: [ObjectID]) throws(CambiumError) {
-        try transaction?.reorder(id, relationship, members)
+    /// Puts the members of an ordered relationship of an edit into another order. Call this method only if `writesWholeLists` is true.
+    mutating func reorder(_ id: ObjectID, _ relationship: Relationship, _ members: [ObjectID]) {
         edit?.reorder(id, relationship, members)
         hasChanged = true
     }

@@ -160,7 +160,7 @@ extension RecordWriter {
         }
         if target.writesWholeLists {
             for member in wanted where !known.contains(member) { try link(id, relationship, member) }
-            return try target.reorder(id, relationship, wanted)
+            return target.reorder(id, relationship, wanted)
         }
         for step in MemberOrder.steps(from: present.filter(kept.contains), to: wanted) {
             if step.isNew {

@@ -90,7 +90,7 @@ public struct IdentityFinder {
 
     @inline(__always) private func find(_ hash: UInt64, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
         var page = bucket(hash)
-        // The block of an entry is in two cache lines. The processor loads both at the same time.
+        // A block extends over two or three cache lines. The processor loads the last one together with the first one.
         if let page { cmachine_prefetch(page + (Bucket.homeOffset(of: hash) &+ Bucket.blockStride &- 1)) }
         var overflowCount = 0
         while let start = page {

@@ -19,7 +19,7 @@ struct RandomLiveTests {
     }
 
     @Test(.enabled(if: LongTests.areWanted), arguments: 0..<LongTests.caseCount(1700, usual: 0))
-    func `a hundred thousand transactions leave every live result exact`(number: Int) throws {
+    func `every live result stays exact through many transactions`(number: Int) throws {
         var run = try LiveRun(seed: 1000 + UInt64(number), changesSchema: number % 5 == 0)
         try run.run(60)
         #expect(run.counts.transactions == 60)
