@@ -33,7 +33,7 @@ struct StoreLock: Sendable {
         }
     }
 
-    /// Releases the lock without a lease, as the death of the process would.
+    /// Releases the lock without creating a lease, as if the process had died.
     func abandon() { lock.unlock() }
 
     /// Creates a lease that lists the mapped chunks, so that later writers overwrite none of these chunks while the lease exists. Returns

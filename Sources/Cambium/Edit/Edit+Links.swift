@@ -129,7 +129,7 @@ extension Edit {
     // MARK: Both ends
 
     /// Links two objects that are not linked yet. If the relationship or its inverse is to-one, it loses its previous object. Call this
-    /// method only inside a group.
+    /// method only inside `group`, which makes all of its changes one step for undo.
     mutating func connect(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) {
         let inverse = inverse(relationship)
         if !relationship.isToMany { clear(relationship, of: id) }

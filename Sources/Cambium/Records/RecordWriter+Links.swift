@@ -84,9 +84,9 @@ extension RecordWriter {
         }
     }
 
-    /// Whether a record still has the members that its object had before this save changed them. The save may have changed them through
-    /// another copy of the record, or through the inverse relationship. Stores the members that the object had before the save in
-    /// `formerMembers`.
+    /// Returns whether `wanted`, the members in a record, equals the members that the object had before this save. Such a record is out of
+    /// date: the save has changed the members through another copy of the record, or through the inverse relationship. Stores the members
+    /// from before the save in `formerMembers`.
     private mutating func isOutdated(
         _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
     ) -> Bool {

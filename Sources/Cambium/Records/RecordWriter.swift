@@ -6,8 +6,8 @@ public struct RecordWriter: ~Copyable {
     var target: RecordTarget
     /// The values of attributes that the current record has written.
     private var values: [(Attribute, Value)] = []
-    /// The attributes in `values` for which different stored texts mean one value, such as JSON with its keys in any order. `form` converts
-    /// a stored text into the text that the Swift type itself would store.
+    /// The attributes in `values` for which different stored texts represent the same value, such as JSON with its keys in any order.
+    /// `form` converts a stored text into the text that the Swift type itself would store.
     private var forms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
     /// The record that is being written.
     private(set) var current: Frame

@@ -18,7 +18,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
         /// The property is not read.
         case nothing
 
-        /// The paths in the source.
+        /// The paths from which this source reads; empty if it reads no path.
         var paths: [String] {
             switch self {
             case .path(let path): [path]

@@ -86,7 +86,7 @@ struct DigestDifference {
         }
     }
 
-    /// Adds all terms of an object from both graphs.
+    /// Adds the terms of an object in the earlier graph to `removed`, and the terms of the object in the later graph to `added`.
     private mutating func addWhole(_ table: TableLayout, _ root: EntityNumber, _ serial: UInt64) {
         if let row = old.reader.row(table.index, serial: serial) { old.addWhole(row, table, root, serial, to: &removed) }
         if let row = new.reader.row(table.index, serial: serial) { new.addWhole(row, table, root, serial, to: &added) }

@@ -30,8 +30,8 @@ extension GraphLayout {
 }
 
 extension CloneSpan {
-    /// Returns the row that contains the copy of `row`. Usually, `row` is one of the consecutive rows of this span, and then its copy is
-    /// found without a search.
+    /// Returns the row that contains the copy of `row`, which lies in the group `target` if `row` is one of this span. Usually, the rows of
+    /// the span are consecutive, and then their copies are found without a search.
     @inline(__always) fileprivate func copy(of row: UInt32, _ target: UInt32, _ rows: CloneRows) -> UInt32 {
         let place = row &- firstRow
         guard isRun, place < UInt32(truncatingIfNeeded: count) else { return rows.copy(of: row) }

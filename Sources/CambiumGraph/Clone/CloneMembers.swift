@@ -55,7 +55,8 @@ struct CloneMembers {
     var all: some Sequence<Member> { byEntity.lazy.compactMap { $0 } }
 }
 
-/// The rules for all clones that have no rules of their own. A layout keeps this object.
+/// The rules of every clone whose request adds no rules. The schema alone determines these rules, so the layout of a graph creates them
+/// only once and keeps them.
 final class KnownCloneMembers: Sendable {
     let members: CloneMembers
 

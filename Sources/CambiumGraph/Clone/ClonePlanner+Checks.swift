@@ -48,8 +48,8 @@ extension ClonePlanner {
         return counts
     }
 
-    /// Returns the attributes with rules that get a new UUID, or the time of the clone, without regard to ancestors. Omits an attribute if
-    /// the request gives its value to all copies.
+    /// Returns the attributes that get a new UUID, or the time of the clone, and that restrict their values by rules. Omits attributes that
+    /// take their values from ancestors, and attributes that the request sets in all copies.
     func createdValues(
         _ present: [CloneMembers.Member], _ hierarchies: [CloneOp.Hierarchy], _ roots: [ObjectPlace], _ options: CloneOptions
     ) -> [ClonePlan.CreatedValue] {
@@ -64,9 +64,11 @@ extension ClonePlanner {
         }
     }
 
-    /// Throws `.ruleViolated` if an attribute of a copy has no fallback and no ancestor from which the attribute can take a value.
+    /// Checks the attributes with `followParent`, which take their values from ancestors. Throws `.ruleViolated` if a copy lacks the
+    /// ancestor and the attribute has no fallback. Also throws `.ruleViolated` if the attribute does not allow the value of the ancestor.
     ///
-    /// - Returns: The attributes with `followParent` and with rules that get a value that the clone creates, such as a new UUID.
+    /// - Returns: Those of these attributes that restrict their values by rules, and that get a value that the clone creates, such as a new
+    ///   UUID.
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) -> [ClonePlan.CreatedValue] {
@@ -96,8 +98,8 @@ extension ClonePlanner {
         return created
     }
 
-    /// Returns whether an attribute with rules gets a value that the clone creates, so that the value must be checked later. Throws
-    /// `.ruleViolated` if the attribute does not allow the value that the copy takes from an ancestor.
+    /// Returns whether the clone creates the value of an attribute that restricts its values by rules. Such a value must be checked later.
+    /// Throws `.ruleViolated` if the attribute does not allow the value that the copy takes from an ancestor.
     private func isCreated(
         _ follower: CloneMembers.Follower, isFollowed: Bool, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers,
         _ options: CloneOptions, _ known: inout [CopiedAttribute: Value?]

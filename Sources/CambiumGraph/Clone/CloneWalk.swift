@@ -2,8 +2,8 @@ import CambiumModel
 
 /// Finds the objects that a clone copies: breadth-first from the roots, without recursion.
 ///
-/// The walk keeps one bit for each row, and the objects of the current level. If values come from parents, it also keeps 12 bytes for each
-/// object.
+/// The walk keeps one bit for each row, and the objects of the current level. If an attribute of copies takes its value from a parent, the
+/// walk also keeps 12 bytes for each object. The parent of an object is the object from which the walk reached it.
 struct CloneWalk {
     /// An object that the walk reached, and its parent: the index in `entries` of the object from which the walk reached it.
     struct Entry {
@@ -25,8 +25,8 @@ struct CloneWalk {
     /// The copied rows, by table.
     let rows: [CloneRows]
     private(set) var objectCount = 0
-    /// If values come from parents: all objects in the order in which the walk reached them. Otherwise: the objects of the current level
-    /// from which the walk follows a relationship.
+    /// If copies take values from parents: all objects in the order in which the walk reached them. Otherwise: the objects of the current
+    /// level from which the walk follows a relationship.
     private(set) var entries: [Entry] = []
     /// For each table, the entity of all of its rows, or `nil` if the table has several concrete entities.
     private let single: [EntityNumber?]
@@ -99,7 +99,8 @@ struct CloneWalk {
         }
     }
 
-    /// Visits the members of an owner in the order of their chain. The caller must not use this method if values come from parents.
+    /// Visits the members of an owner in the order of their chain. The caller must not use this method if copies take values from parents,
+    /// because the order would be wrong.
     private mutating func visit(_ place: Int, _ table: Int) {
         if !leadsOn[table] {
             objectCount &+= rows[table].chosen.insert(&caches[place].chain)
@@ -109,7 +110,7 @@ struct CloneWalk {
     }
 
     /// Visits the members of an owner. The members of an ordered relationship are visited in its order. Other members are visited by
-    /// ascending id if values come from parents, and otherwise in any order.
+    /// ascending id if copies take values from parents, and otherwise in any order.
     private mutating func visitInOrder(_ branch: CloneBranch, _ owner: UInt32, from index: Int) {
         let reader = reader
         let end = layout.end(branch.link, branch.end)
@@ -139,6 +140,6 @@ struct CloneWalk {
         }
     }
 
-    /// Returns the copied rows, by table. If values come from parents, also returns the objects in the order of the walk.
+    /// Returns the copied rows, by table. If copies take values from parents, also returns the objects in the order of the walk.
     consuming func take() -> (rows: [CloneRows], entries: [Entry]) { (rows, needsOrder ? entries : []) }
 }

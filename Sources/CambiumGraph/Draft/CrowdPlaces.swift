@@ -1,22 +1,23 @@
-/// The overflow pages of one bucket, and the page in which each of their entries lies. Finding a row without it takes a walk through the
-/// pages, so rows that leave the bucket in any order would take O(rows x pages).
+/// The overflow pages of one bucket, and the page in which each of their entries lies. Without `CrowdPlaces`, finding a row takes a walk
+/// through the pages, so removing rows in any order would take O(rows x pages).
 ///
-/// The places only save the walk: a page that does not contain the row, or that left the bucket, is not used.
+/// The recorded pages only save the walk. The caller does not use a page that does not contain the row, or that is no longer part of the
+/// bucket.
 struct CrowdPlaces {
     /// The number of pages that one removal walks through without counting as a long walk.
     static let shortWalk = 8
-    /// The places are collected when the long walks have read each page about this many times. So collecting them takes less time than the
-    /// walks before it.
+    /// The pages of the entries are recorded once long walks have read each overflow page about this many times. So recording the pages
+    /// takes less time than the walks before it.
     static let walkCountMin = 32
 
     private var walkedPageCount = 0
     private var chain: Set<PageRef> = []
     private var pages: [UInt32: PageRef] = [:]
 
-    /// Whether the places were collected.
+    /// Whether the pages of the entries have been recorded.
     var isCollected: Bool { !chain.isEmpty }
 
-    /// Counts the pages of a long walk. Returns whether the places should be collected now.
+    /// Counts the pages of a long walk. Returns whether the caller should now record the pages of all entries with `collect`.
     mutating func noteWalk(_ pageCount: Int, of overflowPageCount: Int) -> Bool {
         walkedPageCount += pageCount
         return !isCollected && walkedPageCount >= Self.walkCountMin * overflowPageCount
@@ -31,7 +32,7 @@ struct CrowdPlaces {
     /// Returns the overflow page that probably contains a row, or `nil` if the page is not known.
     func page(of row: UInt32) -> PageRef? { pages[row].flatMap { chain.contains($0) ? $0 : nil } }
 
-    /// Notes the page to which an entry was added or moved; `nil` for the first page of the bucket, which is not an overflow page.
+    /// Records the page to which an entry was added or moved; `nil` for the first page of the bucket, which is not an overflow page.
     mutating func note(_ row: UInt32, at page: PageRef?) {
         if !isCollected { return }
         pages[row] = page

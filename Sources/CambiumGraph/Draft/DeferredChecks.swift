@@ -40,8 +40,8 @@ package struct DeferredChecks {
         package let violation: Violation
         /// The object with the wrong number of members, or the object that keeps the value.
         package let cause: ObjectPlace
-        /// Whether the row is refused even if other rows of the import are omitted. This assumes that the remaining rows can still be
-        /// applied if and only if they could before, and that their objects have the same entities.
+        /// Whether the row is refused even if other rows of the import are omitted. The condition is that each remaining row still applies
+        /// or fails as before, and that the objects keep their entities.
         package fileprivate(set) var isCertain: Bool
     }
 
@@ -58,7 +58,8 @@ package struct DeferredChecks {
     /// The numbers of the import's rows that `check` may refuse.
     package var rows: Set<Int> { Set(places.values).union(memberPlaces.values) }
 
-    /// Whether a check shows that a row corrected a wrong number of members of an earlier row. The caller asks before it records the check.
+    /// Returns whether a check shows that a row of the import corrected a number of members that an earlier row had made wrong. Call this
+    /// method before `note` records the check.
     package func isCorrected(by check: Check) -> Bool {
         if case .members(let object, isWrong: false) = check { memberPlaces[object] != nil } else { false }
     }

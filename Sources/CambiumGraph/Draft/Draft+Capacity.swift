@@ -46,8 +46,8 @@ extension Draft {
         throw space.capacity.exhausted(change())
     }
 
-    /// Returns the number of chunks for copies of changed pages with `granules` granules (16 bytes each). Adds the pages of indexes that
-    /// change with `objectCount` objects.
+    /// Returns the number of chunks that a change needs for copies of pages. The pages of row groups have `granules` granules (16 bytes
+    /// each) together. The pages of indexes that change with `objectCount` objects are added.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
@@ -108,8 +108,8 @@ extension Draft {
 }
 
 extension Op {
-    /// Whether the op may use the pages of the reserve for deletions. Labels and digests may use these pages, too, because labels and
-    /// digests need few pages or none.
+    /// Whether the op may use the pages of the reserve for deletions. Labels and digests may use these pages too, because they need few
+    /// pages or none.
     var mayUseReserve: Bool {
         switch self {
         case .delete, .label, .digest: true

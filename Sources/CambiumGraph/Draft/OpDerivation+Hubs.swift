@@ -75,8 +75,8 @@ extension OpDerivation {
         return places.before != places.after
     }
 
-    /// Emits the changed order of a hub, an object with many members. Emits one block if few members follow the first difference, otherwise
-    /// ops for each touched member.
+    /// Emits the changed order of a hub, an object with many members. Adds the order to a block if few members follow the first difference.
+    /// Otherwise, emits ops for each touched member.
     func emitOrdered(
         _ hub: HubChange, _ owner: UInt32, _ end: EndLayout, _ relationship: Relationship, _ builder: inout LinkBlockBuilder,
         _ emit: (Op) throws(CambiumError) -> Void
@@ -94,8 +94,8 @@ extension OpDerivation {
         try emitMoves(hub, places.after, id, relationship, before.reader.memberCount(end, owner: owner), emit)
     }
 
-    /// Returns the first index at which two lists differ. `before` and `after` contain the touched members. All other members are the same,
-    /// in the same order.
+    /// Returns the first index at which two lists differ, or `nil` if the lists are equal. `before` and `after` contain the touched
+    /// members. All other members are the same, in the same order.
     private static func firstDifference(_ before: [HubChange.Place], _ after: [HubChange.Place]) -> Int? {
         for place in 0..<max(before.count, after.count) {
             let old = place < before.count ? before[place] : nil

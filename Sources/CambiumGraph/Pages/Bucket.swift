@@ -23,8 +23,8 @@ struct Bucket {
     static let blocksOffset = 32
     static let blockStride = 96
     static let byteCount = blocksOffset + blockCount * blockStride
-    /// The maximum depth: the number of hash bits that are the same for all entries of a bucket. An entry stores a fragment of its hash:
-    /// the bits that decide splits at depths 8 to 23.
+    /// The maximum depth of a bucket: the number of leading hash bits that all of its entries have in common. An entry stores a fragment of
+    /// its hash: the bits that decide splits at depths 8 to 23.
     static let depthMax = 26
     static let fragmentShift: UInt64 = 40
     /// The maximum number of overflow pages of one bucket in a graph that has not been proven valid. In such a graph, the pages may form a

@@ -29,7 +29,7 @@ package struct ChunkRelease {
     let spareCount: Int
     /// The next index in the list of empty chunks. Writers open the last chunk of the list first, so the task begins at index 0.
     var next = 0
-    /// The chunks that were taken, in the order of the list.
+    /// The chunks that the last call of `take` removed from the list of empty chunks, in the order of the list.
     var taken: [UInt32] = []
     /// The taken chunks that have memory or disk space to release, in ascending order.
     var released: [Int] = []

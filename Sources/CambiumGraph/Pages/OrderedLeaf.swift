@@ -47,7 +47,8 @@ struct OrderedLeaf {
         return OrderedNode.row(page + offset + byteCount)
     }
 
-    /// The number of bytes that the header, the entries and their ends take.
+    /// The number of bytes that the header and the entries take. If the entries have different lengths, the numbers that state where each
+    /// entry ends are included.
     var usedByteCount: Int { end + (stride > 0 ? 0 : 2 * count) }
     /// Whether the leaf should be joined with an adjacent leaf.
     var isSparse: Bool { usedByteCount < OrderedNode.byteCount / 4 }

@@ -1,8 +1,8 @@
 /// The offsets in the page of a group of 128 rows.
 enum GroupLayout {
     static let virtualPageOffset = 16
-    /// Marks a group whose rows belong to several virtual pages. A virtual page is a range of consecutive serials. This number replaces the
-    /// virtual page of the group, and a column contains the virtual page of each row.
+    /// The value in the header of a group whose rows belong to several virtual pages (ranges of consecutive serials). Other groups contain
+    /// the number of their only virtual page here. A column of the shared group contains the virtual page of each row.
     static let isShared = UInt32.max
     static let liveCountOffset = 20
     static let provenanceOffset = 24

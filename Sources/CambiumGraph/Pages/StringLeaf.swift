@@ -31,9 +31,9 @@ internal import CMachine
         UnsafeRawBufferPointer(start: leaf + Int(cell & 0xFFFF), count: Int(cell >> 16 & 0xFF))
     }
 
-    /// Prefetches the bytes of a row's value while the processor loads the cell with their place. Guesses the place: all values of the
-    /// leaf have the same length and were written in the order of the rows. The identities of imported objects often are like this. A wrong
-    /// guess costs only the time of the prefetch.
+    /// Prefetches the bytes of a row's value while the processor still loads the cell that states their position. The position is a guess,
+    /// which is right if all values of the leaf have the same length and were written in the order of the rows. The identities of imported
+    /// objects are often stored like this. A wrong guess costs only the time of the prefetch.
     @inline(__always) static func prefetchLikelyBytes(_ leaf: UnsafeMutableRawPointer, _ row: UInt32, byteCount: Int) {
         guard byteCount > 0, byteCount <= inlineMax else { return }
         let start = leaf + (PageLayout.heapOffset &+ byteCount &* Int(row & PageLayout.rowMask))

@@ -2,9 +2,9 @@
 /// over the range of all hashes.
 ///
 /// The lowest 24 bits of a UUID are the number. The next 5 bits state how many bits of the number are used: *b*, 1 to 24. The hash of
-/// number *j* is the hash of number 0 plus *j* / 2^*b* of the range of hashes. Only the three bits that select a block of a bucket may
-/// differ from this. So the new UUIDs of a clone are nearly in the order of their hashes, whatever the hash key is. A series does not help
-/// an attacker to make keys collide: on average, no part of the range has more keys of a series than of 2^24 random keys.
+/// number *j* is the hash of number 0 plus *j* / 2^*b* of the range of hashes. Only the three bits that select a block of a bucket may have
+/// other values. So the new UUIDs of a clone are nearly in the order of their hashes, whatever the hash key is. A series does not help an
+/// attacker to make keys collide: on average, no part of the range has more keys of a series than of 2^24 random keys.
 struct UUIDSeries {
     /// The number in the low half of the key; 0 if the key is in no series.
     let number: UInt64

@@ -113,7 +113,7 @@ extension GraphProof {
         }
         var last = -1
         table.forEachRow { last = Int($0) }
-        guard last < next else { return note("A relationship has a link beyond its last row for links.") }
+        guard last < next else { return note("A table of links has a link beyond its last row.") }
         proveFree(table, countMax: next) { row in row < next && !table.isLive(UInt32(row)) }
         if Int(table.field(TablePage.liveCountOffset)) + table.number(TablePage.freeCountOffset) != next {
             note("A relationship has rows for links that are neither in use nor free.")

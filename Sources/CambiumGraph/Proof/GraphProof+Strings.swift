@@ -77,6 +77,8 @@ extension GraphProof {
                 return note("\(blob.sharerCount + 1) cells refer to a long value, but its stored count differs.")
             }
         }
-        if counted != noted { note("Long values have \(counted) cells after the first cell of each, but their counts add up to \(noted).") }
+        if counted != noted {
+            note("In addition to the first cells, \(counted) cells refer to long values. The stored counts say \(noted).")
+        }
     }
 }

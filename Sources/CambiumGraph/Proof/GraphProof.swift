@@ -192,7 +192,9 @@ struct GraphProof {
     private mutating func proveConstants() {
         let known = space.constants
         for page in known.all {
-            guard let pointer = start(page), pointer.load(as: UInt64.self) == 0 else { return note("Page \(page) is not constant.") }
+            guard let pointer = start(page), pointer.load(as: UInt64.self) == 0 else {
+                return note("Page \(page) must be a constant page of epoch 0, but is not.")
+            }
             let isLink = page == known.noRows || page == known.zeroes
             let kind: PageKind = isLink ? .linkLeaf : page == known.nullString ? .stringLeaf : .fixedLeaf
             let wanted = constantByteCount(page)

@@ -64,10 +64,12 @@ package struct PageChecker {
             for table in Register.layout.tables { walkTable(table, register, &walk) }
         }
         for (head, count) in walk.sharerCounts where reader.sharedBlobs.get(Blob.place(head), chunks) != count {
-            walk.findings.append("Long value \(head) has \(count) cells after the first, but its stored count differs.")
+            walk.findings.append("In addition to the first cell, \(count) cells refer to long value \(head), but its stored count differs.")
         }
         let counted = walk.sharerCounts.values.reduce(0, +)
-        if counted != noted { walk.findings.append("Long values have \(counted) further cells, but their counts add up to \(noted).") }
+        if counted != noted {
+            walk.findings.append("In addition to the first cells, \(counted) cells refer to long values. The stored counts say \(noted).")
+        }
         findings += walk.findings
         return walk.seen
     }

@@ -27,7 +27,7 @@ struct Accumulator {
         if type == .decimal { width = .decimal }
     }
 
-    /// Adds a value that occurs a number of times.
+    /// Adds a value that occurs `times` times.
     mutating func add(_ value: QueryValue, times: Int128 = 1) {
         if value.isNull { return }
         count = count.saturatingSum(times)

@@ -51,7 +51,7 @@ extension ConditionBinder {
         var (relation, quantifier) = (comparison.relation, comparison.quantifier)
         if relation == .contains, quantifier == nil, try resolve(path, entity, at: comparison.left.offset).links.contains(where: \.isToMany)
         {
-            // The relation becomes `in` and not `==`, because a path that leads to null does not contain null.
+            // `in` is used instead of `==`. `== null` is true for a null, but a path that leads to a null does not contain null.
             (relation, quantifier) = (.isIn, .any)
         }
         let test = ConstantTest(relation, literals, comparison.folding, at: comparison.right.offset)

@@ -157,8 +157,8 @@ extension Query {
         return narrowed
     }
 
-    /// Returns a query for the objects in the answer of this query, without sort keys, limit, offset and cursor. A query for groups would
-    /// apply these to the groups. The arguments may also have values for other conditions.
+    /// Returns a query for the objects in the answer of this query, without sort keys, limit, offset and cursor. `aggregate(_:_:)` would
+    /// apply the limit and the offset to groups instead of objects. The arguments may also have values for parameters of other conditions.
     ///
     /// Throws as `Graph.find(_:)` does if the query has a limit, an offset or a cursor. In this case, the answer must have at most 65,536
     /// objects.

@@ -140,7 +140,7 @@ struct GroupView {
     /// The number of bytes of a cache line.
     private static let lineByteCount = 64
 
-    /// Prefetches the beginning of the leaf of a column. The default is the size of a leaf with numbers of 4 bytes.
+    /// Prefetches the beginning of the leaf of a column. By default, `byteCount` is the size of a leaf with numbers of 4 bytes.
     @inline(__always) func prefetch(_ slot: Int, byteCount: Int = 9 * Self.lineByteCount) {
         let leaf = leaf(slot)
         for offset in stride(from: 0, to: byteCount, by: Self.lineByteCount) { cmachine_prefetch(leaf + offset) }

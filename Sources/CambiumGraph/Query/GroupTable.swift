@@ -1,6 +1,7 @@
 internal import CMachine
 
-/// An aggregate query groups rows with the same keys. This hash table finds the number of a group by its key, with linear probing.
+/// A hash table with linear probing, which finds the number of a group by the key of the group. An aggregate query puts rows with the same
+/// key into one group.
 struct GroupTable {
     static let fixedTag: UInt64 = 2
     static let longTag: UInt64 = 3
@@ -22,8 +23,8 @@ struct GroupTable {
     /// For each slot, the number of the group that is stored there; -1 for a free slot.
     private var places = [Int32](repeating: -1, count: 64)
 
-    /// The secret that determines the hashes. Swift's `Hasher` provides another secret in each process. Otherwise, an attacker could choose
-    /// values with the same hash, and each search would read all groups.
+    /// The secret that determines the hashes. Swift's `Hasher` provides a different secret in each process. Without a secret, an attacker
+    /// could choose values with the same hash, and each search would read all groups.
     static let seed: (low: UInt64, high: UInt64) = (word(1), word(2))
     private let seed = cmachine_seed(low: Self.seed.low, high: Self.seed.high)
 

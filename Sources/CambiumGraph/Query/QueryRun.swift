@@ -170,7 +170,7 @@ struct QueryRun: ~Copyable {
         note(.scan, entity.name, context.reader.liveCount(table.index), count, read)
     }
 
-    /// Calls `body` with the rows that an access, a way to find rows without a scan, finds and that also satisfy the condition. Each call
+    /// Calls `body` with the rows that `candidate` (a way to find rows without a scan) finds and that also satisfy the condition. Each call
     /// receives rows of one group; the groups ascend.
     private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
         let counts = AccessCounts()

@@ -57,7 +57,7 @@ final class SortSpecification {
         /// The bits that are inverted in descending order.
         let mask: UInt64
         let null: UInt128
-        /// The first two bytes of each key whose value is not null.
+        /// The first two bytes of each key whose value is not null, as the highest bits of a number.
         let present: UInt128
 
         init?(_ keys: [Key]) {

@@ -38,7 +38,8 @@ extension Reader {
         }
     }
 
-    /// Calls `body` with each member's value that is not null.
+    /// Calls `body` with the value of the source attribute in each member, except nulls. The source is the attribute that the expression
+    /// reads.
     private func forEachSource(_ column: DerivedColumn, _ row: UInt32, _ body: (Value) -> Void) {
         guard let source = column.source, let members = column.members else { return }
         let rows = rows(source.table)

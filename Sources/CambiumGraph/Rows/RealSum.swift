@@ -24,10 +24,10 @@ struct RealSum {
         sum = next
     }
 
-    /// Adds a number that occurs a number of times.
+    /// Adds a number as if it were added `times` times.
     mutating func add(_ number: Double, times: Double) {
         let product = number * times
-        // If the product is infinite, so is its sum with `sum`, which is not NaN.
+        // If the product is infinite, the sum would become infinite, too. So the number is divided before it is multiplied.
         if product.isFinite { add(product) } else { addDivided(number / Self.divisor * times) }
     }
 

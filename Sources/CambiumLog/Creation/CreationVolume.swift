@@ -13,7 +13,8 @@ final class CreationVolume: Volume {
         var mark: CreationMark
         let file: any VolumeFile
         var byteCount: Int
-        /// The length of the mark without its last entry. This entry states that the store is complete.
+        /// The length of the creation mark without its final entry, which states that the store is complete. The mark gets this entry at
+        /// the end of the creation.
         var namesByteCount: Int
     }
 
