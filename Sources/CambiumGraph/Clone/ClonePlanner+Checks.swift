@@ -67,7 +67,7 @@ extension ClonePlanner {
     /// Checks the attributes with `followParent`, which take their values from ancestors. Throws `.ruleViolated` if a copy lacks the
     /// ancestor and the attribute has no fallback. Also throws `.ruleViolated` if the attribute does not allow the value of the ancestor.
     ///
-    /// - Returns: Those of these attributes that restrict their values by rules, and that get a value that the clone creates, such as a new
+    /// - Returns: The checked attributes that restrict their values by rules, and that get a value that the clone creates, such as a new
     ///   UUID.
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions

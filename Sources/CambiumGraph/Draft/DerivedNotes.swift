@@ -41,7 +41,7 @@ struct RowNotes {
         }
     }
 
-    /// Removes duplicate rows from the array. If a set of bits would take less memory than the array, replaces the array with that set.
+    /// Removes duplicate rows from the array. If a set of bits would take at most 8 bytes for each row, replaces the array with that set.
     private mutating func settle() {
         rows = Self.sorted(rows)
         limit = 2 * max(rows.count, 512)

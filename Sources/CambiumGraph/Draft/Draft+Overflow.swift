@@ -58,7 +58,8 @@ extension Draft {
         discard(emptied)
     }
 
-    /// Counts a long walk through the overflow pages of a bucket. Collects the places of its entries if such walks are frequent.
+    /// Counts a long walk through the overflow pages of a bucket. Records the page of each entry in a `CrowdPlaces` if such walks are
+    /// frequent.
     mutating func noteWalk(_ firstPage: PageRef, _ pageCount: Int) {
         let first = Bucket(chunks[firstPage])
         if first.overflow == 0 { return }
@@ -78,7 +79,7 @@ extension Draft {
     /// overflow page may have free places.
     ///
     /// Rows with the same key are usually removed in the order in which they were added. Then the next removal finds its row in the moved
-    /// page, so only one removal for each page walks through the whole chain. `CrowdPlaces` serves removals in another order.
+    /// page, so only one removal for each page walks through the whole chain. `CrowdPlaces` speeds up removals in any other order.
     ///
     /// - Parameters:
     ///   - first: The first page of the bucket, which the draft owns.

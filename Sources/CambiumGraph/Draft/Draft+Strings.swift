@@ -60,7 +60,7 @@ extension Draft {
         leaf.storeBytes(of: UInt32(used + bytes.count), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
     }
 
-    /// Moves the contents of a leaf, without its garbage, to a larger page. The new page has free space for half as many bytes as the
+    /// Moves the contents of a leaf, without its garbage, to a new page. The new page usually has free space for half as many bytes as the
     /// contents. So if a leaf is filled value by value, each byte is copied only a few times.
     mutating func repack(
         _ reference: UnsafeMutablePointer<PageRef>, adding byteCount: Int

@@ -39,7 +39,8 @@ package struct Draft: ~Copyable {
     private var born: PageList
     private var isPublished = false
     private var groupCache = GroupCache()
-    /// The places of the entries in buckets with many overflow pages, by the first page of the bucket. The draft owns these pages.
+    /// For each bucket with many overflow pages, the pages in which its entries lie. The key is the first page of the bucket. The draft
+    /// owns all of these pages.
     var crowds: [PageRef: CrowdPlaces] = [:]
 
     /// The group of rows to which the draft wrote last. The next write probably needs the same group.

@@ -6,9 +6,9 @@ package struct HubLimits: Sendable {
     package var memberCountMin = 64
     /// An object is a hub only if it has at least this many members for each touched member.
     package var memberRatio = 8
-    /// The new order of a hub (an object with many members) is stated by a block, which lists all members after the first changed position.
-    /// If there are more of these members than this ratio to the touched members, single ops state the order instead. Each member counts
-    /// twice if it is in both the old and the new list.
+    /// A block states the new order of a hub (an object with many members): it lists all members after the first changed position. If there
+    /// are more than `suffixRatio` of these members for each touched member, single ops state the order instead. A member counts twice if
+    /// it is in both the old and the new list.
     package var suffixRatio = 16
 
     package init() {}

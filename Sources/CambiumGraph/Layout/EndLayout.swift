@@ -12,7 +12,8 @@ final class EndLayout: Sendable {
         self.layout = layout
     }
 
-    /// Returns the rows of an edge in the order of the link's ends. In a symmetric link, the lower row comes first.
+    /// Returns the rows of two linked objects in the order of the link's ends. If the relationship is its own inverse, the lower row comes
+    /// first.
     static func pair(_ end: Int, _ isSymmetric: Bool, _ owner: UInt32, _ target: UInt32) -> (UInt32, UInt32) {
         if isSymmetric { return (min(owner, target), max(owner, target)) }
         return end == 0 ? (owner, target) : (target, owner)

@@ -1,7 +1,7 @@
 /// Finds the differences between the entries of one table's ordered indexes in two graphs of one page space, page by page.
 ///
-/// The finder skips pages that the two graphs have in common. So a transaction that neither changes an indexed column nor moves rows has no
-/// cost for the finder.
+/// The finder skips pages that the two graphs have in common. So it visits only groups of rows that differ, and reads only the rows of an
+/// indexed column whose pages differ.
 struct IndexChangeFinder {
     /// A table in one graph. Copying the value changes no reference count.
     ///

@@ -8,13 +8,14 @@ extension QueryRun {
         let step: QueryPlan.Step
     }
 
-    /// A walk through an index stops if it has read one in this many objects without finding enough rows, because a scan is then cheaper.
+    /// A walk through an index stops without a result if it has read 1/16 of the objects in its range without finding enough rows. A scan
+    /// is then cheaper.
     private static let readShare = 16
     /// The maximum number of rows for which memory is allocated before they are found.
     private static let reservedCountMax = 1024
 
-    /// Returns the first rows of the answer. Returns `nil` if no index has the order of the query. Also returns `nil` if too few of the
-    /// objects that were read from the index satisfy the condition.
+    /// Returns the first rows of the answer. Returns `nil` if no index has the order of the query, or if the query has a cursor or no
+    /// limit. Also returns `nil` if too few of the objects that were read from the index satisfy the condition.
     func rowsInIndexOrder(_ wantedCount: Int) throws -> FirstRows? {
         guard wantedCount < .max, query.accesses != .scan, query.cursor == nil else { return nil }
         for index in graph.orderedIndexes(of: entity) {
