@@ -89,7 +89,7 @@ extension Draft {
         return attribute.refusal(in: entity)
     }
 
-    /// Returns an empty array for the assignments of an op. The caller returns the array with `recycle`, so that its memory is used
+    /// Returns an empty array for the assignments of an op. The caller later passes the array to `recycle`, so that its memory is used
     /// again.
     package func takeAssignments() -> [Assignment] { space.spareAssignments.take() }
 
@@ -104,7 +104,7 @@ extension Draft {
         setProvenance(table.index, place.row, TableLayout.changedSlot)
     }
 
-    /// Converts the values of an op. The caller stores the cells and then returns the array with `recycle`.
+    /// Converts the values of an op. The caller stores the cells, and then passes the array to `recycle`.
     private mutating func takeCells(
         _ assignments: [Assignment], _ entity: Entity, _ table: TableLayout
     ) throws(CambiumError) -> [AssignedCell] {

@@ -6,7 +6,7 @@ struct SpareArray<Element> {
     /// The maximum capacity that is kept, which is enough for frequent ops.
     private static var capacityMax: Int { 256 }
 
-    /// Returns an empty array. The caller returns it with `recycle`.
+    /// Returns an empty array. The caller later passes the array to `recycle`, which keeps its memory.
     @inline(__always)
     mutating func take() -> [Element] {
         var taken: [Element] = []
