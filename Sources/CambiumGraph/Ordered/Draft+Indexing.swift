@@ -64,15 +64,6 @@ extension Draft {
     /// Returns the table of a root entity's objects in the previous version.
     private func oldTable(of root: EntityNumber) -> TableLayout? { base.layout.table(of: root) }
 
-    private mutating func ownedIndexDirectory() -> IndexDirectory {
-        guard let offset = DirectoryPage.indexesOffset(layout) else {
-            preconditionFailure("A layout with indexes must have a directory of indexes.")
-        }
-        let slot = (ownedDirectory() + offset).assumingMemoryBound(to: PageRef.self)
-        own(&slot.pointee, .indexDirectory, byteCount: IndexDirectory.byteCount(layout.ordered.count))
-        return IndexDirectory(chunks[slot.pointee])
-    }
-
     // MARK: Changes
 
     private mutating func update(_ indexes: [OrderedIndexLayout], _ table: TableLayout) {
@@ -85,44 +76,23 @@ extension Draft {
         let finder = IndexChangeFinder(before: before, after: .init(reader, table), sharing: PageSharing(space, space))
         var groups: [(RowGroup, RowGroup)] = []
         finder.forEachGroup { groups.append(($0, $1)) }
+        var batch = OrderedBatch()
+        var parts: [IndexPart] = []
         for index in indexes {
-            var record = reader.record(of: index, layout)
             let old = layout === base.layout ? index : base.layout.ordered.first { $0.hasSameKeys(as: index) }
-            var batch = OrderedBatch()
-            for (left, right) in groups where right.index < record.groupCount {
+            var groupCount = reader.record(of: index, layout).groupCount
+            var start = batch.count
+            for (left, right) in groups where right.index < groupCount {
                 finder.addChanges(old, index, left, right, &batch)
-                if batch.isFull { merge(&batch, into: &record) }
+                if !batch.isFull { continue }
+                parts.append(IndexPart(index: index, entries: start..<batch.count))
+                merge(&parts, of: &batch)
+                (groupCount, start) = (reader.record(of: index, layout).groupCount, 0)
             }
-            merge(&batch, into: &record)
-            store(record, index)
+            if batch.count > start { parts.append(IndexPart(index: index, entries: start..<batch.count)) }
+            if batch.count > Self.jointCountMax { merge(&parts, of: &batch) }
         }
-    }
-
-    private mutating func store(_ record: IndexDirectory.Record, _ index: OrderedIndexLayout) {
-        if record != reader.record(of: index, layout) { ownedIndexDirectory()[index.number] = record }
-    }
-
-    /// Applies a batch of changes to an index, and empties the batch. If there are not enough pages, drops the index. The index is built
-    /// again later, when pages are free.
-    private mutating func merge(_ batch: inout OrderedBatch, into record: inout IndexDirectory.Record) {
-        if batch.isEmpty || record.groupCount == 0 { return batch.removeAll() }
-        guard hasPages(for: batch.count, batch.byteCount, record.tree) else {
-            discard(record.tree)
-            record = IndexDirectory.Record(specification: record.specification)
-            return batch.removeAll()
-        }
-        var tree = record.tree
-        batch.withSorted { apply($0, to: &tree) }
-        record.tree = tree
-        batch.removeAll()
-    }
-
-    /// Returns whether there are enough pages for copies of the leaves that change, for new leaves, and for the nodes above them.
-    private func hasPages(for count: Int, _ byteCount: Int, _ tree: OrderedTree) -> Bool {
-        let all = Int(clamping: tree.count) * OrderedNode.entryByteCountMax / OrderedNode.byteCount
-        let nodes = 2 * (min(count, all) + 2 * byteCount / OrderedNode.byteCount) + 2 * OrderedNode.heightMax
-        let perChunk = PageLayout.chunkByteCount / OrderedNode.byteCount
-        return nodes / perChunk + 2 <= space.freeChunkCount
+        merge(&parts, of: &batch)
     }
 
     // MARK: Building
@@ -156,7 +126,7 @@ extension Draft {
         // `merge` ignores a record whose `groupCount` is 0, and sets `groupCount` to 0 if there are not enough pages. So `groupCount` must
         // be at least 1 here.
         record.groupCount = max(next, 1)
-        merge(&batch, into: &record)
+        merge(&batch, 0..<batch.count, into: &record)
         if record.groupCount > 0 { record.groupCount = next >= groupCount ? IndexDirectory.Record.all : next }
         store(record, index)
     }

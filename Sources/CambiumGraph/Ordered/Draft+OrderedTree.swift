@@ -15,7 +15,6 @@ extension Draft {
             list = newLeaves(changes)
             delta = all.count
         } else {
-            prefetchEnds(of: changes, tree)
             list = apply(changes, all, to: &tree.root, level: Int(tree.height) - 1, &delta)
         }
         tree.count = UInt64(truncatingIfNeeded: Int(truncatingIfNeeded: tree.count) + delta)
@@ -94,22 +93,8 @@ extension Draft {
         return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
     }
 
-    /// Prefetches the nodes on the paths to the first and to the last change. If a transaction changes one value, there are only two
-    /// changes: the old and the new entry. The leaves of these two entries are usually far from each other in memory.
-    private func prefetchEnds(of changes: OrderedChanges, _ tree: OrderedTree) {
-        guard changes.count > 1, tree.height > 1, chunks.isProven else { return }
-        var (first, last) = (tree.root, tree.root)
-        for _ in 1..<tree.height {
-            let (left, right) = (OrderedInner(chunks[first]), OrderedInner(chunks[last]))
-            first = left.references[left.child(of: changes.entry(0))]
-            last = right.references[right.child(of: changes.entry(changes.count - 1))]
-            prefetch(first)
-            prefetch(last)
-        }
-    }
-
     /// Prefetches all bytes of a node. A search jumps between distant bytes of the node, and adding an entry moves half of the bytes.
-    @inline(__always) private func prefetch(_ page: PageRef) {
+    @inline(__always) func prefetch(_ page: PageRef) {
         let start = chunks[page]
         for offset in stride(from: 0, to: OrderedNode.byteCount, by: 64) { cmachine_prefetch(start + offset) }
     }
@@ -176,155 +161,6 @@ extension Draft {
 
     /// The maximum number of changes to one leaf (a page with the entries of the tree) that are made in place.
     private static let placeCountMax = 8
-
-    // MARK: Writing
-
-    /// Writes the entries of `work` to leaves.
-    ///
-    /// - Parameter page: The page for the first leaf; 0 for a new page.
-    /// - Returns: The leaves that replace the page, or `nil` if the page holds all entries.
-    private mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
-        work.entries.withUnsafeBufferPointer { entries in
-            var list = OrderedChildren()
-            let parts = entries.parts(limit: isBulk ? Self.bulkByteCount : OrderedNode.byteCount, isAppended: isAppended)
-            if parts.isEmpty, page != 0 { discard(page) }
-            // `work` has a copy of the page's entries, so the page can be overwritten.
-            for part in parts { writeLeaf(entries, part, to: part.lowerBound == 0 ? page : 0, &list) }
-            return parts.count == 1 && page != 0 ? nil : list
-        }
-    }
-
-    /// The maximum number of bytes in a leaf that is filled with many entries at once. Some bytes stay free, so that the next entries do
-    /// not split the leaf.
-    private static let bulkByteCount = OrderedNode.byteCount - OrderedNode.byteCount / 20
-
-    /// Writes a part of the entries to a leaf, and adds the leaf to the list. `page` is 0 for a new page.
-    private mutating func writeLeaf(_ entries: some OrderedEntries, _ part: Range<Int>, to page: PageRef, _ list: inout OrderedChildren) {
-        let target = page != 0 ? page : allocate(OrderedNode.byteCount, .indexLeaf)
-        OrderedLeaf(chunks[target]).write(entries, part)
-        list.append(target, part.count)
-        if part.lowerBound == 0 { return }
-        let (last, first) = (entries.entry(part.lowerBound - 1), entries.entry(part.lowerBound))
-        let common = OrderedNode.commonByteCount(last.start, first.start, max: min(last.count, first.count))
-        // The bound is the shortest string that follows the last entry before this leaf and does not follow the first entry of this leaf.
-        list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
-    }
-
-    /// Creates leaves from changes. Each change must add an entry.
-    private mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
-        if !changes.records.allSatisfy(\.isAdded) { chunks.refuse("an index lacks the entry of an object") }
-        var list = OrderedChildren()
-        var next = 0
-        while next < changes.count {
-            let part = changes.part(from: next, limit: Self.bulkByteCount)
-            writeLeaf(changes, part, to: 0, &list)
-            next = part.upperBound
-        }
-        return list
-    }
-
-    /// Writes children to a page, and to further pages if they do not fit.
-    ///
-    /// - Returns: The nodes that replace the page, or an empty list if there are no children; `nil` if the page holds all children.
-    private mutating func write(_ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
-        if list.count == 0 {
-            discard(page)
-            return list
-        }
-        let parts = list.parts(isAppended: isAppended)
-        if parts.count == 1 {
-            OrderedInner(chunks[page]).write(list, parts[0])
-            return nil
-        }
-        return newInner(list, parts, firstPage: page)
-    }
-
-    private mutating func newInner(_ list: OrderedChildren, isAppended: Bool) -> OrderedChildren {
-        newInner(list, list.parts(isAppended: isAppended), firstPage: 0)
-    }
-
-    private mutating func newInner(_ list: OrderedChildren, _ parts: [Range<Int>], firstPage: PageRef) -> OrderedChildren {
-        var nodes = OrderedChildren()
-        for (number, part) in parts.enumerated() {
-            let page = number == 0 && firstPage != 0 ? firstPage : allocate(OrderedNode.byteCount, .indexInner)
-            OrderedInner(chunks[page]).write(list, part)
-            nodes.append(page, part.reduce(0) { $0 + list.children[$1].count })
-            if number > 0 { list.withBound(part.lowerBound) { nodes.setLastBound($0) } }
-        }
-        return nodes
-    }
-
-    // MARK: Joining
-
-    private func isSparse(_ page: PageRef, level: Int) -> Bool {
-        level == 0 ? chunks.leaf(page).isSparse : chunks.inner(page).count < Self.childCountMin
-    }
-
-    /// The minimum number of children of an inner node. A node with fewer children is joined with the node before or after it.
-    private static let childCountMin = 4
-
-    /// Returns the children of a node after some of them were replaced by other nodes.
-    ///
-    /// - Parameter joinsSparse: Whether a sparse child is joined with the child before or after it. If so, all children are read.
-    private mutating func joined(
-        _ list: OrderedChildren, _ replaced: [(child: Int, list: OrderedChildren)], joinsSparse: Bool, level: Int
-    ) -> OrderedChildren {
-        var current = OrderedChildren()
-        current.reserve(list.count)
-        var next = 0
-        for child in 0..<list.count {
-            if next < replaced.count, replaced[next].child == child {
-                current.append(replaced[next].list, boundOf: child, in: list)
-                next += 1
-            } else {
-                current.append(child, of: list)
-            }
-        }
-        if !joinsSparse { return current }
-        var result = OrderedChildren()
-        result.reserve(current.count)
-        var child = 0
-        while child < current.count {
-            let isPair =
-                child + 1 < current.count
-                && (isSparse(current.children[child].reference, level: level)
-                    || isSparse(current.children[child + 1].reference, level: level))
-            if isPair {
-                result.append(join(current, child, level: level), boundOf: child, in: current)
-            } else {
-                result.append(child, of: current)
-            }
-            child += isPair ? 2 : 1
-        }
-        return result
-    }
-
-    /// Joins a child with the next child: into one node, or into two nodes of about the same size.
-    private mutating func join(_ list: OrderedChildren, _ child: Int, level: Int) -> OrderedChildren {
-        var (first, second) = (list.children[child].reference, list.children[child + 1].reference)
-        if level == 0 {
-            let work = space.orderedWork
-            work.removeAll()
-            for page in [first, second] { chunks.leaf(page).forEach { work.append($0, $1) } }
-            own(&first, .indexLeaf)
-            discard(second)
-            let count = work.entries.count
-            if let leaves = writeLeaves(work, first, isAppended: false, isBulk: false) { return leaves }
-            var one = OrderedChildren()
-            one.append(first, count)
-            return one
-        }
-        var children = OrderedChildren()
-        let (left, right) = (chunks.inner(first).children(), chunks.inner(second).children())
-        children.append(left, boundOf: 0, in: left)
-        children.append(right, boundOf: child + 1, in: list)
-        own(&first, .indexInner)
-        discard(second)
-        if let nodes = write(children, to: first, isAppended: false) { return nodes }
-        var one = OrderedChildren()
-        one.append(first, children.entryCount)
-        return one
-    }
 }
 
 extension OrderedInner {

@@ -73,32 +73,43 @@ package struct OrderedBatch: ~Copyable {
     /// Applies the entries to a tree. The entries also stay in the batch.
     package mutating func apply(to tree: inout OrderedTree, of draft: inout Draft) { withSorted { draft.apply($0, to: &tree) } }
 
-    /// Calls `body` with the entries in order.
-    ///
-    /// Complexity: O(n) for entries whose first bytes differ, otherwise O(n log n).
-    mutating func withSorted<Result>(_ body: (OrderedChanges) -> Result) -> Result {
-        // The last entry may have fewer than eight bytes. Reading its head reads eight bytes, so zeros are written after the entry.
-        memset(reserve(OrderedNode.slackByteCount), 0, OrderedNode.slackByteCount)
-        if count > 1 { sort() }
-        return records.withUnsafeBufferPointer { body(OrderedChanges(records: $0, memory: UnsafeRawPointer(memory))) }
+    @inline(__always) func entry(_ index: Int) -> OrderedBytes {
+        OrderedBytes(memory + Int(records[index].offset), Int(records[index].byteCount))
     }
 
-    private mutating func sort() {
+    /// Calls `body` with entries, in order.
+    ///
+    /// - Parameter range: The entries that are sorted and passed to `body`; `nil` for all entries.
+    ///
+    /// Complexity: O(n) for n entries whose first bytes differ, otherwise O(n log n).
+    mutating func withSorted<Result>(_ range: Range<Int>? = nil, _ body: (OrderedChanges) -> Result) -> Result {
+        let range = range ?? 0..<count
+        // The last entry may have fewer than eight bytes. Reading its head reads eight bytes, so zeros are written after the entry.
+        memset(reserve(OrderedNode.slackByteCount), 0, OrderedNode.slackByteCount)
+        if range.count > 1 { sort(range) }
+        return records.withUnsafeBufferPointer {
+            body(OrderedChanges(records: UnsafeBufferPointer(rebasing: $0[range]), memory: UnsafeRawPointer(memory)))
+        }
+    }
+
+    private mutating func sort(_ range: Range<Int>) {
         let memory = UnsafeRawPointer(memory)
-        let first = records[0]
+        let first = records[range.lowerBound]
         var common = Int(first.byteCount)
-        for record in records {
+        for record in records[range] {
             common = OrderedNode.commonByteCount(
                 memory + Int(first.offset), memory + Int(record.offset), max: min(common, Int(record.byteCount)))
         }
-        for index in records.indices {
+        for index in range {
             let record = records[index]
             records[index].head = OrderedNode.head(memory + Int(record.offset) + common, Int(record.byteCount) - common)
         }
-        OrderedSort.sort(&records) { left, right in
-            if left.head != right.head { return left.head < right.head }
-            let start = memory + Int(left.offset)
-            return OrderedNode.order(start, Int(left.byteCount), memory + Int(right.offset), Int(right.byteCount)) < 0
+        records.withUnsafeMutableBufferPointer { buffer in
+            OrderedSort.sort(UnsafeMutableBufferPointer(rebasing: buffer[range])) { left, right in
+                if left.head != right.head { return left.head < right.head }
+                let start = memory + Int(left.offset)
+                return OrderedNode.order(start, Int(left.byteCount), memory + Int(right.offset), Int(right.byteCount)) < 0
+            }
         }
     }
 }

@@ -14,18 +14,15 @@ enum OrderedSort {
     /// - Parameter isBefore: Whether a record precedes another record. The result must agree with the order of the heads.
     ///
     /// Complexity: O(n) for records with different heads, otherwise O(n log n).
-    static func sort(_ records: inout [Record], _ isBefore: (Record, Record) -> Bool) {
-        let count = records.count
-        if count > partCountMax {
-            records.withUnsafeMutableBufferPointer { buffer in
-                guard let records = buffer.baseAddress else { return }
-                withUnsafeTemporaryAllocation(of: Record.self, capacity: count) { other in
-                    guard let other = other.baseAddress else { return }
-                    distribute(records, other, count, isResult: true)
-                }
+    static func sort(_ records: UnsafeMutableBufferPointer<Record>, _ isBefore: (Record, Record) -> Bool) {
+        guard let first = records.baseAddress else { return }
+        if records.count > partCountMax {
+            withUnsafeTemporaryAllocation(of: Record.self, capacity: records.count) { other in
+                guard let other = other.baseAddress else { return }
+                distribute(first, other, records.count, isResult: true)
             }
         }
-        finish(&records, isBefore)
+        finish(records, isBefore)
     }
 
     /// Divides records into parts by their heads, and sorts each part.
@@ -92,7 +89,8 @@ enum OrderedSort {
 
     /// Sorts the records that have the same head (the eight bytes that are compared first) by `isBefore`. All records are already sorted by
     /// their heads.
-    private static func finish(_ records: inout [Record], _ isBefore: (Record, Record) -> Bool) {
+    private static func finish(_ records: UnsafeMutableBufferPointer<Record>, _ isBefore: (Record, Record) -> Bool) {
+        var records = records
         var moveCount = 0
         for index in 1..<records.count {
             let record = records[index]

@@ -1,0 +1,89 @@
+/// Applies collected changes to the trees of ordered indexes.
+extension Draft {
+    /// The entries of one index in a batch.
+    struct IndexPart {
+        let index: OrderedIndexLayout
+        let entries: Range<Int>
+    }
+
+    /// The maximum number of changes whose nodes are prefetched together. The nodes of more changes may not fit into the processor's
+    /// second cache.
+    static let jointCountMax = 64
+
+    /// Applies the changes in a batch to their indexes, and empties the batch and the list of its parts.
+    mutating func merge(_ parts: inout [IndexPart], of batch: inout OrderedBatch) {
+        if batch.count > 1, batch.count <= Self.jointCountMax { prefetchNodes(of: parts, batch) }
+        for part in parts {
+            var record = reader.record(of: part.index, layout)
+            merge(&batch, part.entries, into: &record)
+            store(record, part.index)
+        }
+        parts.removeAll(keepingCapacity: true)
+        batch.removeAll()
+    }
+
+    /// Prefetches the nodes that the changes in a batch reach, level by level for all changes. So the processor waits for the nodes of all
+    /// indexes at the same time. Otherwise, it would wait for each node in turn.
+    private func prefetchNodes(of parts: [IndexPart], _ batch: borrowing OrderedBatch) {
+        guard chunks.isProven else { return }
+        withUnsafeTemporaryAllocation(of: (page: PageRef, level: UInt32, entry: Int).self, capacity: batch.count) { paths in
+            var count = 0
+            for part in parts {
+                let tree = reader.record(of: part.index, layout).tree
+                // The few nodes of a small tree are usually in the cache.
+                if tree.height < 3 { continue }
+                for entry in part.entries {
+                    paths.initializeElement(at: count, to: (tree.root, tree.height - 1, entry))
+                    count += 1
+                }
+            }
+            while count > 0 {
+                var remaining = 0
+                for path in paths[..<count] {
+                    let node = OrderedInner(chunks[path.page])
+                    let child = node.references[node.child(of: batch.entry(path.entry))]
+                    prefetch(child)
+                    if path.level == 1 { continue }
+                    paths[remaining] = (child, path.level - 1, path.entry)
+                    remaining += 1
+                }
+                count = remaining
+            }
+        }
+    }
+
+    mutating func store(_ record: IndexDirectory.Record, _ index: OrderedIndexLayout) {
+        if record != reader.record(of: index, layout) { ownedIndexDirectory()[index.number] = record }
+    }
+
+    /// Applies a range of the changes in a batch to an index. If there are not enough pages, drops the index. The index is built again
+    /// later, when pages are free.
+    mutating func merge(_ batch: inout OrderedBatch, _ entries: Range<Int>, into record: inout IndexDirectory.Record) {
+        if entries.isEmpty || record.groupCount == 0 { return }
+        guard hasPages(for: entries.count, batch.byteCount, record.tree) else {
+            discard(record.tree)
+            record = IndexDirectory.Record(specification: record.specification)
+            return
+        }
+        var tree = record.tree
+        batch.withSorted(entries) { apply($0, to: &tree) }
+        record.tree = tree
+    }
+
+    /// Returns whether there are enough pages for copies of the leaves that change, for new leaves, and for the nodes above them.
+    private func hasPages(for count: Int, _ byteCount: Int, _ tree: OrderedTree) -> Bool {
+        let all = Int(clamping: tree.count) * OrderedNode.entryByteCountMax / OrderedNode.byteCount
+        let nodes = 2 * (min(count, all) + 2 * byteCount / OrderedNode.byteCount) + 2 * OrderedNode.heightMax
+        let perChunk = PageLayout.chunkByteCount / OrderedNode.byteCount
+        return nodes / perChunk + 2 <= space.freeChunkCount
+    }
+
+    private mutating func ownedIndexDirectory() -> IndexDirectory {
+        guard let offset = DirectoryPage.indexesOffset(layout) else {
+            preconditionFailure("A layout with indexes must have a directory of indexes.")
+        }
+        let slot = (ownedDirectory() + offset).assumingMemoryBound(to: PageRef.self)
+        own(&slot.pointee, .indexDirectory, byteCount: IndexDirectory.byteCount(layout.ordered.count))
+        return IndexDirectory(chunks[slot.pointee])
+    }
+}

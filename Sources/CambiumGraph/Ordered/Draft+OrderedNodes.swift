@@ -1,0 +1,77 @@
+/// Writes nodes of ordered indexes: leaves with entries, and inner nodes with children.
+extension Draft {
+    /// Writes the entries of `work` to leaves.
+    ///
+    /// - Parameter page: The page for the first leaf; 0 for a new page.
+    /// - Returns: The leaves that replace the page, or `nil` if the page holds all entries.
+    mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
+        work.entries.withUnsafeBufferPointer { entries in
+            var list = OrderedChildren()
+            let parts = entries.parts(limit: isBulk ? Self.bulkByteCount : OrderedNode.byteCount, isAppended: isAppended)
+            if parts.isEmpty, page != 0 { discard(page) }
+            // `work` has a copy of the page's entries, so the page can be overwritten.
+            for part in parts { writeLeaf(entries, part, to: part.lowerBound == 0 ? page : 0, &list) }
+            return parts.count == 1 && page != 0 ? nil : list
+        }
+    }
+
+    /// The maximum number of bytes in a leaf that is filled with many entries at once. Some bytes stay free, so that the next entries do
+    /// not split the leaf.
+    private static let bulkByteCount = OrderedNode.byteCount - OrderedNode.byteCount / 20
+
+    /// Writes a part of the entries to a leaf, and adds the leaf to the list. `page` is 0 for a new page.
+    private mutating func writeLeaf(_ entries: some OrderedEntries, _ part: Range<Int>, to page: PageRef, _ list: inout OrderedChildren) {
+        let target = page != 0 ? page : allocate(OrderedNode.byteCount, .indexLeaf)
+        OrderedLeaf(chunks[target]).write(entries, part)
+        list.append(target, part.count)
+        if part.lowerBound == 0 { return }
+        let (last, first) = (entries.entry(part.lowerBound - 1), entries.entry(part.lowerBound))
+        let common = OrderedNode.commonByteCount(last.start, first.start, max: min(last.count, first.count))
+        // The bound is the shortest string that follows the last entry before this leaf and does not follow the first entry of this leaf.
+        list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
+    }
+
+    /// Creates leaves from changes. Each change must add an entry.
+    mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
+        if !changes.records.allSatisfy(\.isAdded) { chunks.refuse("an index lacks the entry of an object") }
+        var list = OrderedChildren()
+        var next = 0
+        while next < changes.count {
+            let part = changes.part(from: next, limit: Self.bulkByteCount)
+            writeLeaf(changes, part, to: 0, &list)
+            next = part.upperBound
+        }
+        return list
+    }
+
+    /// Writes children to a page, and to further pages if they do not fit.
+    ///
+    /// - Returns: The nodes that replace the page, or an empty list if there are no children; `nil` if the page holds all children.
+    mutating func write(_ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
+        if list.count == 0 {
+            discard(page)
+            return list
+        }
+        let parts = list.parts(isAppended: isAppended)
+        if parts.count == 1 {
+            OrderedInner(chunks[page]).write(list, parts[0])
+            return nil
+        }
+        return newInner(list, parts, firstPage: page)
+    }
+
+    mutating func newInner(_ list: OrderedChildren, isAppended: Bool) -> OrderedChildren {
+        newInner(list, list.parts(isAppended: isAppended), firstPage: 0)
+    }
+
+    private mutating func newInner(_ list: OrderedChildren, _ parts: [Range<Int>], firstPage: PageRef) -> OrderedChildren {
+        var nodes = OrderedChildren()
+        for (number, part) in parts.enumerated() {
+            let page = number == 0 && firstPage != 0 ? firstPage : allocate(OrderedNode.byteCount, .indexInner)
+            OrderedInner(chunks[page]).write(list, part)
+            nodes.append(page, part.reduce(0) { $0 + list.children[$1].count })
+            if number > 0 { list.withBound(part.lowerBound) { nodes.setLastBound($0) } }
+        }
+        return nodes
+    }
+}
