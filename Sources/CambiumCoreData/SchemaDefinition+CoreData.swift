@@ -3,8 +3,10 @@ public import CambiumModel
 extension SchemaDefinition {
     /// Reads a Core Data model, as Xcode writes it.
     ///
-    ///     let definition = try SchemaDefinition(coreDataModel: "Notes.xcdatamodeld")
-    ///     for warning in definition.warnings { print(warning) }
+    /// ```swift
+    /// let definition = try SchemaDefinition(coreDataModel: "Notes.xcdatamodeld")
+    /// for warning in definition.warnings { print(warning) }
+    /// ```
     ///
     /// The definition keeps names and the order of properties. `warnings` lists the parts of the model that a schema cannot express.
     ///

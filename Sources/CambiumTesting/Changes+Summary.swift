@@ -4,7 +4,9 @@ internal import CambiumModel
 extension Changes {
     /// One line for each changed object and property, so that a test can compare all changes with a list of texts.
     ///
-    ///     #expect(store.graph.changes(since: before).summary == ["+ Note/3", "~ Note/1.title: Paris -> Rome", "- Item/2"])
+    /// ```swift
+    /// #expect(store.graph.changes(since: before).summary == ["+ Note/3", "~ Note/1.title: Paris -> Rome", "- Item/2"])
+    /// ```
     ///
     /// `+` marks an inserted object, and `-` a deleted object. `~` marks an attribute or a relationship that changed. A null is shown as an
     /// empty text. Members are listed by name: `~ Note/1.items: +Item/4 -Item/2`, followed by `moved` if the order of the other members

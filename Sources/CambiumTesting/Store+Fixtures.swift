@@ -5,7 +5,9 @@ public import CambiumModel
 extension Store {
     /// Creates a store in memory for a test, with a fixed clock and fixed random numbers, and with objects from JSON.
     ///
-    ///     let store = try Store.testing(Schema(of: Note.self), fixtures: #"{"Note": [{"id": 1, "title": "Paris"}]}"#)
+    /// ```swift
+    /// let store = try Store.testing(Schema(of: Note.self), fixtures: #"{"Note": [{"id": 1, "title": "Paris"}]}"#)
+    /// ```
     ///
     /// Throws as `load(fixtures:)` does.
     public static func testing(_ schema: Schema, fixtures: String = "{}", environment: StoreEnvironment = .fixed()) throws -> Store {

@@ -6,7 +6,9 @@ extension StoreEnvironment {
     /// An environment that makes the runs of a test reproducible. The clock starts at a given time, and advances by a fixed step each time
     /// it is read. The random bytes depend only on the seed, and so do the ids that are made of them.
     ///
-    ///     let store = try Store.inMemory(schema: schema, environment: .fixed())
+    /// ```swift
+    /// let store = try Store.inMemory(schema: schema, environment: .fixed())
+    /// ```
     public static func fixed(
         start: Timestamp = Timestamp(microsecondsSince1970: 1_700_000_000_000_000), step: Duration = .seconds(1), seed: UInt64 = 1
     ) -> StoreEnvironment {

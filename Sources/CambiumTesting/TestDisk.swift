@@ -8,11 +8,13 @@ public import CambiumModel
 /// A disk in memory for tests of programs. The disk can fail, fill up or lose power at any operation, and a store can be opened on the
 /// remaining files.
 ///
-///     let disk = TestDisk()
-///     let store = try disk.create(schema: schema)
-///     disk.fail(after: 3)
-///     #expect(throws: CambiumError.self) { for _ in 0..<9 { try store.write { _ = try $0.insert("Note") } } }
-///     let again = try disk.afterPowerFailure(seed: 1).open()
+/// ```swift
+/// let disk = TestDisk()
+/// let store = try disk.create(schema: schema)
+/// disk.fail(after: 3)
+/// #expect(throws: CambiumError.self) { for _ in 0..<9 { try store.write { _ = try $0.insert("Note") } } }
+/// let again = try disk.afterPowerFailure(seed: 1).open()
+/// ```
 ///
 /// An operation is a call that changes the disk: creating, writing, truncating, syncing, renaming or removing a file.
 public final class TestDisk: Sendable {

@@ -51,6 +51,7 @@ struct Prose {
             let code = line.drop(while: \.isWhitespace)
             guard code.hasPrefix("//") else {
                 endParagraph()
+                isInCode = false
                 let name = line.contains("func `") ? QuotedProse.testName(in: line).map { [$0] } ?? [] : []
                 let messages = readsLiterals && line.contains("\"") ? QuotedProse.messages(in: line) : []
                 let comment = Self.trailingComment(line).map { [String($0)] } ?? []
@@ -61,7 +62,9 @@ struct Prose {
                 return
             }
             let text = code.drop { $0 == "/" }
-            let isSample = text.hasPrefix("     ") || text.hasPrefix(" MARK:")
+            let isFence = text.hasPrefix(" ```")
+            if isFence { isInCode.toggle() }
+            let isSample = isInCode || isFence || text.hasPrefix("     ") || text.hasPrefix(" MARK:")
             readText(isSample ? "" : text, number)
         }
 

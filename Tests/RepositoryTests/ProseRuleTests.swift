@@ -44,6 +44,9 @@ struct ProseRuleTests {
         #expect(
             violations(in: "Sources/A/B.swift", "let told = behind\n///     who told\n// MARK: behind\nlet a = \"behind // told\"\n")
                 .isEmpty)
+        let fenced = "/// Opens it.\n///\n/// ```swift\n/// let told = room\n///\n/// print(told)\n/// ```\n"
+        #expect(violations(in: "Sources/A/B.swift", fenced + "let a = 1\n").isEmpty)
+        #expect(!violations(in: "Sources/A/B.swift", fenced + "/// The bytes behind it.\n").isEmpty)
     }
 
     @Test func `names of tests and interpolated messages are prose, and samples of tests are not`() {

@@ -7,7 +7,9 @@ import CambiumModel
 /// limits decide how many other checkpoints are kept. If a limit is exceeded, the store drops the checkpoint whose removal leaves the
 /// shortest piece of log between its neighbours.
 ///
-///     try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))
+/// ```swift
+/// try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))
+/// ```
 public struct CheckpointPolicy: Sendable, Hashable {
     /// The maximum number of checkpoints, including the newest ones. At least 1.
     public var countMax: Int

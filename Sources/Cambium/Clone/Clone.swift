@@ -31,7 +31,9 @@ public struct Clone: Sendable {
 extension Graph {
     /// Returns how many objects a clone would copy now. Throws the errors that the clone would throw. Docs/CLONE.md has the rules.
     ///
-    ///     try store.graph.previewClone(of: [note]).objectCount
+    /// ```swift
+    /// print(try store.graph.previewClone(of: [note]).objectCount)
+    /// ```
     public func previewClone(of ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> CloneSummary {
         let plan = try planClone(ids, request)
         try plan.checkCreated(nil)
@@ -42,8 +44,10 @@ extension Graph {
 extension WriteTransaction {
     /// Copies objects with everything that they own, as one op of any size. Docs/CLONE.md has the rules.
     ///
-    ///     let clone = try store.write { try $0.clone([note]) }
-    ///     print(clone.root, clone.summary.objectCount)
+    /// ```swift
+    /// let clone = try store.write { try $0.clone([note]) }.result
+    /// print(clone.root, clone.summary.objectCount)
+    /// ```
     ///
     /// Throws `.notFound` for a missing object, `.unknownName` if the request contains an unknown name, and `.invalidInput` if the rules do
     /// not allow the request. Throws `.limitExceeded` if there are more objects than the request allows. Throws `.ruleViolated` if an

@@ -10,10 +10,12 @@ public import CambiumModel
 ///
 /// If a change fails halfway, for example because of the disk, the transaction fails. Every later call then throws, and so does the commit.
 ///
-///     try store.write(Author(actor: "jane")) { transaction in
-///         let note = try transaction.insert("Note", ["title": "Paris"])
-///         try transaction.link(note, "tags", red)
-///     }
+/// ```swift
+/// try store.write(Author(actor: "jane")) { transaction in
+///     let note = try transaction.insert("Note", ["title": "Paris"])
+///     try transaction.link(note, "tags", red)
+/// }
+/// ```
 public struct WriteTransaction: ~Copyable {
     var draft: Draft
     /// The ops of the transaction. An import derives its ops by comparing its graph with the original graph. It appends them when it ends.
@@ -75,7 +77,9 @@ public struct WriteTransaction: ~Copyable {
 
     /// Inserts an object, and links it, with names instead of the schema's entities and attributes.
     ///
-    ///     let item = try transaction.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
+    /// ```swift
+    /// let item = try transaction.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
+    /// ```
     ///
     /// Throws as `insert(_:_:)` does. Also throws `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does
     /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After an error,

@@ -21,7 +21,9 @@ extension Edit {
 
     /// Inserts an object, and links it, with names instead of the schema's entities and attributes.
     ///
-    ///     let item = try edit.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
+    /// ```swift
+    /// let item = try edit.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
+    /// ```
     ///
     /// Throws as `insert(_:_:)` does. Also throws `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does
     /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After an error,

@@ -8,7 +8,9 @@ extension Edit {
     /// Provisional ids stay the same. The steps of undo are kept if the newer graph has changed none of the objects that the edit has
     /// touched. Otherwise, the steps are cleared.
     ///
-    ///     try edit.rebase(onto: store.graph, policy: .theirs)
+    /// ```swift
+    /// try edit.rebase(onto: store.graph, policy: .theirs)
+    /// ```
     ///
     /// Throws `.conflict`, with `EditConflicts`, if the policy does not resolve all conflicts. Also throws `.conflict` if a migration
     /// removed an element of the schema that the edit uses. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute

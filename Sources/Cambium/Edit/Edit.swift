@@ -10,12 +10,14 @@ import Synchronization
 /// `Store.commit(_:policy:author:durability:)` compares an edit with the store, and applies the changes in one transaction. Docs/EDITS.md
 /// has the rules.
 ///
-///     var edit = store.edit()
-///     try edit.set(note, "title", to: "Rome")
-///     let item = try edit.insert("Item", ["key": "a"], links: ["note": [note]])
-///     print(try edit.members("items", of: note).count)
-///     let committed = try store.commit(&edit)
-///     print(committed.id(of: item))
+/// ```swift
+/// var edit = store.edit()
+/// try edit.set(note, "title", to: "Rome")
+/// let item = try edit.insert("Item", ["key": "a"], links: ["note": [note]])
+/// print(try edit.members("items", of: note).count)
+/// let committed = try store.commit(&edit)
+/// print(committed.id(of: item))
+/// ```
 ///
 /// An edit keeps the pages of its base in memory. If an edit exists for a long time, call `rebase(onto:policy:)` from time to time. The
 /// call releases the earlier base.
@@ -89,10 +91,12 @@ public struct Edit: Sendable {
 
     /// Combines the changes that `body` makes into one step. If `body` throws, none of these changes takes effect.
     ///
-    ///     try edit.group { edit in
-    ///         try edit.set(note, "title", to: "Rome")
-    ///         try edit.set(note, "rating", to: 4.5)
-    ///     }
+    /// ```swift
+    /// try edit.group { edit in
+    ///     try edit.set(note, "title", to: "Rome")
+    ///     try edit.set(note, "rating", to: 4.5)
+    /// }
+    /// ```
     public mutating func group<Result, Failure: Error>(_ body: (inout Edit) throws(Failure) -> Result) throws(Failure) -> Result {
         let mark = history.begin()
         do throws(Failure) {

@@ -2,7 +2,9 @@ public import CambiumModel
 
 /// A change in the store that contradicts an edit: the change and the edit concern the same part of an object, and have different results.
 ///
-///     for conflict in edit.conflicts(with: store.graph) { print(conflict) }
+/// ```swift
+/// for conflict in edit.conflicts(with: store.graph) { print(conflict) }
+/// ```
 public struct EditConflict: Sendable, CustomStringConvertible {
     /// The part of an object that the conflict concerns.
     public enum Subject: Sendable, Hashable {
@@ -53,7 +55,9 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// The object and the property, with the values in the base of the edit, in the edit and in the store. If the conflict is about a whole
     /// object, the text states whether the edit or the store deleted it.
     ///
-    ///     Product/2.name: base Pears, edit Ripe pears, store Green pears
+    /// ```text
+    /// Product/2.name: base Pears, edit Ripe pears, store Green pears
+    /// ```
     public var description: String {
         let verb = use == .written ? "edit" : "reader"
         if subject != .object { return "\(place): \(sides(verb))" }

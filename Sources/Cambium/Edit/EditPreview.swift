@@ -5,7 +5,9 @@ public import CambiumModel
 ///
 /// In results and in the conditions of queries, the inserted objects have their provisional ids.
 ///
-///     let count = try store.preview(edit) { try $0.count(Query("Note", where: "rating >= 4")) }
+/// ```swift
+/// let count = try store.preview(edit) { try $0.count(Query("Note", where: "rating >= 4")) }
+/// ```
 public struct EditPreview: ~Copyable {
     let graph: Graph
     /// The ids that the inserted objects have in `graph`, by their provisional ids.

@@ -3,7 +3,9 @@ public import CambiumModel
 
 /// The changes of an edit to one object, compared with the edit's base.
 ///
-///     for object in edit.changes { print(object.kind, edit.name(of: object.id) ?? "", object.attributes.count) }
+/// ```swift
+/// for object in edit.changes { print(object.kind, edit.name(of: object.id) ?? "", object.attributes.count) }
+/// ```
 public struct EditedObject: Sendable {
     public let id: ObjectID
     public let entity: Entity

@@ -13,7 +13,9 @@ extension Store {
     /// The comparison is done under the writer's lock. If the base is old, call `rebase(onto:policy:)` first, because a rebase needs no
     /// lock. An edit without changes writes nothing.
     ///
-    ///     let committed = try store.commit(&edit, policy: .mine, author: Author(actor: "jane"))
+    /// ```swift
+    /// let committed = try store.commit(&edit, policy: .mine, author: Author(actor: "jane"))
+    /// ```
     ///
     /// Throws as `Edit.rebase(onto:policy:)` and as `write` do. After an error, the edit is unchanged, and the caller may rebase it and
     /// commit it again. Complexity: that of `Edit.rebase(onto:policy:)`, and that of the transaction.
@@ -39,7 +41,9 @@ extension Store {
     /// Does the same as the blocking `commit`, for tasks. No thread waits for the disk. The edit that was passed still contains its
     /// changes, so the caller must continue with the `edit` of the result.
     ///
-    ///     edit = try await store.commit(edit).edit
+    /// ```swift
+    /// edit = try await store.commit(edit).edit
+    /// ```
     ///
     /// An actor can change its edit during the commit. Changes that are made in that time are not part of the commit, and still belong to
     /// the old base.

@@ -89,7 +89,9 @@ extension Store {
     /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during the copy. After an error, there is no
     /// store in the new directory. Complexity: O(bytes).
     ///
-    ///     try Store.backUp(at: "notes", to: "notes-copy")
+    /// ```swift
+    /// try Store.backUp(at: "notes", to: "notes-copy")
+    /// ```
     ///
     /// - Parameters:
     ///   - path: The directory of the store.

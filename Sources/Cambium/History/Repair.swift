@@ -4,8 +4,10 @@ public import CambiumModel
 
 /// The parts of a corrupt store that a repair saved, and a list of the missing parts.
 ///
-///     let repair = try Store.repair(at: "notes", to: "notes-repaired")
-///     for finding in repair.findings { print(finding) }
+/// ```swift
+/// let repair = try Store.repair(at: "notes", to: "notes-repaired")
+/// for finding in repair.findings { print(finding) }
+/// ```
 public struct Repair: Sendable {
     /// The number of transactions that the repair saved in the new store. Each transaction has the same number as in the store that was
     /// read.

@@ -151,7 +151,9 @@ extension Store {
     /// Corruption is a finding and not an error. Throws `.notFound` if there is no store or if the creation of the store was interrupted.
     /// Throws `.ioFailure` if the store cannot be read. Complexity: O(log + graph).
     ///
-    ///     print(try Store.verify(at: "notes").findings)
+    /// ```swift
+    /// print(try Store.verify(at: "notes").findings)
+    /// ```
     ///
     /// - Parameters:
     ///   - path: The directory of the store.

@@ -6,7 +6,9 @@ public import CambiumModel
 /// Rows can be read and applied more than once until their transaction is committed. So a hook must do the same each time, and must not
 /// change anything outside of the transaction. If a hook throws, the row cannot be imported.
 ///
-///     let hooks = ImportHooks(finish: { transaction, id, row in try transaction.set(id, "source", to: .string("feed")) })
+/// ```swift
+/// let hooks = ImportHooks(finish: { transaction, id, row in try transaction.set(id, "source", to: .string("feed")) })
+/// ```
 public struct ImportHooks: Sendable {
     /// Changes a row before the import reads it.
     public typealias Prepare = @Sendable (inout JSONValue) throws -> Void

@@ -41,7 +41,9 @@ extension Store {
     /// An error of the sequence ends the import, and so does the cancellation of the task. In both cases nothing was imported, except
     /// earlier batches.
     ///
-    ///     try await store.importRows(person, rows: feed.people)
+    /// ```swift
+    /// try await store.importRows(person, rows: feed.people)
+    /// ```
     public func importRows<Rows: AsyncSequence & Sendable>(
         _ entity: Entity, rows: Rows, _ options: ImportOptions = ImportOptions(), hooks: ImportHooks = ImportHooks(),
         author: Author = Author()

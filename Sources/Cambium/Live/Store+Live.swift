@@ -4,10 +4,12 @@ public import CambiumModel
 extension Store {
     /// Returns the result of a query, and then the exact differences of the result after each transaction that concerns the query.
     ///
-    ///     let query = try Query("Note", where: "rating > 3", sort: "title", limit: 50)
-    ///     for try await update in store.live(query) {
-    ///         update.apply(to: &ids)
-    ///     }
+    /// ```swift
+    /// let query = try Query("Note", where: "rating > 3", sort: "title", limit: 50)
+    /// for try await update in store.live(query) {
+    ///     update.apply(to: &ids)
+    /// }
+    /// ```
     ///
     /// A transaction concerns a query if it inserts, deletes or changes an object of the query's entity. If the condition or a sort key
     /// reads a property of other objects, a transaction that changes this property also concerns the query. All other transactions cost the

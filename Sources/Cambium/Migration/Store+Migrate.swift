@@ -7,8 +7,10 @@ extension Store {
     /// Replaces the whole schema of the store: everything that is not in the new schema is removed. By the rules in Docs/MIGRATION.md, most
     /// changes are made automatically and reported. If the store already has the schema, nothing is changed.
     ///
-    ///     let report = try store.migrate(to: definition, Author(actor: "jane"))
-    ///     for entry in report.entries { print(entry.change.subject, entry.change.kind, entry.lostCount) }
+    /// ```swift
+    /// let report = try store.migrate(to: definition, Author(actor: "jane"))
+    /// for entry in report.entries { print(entry.change.entity, entry.change.kind, entry.lostCount) }
+    /// ```
     ///
     /// Throws one `.invalidInput` with all mistakes in the definition. Throws one `.ruleViolated` with all changes that need a closure
     /// (`migrate(to:_:_:)`), or with the rules that objects would break, up to about 10,000 of them. Otherwise throws as `write` does.
@@ -24,12 +26,14 @@ extension Store {
     /// Does the same as `migrate(to:_:)`, but allows changes that are not automatic. For example, a property whose type changes begins
     /// empty, with a new number, and `body` fills it. The migration and the changes of `body` are one transaction.
     ///
-    ///     try store.migrate(to: definition) { before, transaction in
-    ///         for id in try before.objects(of: "Note") {
-    ///             guard case .string(let text) = try before[id, "year"] else { continue }
-    ///             try transaction.set(id, "year", to: Int64(text).map { .int($0) } ?? .null)
-    ///         }
+    /// ```swift
+    /// try store.migrate(to: definition) { before, transaction in
+    ///     for id in try before.objects(of: "Note") {
+    ///         guard case .string(let text) = try before[id, "year"] else { continue }
+    ///         try transaction.set(id, "year", to: Int64(text).map { .int($0) } ?? .null)
     ///     }
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - definition: The whole new schema.

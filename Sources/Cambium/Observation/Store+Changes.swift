@@ -5,10 +5,12 @@ extension Store {
     /// Returns the transactions after `last` with their changes: first the existing transactions, and then each new transaction after
     /// readers see it.
     ///
-    ///     for try await committed in store.changes(from: last) {
-    ///         for object in committed.changes { print(object.kind, object.id) }
-    ///         last = committed.transaction
-    ///     }
+    /// ```swift
+    /// for try await committed in store.changes(from: last) {
+    ///     for object in committed.changes { print(object.kind, object.id) }
+    ///     last = committed.transaction
+    /// }
+    /// ```
     ///
     /// No transaction is buffered for a consumer. A consumer that lags receives the transactions that it has missed from a replay of the
     /// log. A consumer that requests nothing for a minute no longer holds graphs. If it later requests more, it continues after its last
@@ -38,9 +40,11 @@ extension Store {
     /// This call determines where the sequence begins, not `makeAsyncIterator()` or the first `next()`. So a program that calls this method
     /// before a write receives the transaction of the write, even if it asks for the first element later.
     ///
-    ///     var updates = store.changes().makeAsyncIterator()
-    ///     try store.save(&note)
-    ///     let committed = try await updates.next()
+    /// ```swift
+    /// var updates = store.changes().makeAsyncIterator()
+    /// try store.save(&note)
+    /// let committed = try await updates.next()
+    /// ```
     public func changes(_ delivery: ChangeDelivery = .every) -> ChangeSequence {
         let newest = graph
         return changes(from: newest.transaction, delivery, newest)

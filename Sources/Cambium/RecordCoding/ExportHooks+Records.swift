@@ -4,7 +4,9 @@ public import CambiumJSON
 extension ExportHooks {
     /// Creates a hook that receives the object of a row as a record.
     ///
-    ///     let hooks = ExportHooks(Note.self) { note, row in note.isPrivate ? .leaveOut : .write }
+    /// ```swift
+    /// let hooks = ExportHooks(Note.self) { note, row in note.isPrivate ? .leaveOut : .write }
+    /// ```
     ///
     /// The record is read from the graph of the export. If the record cannot hold a value of the object, the export throws
     /// `.unexpectedValue`.

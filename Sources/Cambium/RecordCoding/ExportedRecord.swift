@@ -3,7 +3,9 @@ public import CambiumGraph
 
 /// The exported object of one record, which any encoder can write. Use `ExportedRecords` for several records.
 ///
-///     let data = try JSONEncoder().encode(ExportedRecord(note, in: store.graph))
+/// ```swift
+/// let data = try JSONEncoder().encode(ExportedRecord(note, in: store.graph))
+/// ```
 public struct ExportedRecord<Record: EntityRecord>: Sendable {
     private let record: Record
     private let graph: Graph

@@ -3,7 +3,9 @@ public import CambiumGraph
 
 /// The objects of records, which any encoder can write by the rules of exports.
 ///
-///     let data = try JSONEncoder().encode(ExportedRecords(notes, in: store.graph, options))
+/// ```swift
+/// let data = try JSONEncoder().encode(ExportedRecords(notes, in: store.graph, options))
+/// ```
 ///
 /// The values come from the graph, so unsaved changes to a record are not written. The encoder chooses the format, so
 /// `ExportOptions.format` has no effect. Dates and data are texts as in exports, and the encoder's strategies for them do not apply.

@@ -3,9 +3,11 @@ public import CambiumJSON
 extension ImportHooks {
     /// Creates hooks for the rows of a record's entity. `finish` gets the object as a ref to the record.
     ///
-    ///     let hooks = ImportHooks(Note.self) { transaction, note, row in
-    ///         try transaction.set(note.id, "source", to: "feed")
-    ///     }
+    /// ```swift
+    /// let hooks = ImportHooks(Note.self) { transaction, note, row in
+    ///     try transaction.set(note.id, "source", to: "feed")
+    /// }
+    /// ```
     ///
     /// `finish` gets a ref and not the record, because many hooks need only the id. `transaction.load(_:)` reads the record of a ref.
     ///

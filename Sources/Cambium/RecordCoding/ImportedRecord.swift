@@ -2,7 +2,9 @@ public import CambiumExchange
 
 /// The record of one imported row. See `ImportedRecords` for several rows.
 ///
-///     let note = try decoder.decode(ImportedRecord<Note>.self, from: data).record
+/// ```swift
+/// let note = try decoder.decode(ImportedRecord<Note>.self, from: data).record
+/// ```
 public struct ImportedRecord<Record: EntityRecord>: Sendable {
     /// The record, read from the graph directly after the import.
     public let record: Record

@@ -3,9 +3,11 @@ public import CambiumExchange
 /// The records of imported rows, and the report of the import. Any decoder can create this value. The initializer reads the rows and
 /// imports them into a store.
 ///
-///     let decoder = JSONDecoder()
-///     decoder.userInfo[.cambiumStore] = store
-///     let notes = try decoder.decode(ImportedRecords<Note>.self, from: data).records
+/// ```swift
+/// let decoder = JSONDecoder()
+/// decoder.userInfo[.cambiumStore] = store
+/// let notes = try decoder.decode(ImportedRecords<Note>.self, from: data).records
+/// ```
 ///
 /// The input is an array of objects, or one object. The rules are those of imports. If there is an object with the identity of a row, this
 /// object is updated; otherwise, an object is inserted. A missing key changes nothing. An id instead of an object finds the object, or

@@ -3,7 +3,9 @@ import CambiumExchange
 extension Store {
     /// Imports rows as `importRows(_:from:_:hooks:author:reached:)` does, and returns the records of their objects with the report.
     ///
-    ///     let notes = try store.importRecords(Note.self, from: [.file("notes.json")]).records
+    /// ```swift
+    /// let notes = try store.importRecords(Note.self, from: [.file("notes.json")]).records
+    /// ```
     ///
     /// The records are read from the graph directly after the last transaction, in the order of the rows. If two rows describe one object,
     /// there are two records of it. A row that `onError: .skip` omits has no record. If rows are imported in batches, a row whose object

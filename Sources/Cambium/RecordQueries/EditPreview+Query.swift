@@ -2,7 +2,9 @@ extension EditPreview {
     /// Returns the records of a query's answer, in the order of the query. The refs of inserted objects have the provisional ids of the
     /// edit.
     ///
-    ///     let notes = try store.preview(edit) { try $0.fetch(RecordQuery<Note> { $0.rating >= 4 }) }
+    /// ```swift
+    /// let notes = try store.preview(edit) { try $0.fetch(RecordQuery<Note> { $0.rating >= 4 }) }
+    /// ```
     ///
     /// Throws as `Graph.fetch(_:)` does.
     public borrowing func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] {

@@ -1,7 +1,9 @@
 extension Graph {
     /// Returns the records of an entity that satisfy a condition, by ascending id.
     ///
-    ///     let adults = try graph.fetch(Person.self) { $0.age >= 18 && $0.city.name == "Paris" }
+    /// ```swift
+    /// let adults = try graph.fetch(Person.self) { $0.age >= 18 && $0.city.name == "Paris" }
+    /// ```
     ///
     /// Throws as `find(_:)` does. Also throws as `load(_:)` does for the first record that cannot be read.
     public func fetch<Record: EntityRecord>(_ type: Record.Type, where condition: (RecordFields<Record>) -> Condition) throws -> [Record] {

@@ -1,8 +1,10 @@
 /// The records of a query's answer, and their changes. `Store.live(_:)` creates this sequence.
 ///
-///     for try await update in store.live(RecordQuery<Person> { $0.age > 30 }.sorted(by: \.name)) {
-///         show(try update.records())
-///     }
+/// ```swift
+/// for try await update in store.live(RecordQuery<Person> { $0.age > 30 }.sorted(by: \.name)) {
+///     show(try update.records())
+/// }
+/// ```
 ///
 /// Docs/LIVE.md states what an update contains, and how a slow consumer catches up.
 public struct LiveRecords<Record: EntityRecord>: AsyncSequence, Sendable {
@@ -67,7 +69,9 @@ public struct RecordChanges<Record: EntityRecord>: Sendable {
 extension Changes {
     /// Returns the changed objects of a record type's entity, as records.
     ///
-    ///     for change in try store.graph.changes(since: earlier).records(of: Person.self).changed { print(change.after.name) }
+    /// ```swift
+    /// for change in try store.graph.changes(since: earlier).records(of: Person.self).changed { print(change.after.name) }
+    /// ```
     ///
     /// An object counts as changed if any of its properties changed, even one that the record does not have. Throws as `Graph.load(_:)`
     /// does. The record must fit the schema of the later graph. It must fit the schema of the earlier graph only if there are changed or

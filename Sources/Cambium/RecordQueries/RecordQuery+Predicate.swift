@@ -3,7 +3,9 @@ public import FoundationEssentials
 extension RecordQuery {
     /// Creates a query for the objects that satisfy a predicate of Foundation.
     ///
-    ///     let adults = try RecordQuery(#Predicate<Person> { $0.age >= 18 && $0.city?.name == "Paris" })
+    /// ```swift
+    /// let adults = try RecordQuery(#Predicate<Person> { $0.age >= 18 && $0.city?.name == "Paris" })
+    /// ```
     ///
     /// The predicate is translated once, and no part of it runs for each object. The comparisons of the predicate have the same meaning as
     /// in the query language. For example, texts are equal if their bytes are equal, and a forced unwrap of null makes a comparison false.

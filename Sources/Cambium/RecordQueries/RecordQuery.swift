@@ -1,7 +1,9 @@
 /// A query for the records of an entity: a condition, an order, and the part of the answer to return. The compiler checks each part.
 ///
-///     let adults = RecordQuery<Person> { $0.age >= 18 && $0.city.name == "Paris" }.sorted(by: \.name).limited(to: 20)
-///     for person in try store.graph.fetch(adults) { print(person.name) }
+/// ```swift
+/// let adults = RecordQuery<Person> { $0.age >= 18 && $0.city.name == "Paris" }.sorted(by: \.name).limited(to: 20)
+/// for person in try store.graph.fetch(adults) { print(person.name) }
+/// ```
 ///
 /// A query without sort keys returns records by ascending id. Records with equal sort keys are also returned by ascending id.
 public struct RecordQuery<Record: EntityRecord>: Sendable {

@@ -5,7 +5,9 @@
 extension WriteTransaction {
     /// Returns the records of an entity that satisfy a condition, by ascending id.
     ///
-    ///     let adults = try transaction.fetch(Person.self) { $0.age >= 18 }
+    /// ```swift
+    /// let adults = try transaction.fetch(Person.self) { $0.age >= 18 }
+    /// ```
     ///
     /// Throws the same errors as `fetch(_:)` with a query.
     public mutating func fetch<Record: EntityRecord>(

@@ -3,16 +3,20 @@
 /// An enum with raw values conforms without further code. If the enum is `CaseIterable`, the schema lists the raw values as the allowed
 /// values:
 ///
-///     enum Kind: String, CaseIterable, AttributeValue { case retail, online }
+/// ```swift
+/// enum Kind: String, CaseIterable, AttributeValue { case retail, online }
+/// ```
 ///
 /// Any other type must convert itself:
 ///
-///     struct Cents: AttributeValue {
-///         static let attributeType = AttributeType.int64
-///         var count: Int64
-///         var attributeValue: Value { .int(count) }
-///         init(attributeValue: Value) throws { ... }
-///     }
+/// ```swift
+/// struct Cents: AttributeValue {
+///     static let attributeType = AttributeType.int64
+///     var count: Int64
+///     var attributeValue: Value { .int(count) }
+///     init(attributeValue: Value) throws { count = try Int64(attributeValue: attributeValue) }
+/// }
+/// ```
 public protocol AttributeValue: PropertyValue {
     /// The type of the attribute in a schema.
     static var attributeType: AttributeType { get }
@@ -77,7 +81,9 @@ extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue: 
 
 /// A Codable type whose values are stored in an attribute of type `json`.
 ///
-///     struct Address: Codable, JSONAttribute { var street: String; var city: String }
+/// ```swift
+/// struct Address: Codable, JSONAttribute { var street: String; var city: String }
+/// ```
 ///
 /// In the stored text, the keys are in ascending order, so equal values have equal texts. Dates are texts in ISO 8601 with all of their
 /// digits. A date outside of the years 1 to 9999 cannot be saved.

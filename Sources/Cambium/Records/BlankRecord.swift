@@ -1,17 +1,19 @@
 /// A record type in which every property has an initial value. To conform, a struct needs only a schema.
 ///
-///     struct Note: BlankRecord {
-///         var id = 0
-///         var title = ""
-///         var items: [Item] = []
-///         var ref: Ref<Note>?
+/// ```swift
+/// struct Note: BlankRecord {
+///     var id = 0
+///     var title = ""
+///     var items: [Item] = []
+///     var ref: Ref<Note>?
 ///
-///         static let recordSchema = RecordSchema<Note>("Note") {
-///             RecordProperty("id", \.id, .identity)
-///             RecordProperty("title", \.title)
-///             RecordProperty("items", \.items, .inverse("note"), .onDelete(.cascade))
-///         }
+///     static let recordSchema = RecordSchema<Note>("Note") {
+///         RecordProperty("id", \.id, .identity)
+///         RecordProperty("title", \.title)
+///         RecordProperty("items", \.items, .inverse("note"), .onDelete(.cascade))
 ///     }
+/// }
+/// ```
 ///
 /// Each property has an initial value or is an optional variable. Swift then gives the struct the initializer without parameters, if the
 /// struct itself declares no other initializer. The initial values are not the defaults of the schema. A property that the schema does not

@@ -1,10 +1,12 @@
 /// Reads records with the changes of an edit, and saves records to the edit.
 ///
-///     var edit = store.edit()
-///     var note = try edit.load(ref)
-///     note.title = "Rome"
-///     try edit.save(&note)
-///     let committed = try store.commit(&edit)
+/// ```swift
+/// var edit = store.edit()
+/// var note = try edit.load(ref)
+/// note.title = "Rome"
+/// try edit.save(&note)
+/// let committed = try store.commit(&edit)
+/// ```
 ///
 /// An object that the edit inserted has a provisional `Ref` (a typed reference), which only this edit and its copies know.
 /// `EditCommit.ref(of:)` returns the permanent ref. The refs and `ToMany` of a record hold a copy of the edit as it was when the record was

@@ -7,13 +7,17 @@ public struct EditConflictValues<V: Sendable>: Sendable {
 
 /// Reads conflicts by the properties of records.
 ///
-///     for conflict in edit.conflicts(with: store.graph) {
-///         if let titles = try conflict.values(of: \Note.title) { print(titles.base, titles.mine, titles.theirs) }
-///     }
+/// ```swift
+/// for conflict in edit.conflicts(with: store.graph) {
+///     if let titles = try conflict.values(of: \Note.title) { print(titles.base, titles.mine, titles.theirs) }
+/// }
+/// ```
 extension EditConflict {
     /// Whether the conflict is about this property of a record.
     ///
-    ///     try store.commit(&edit, policy: .byProperty { $0.concerns(\Note.title) ? .mine : .theirs })
+    /// ```swift
+    /// try store.commit(&edit, policy: .byProperty { $0.concerns(\Note.title) ? .mine : .theirs })
+    /// ```
     ///
     /// - Parameter keyPath: A property that the record's schema lists.
     public func concerns<Record: EntityRecord>(_ keyPath: PartialKeyPath<Record>) -> Bool {

@@ -3,24 +3,26 @@
 /// The macro `@Entity` (package trait `Macros`) generates the conformance. Without the macro, the struct declares the schema, and an
 /// initializer that reads the properties. A `BlankRecord` needs only the schema.
 ///
-///     struct Note: EntityRecord {
-///         var id: Int
-///         var title: String
-///         var items: [Item]
-///         var ref: Ref<Note>?
+/// ```swift
+/// struct Note: EntityRecord {
+///     var id: Int
+///     var title: String
+///     var items: [Item]
+///     var ref: Ref<Note>?
 ///
-///         static let recordSchema = RecordSchema<Note>("Note") {
-///             RecordProperty("id", \.id, .identity)
-///             RecordProperty("title", \.title, .default(""))
-///             RecordProperty("items", \.items, .inverse("note"), .onDelete(.cascade))
-///         }
-///         init(from row: inout RecordReader) throws {
-///             id = try row.read("id")
-///             title = try row.read("title")
-///             items = try row.read("items")
-///             ref = row.ref()
-///         }
+///     static let recordSchema = RecordSchema<Note>("Note") {
+///         RecordProperty("id", \.id, .identity)
+///         RecordProperty("title", \.title, .default(""))
+///         RecordProperty("items", \.items, .inverse("note"), .onDelete(.cascade))
 ///     }
+///     init(from row: inout RecordReader) throws {
+///         id = try row.read("id")
+///         title = try row.read("title")
+///         items = try row.read("items")
+///         ref = row.ref()
+///     }
+/// }
+/// ```
 ///
 /// A struct may have only some of the properties of its entity: a save leaves the other properties unchanged. Several structs may be views
 /// of one entity. A property whose type is another `EntityRecord` is a nested record: it is read and saved with its owner.

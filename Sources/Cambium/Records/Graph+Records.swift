@@ -31,7 +31,9 @@ extension Graph {
 
     /// Returns the record with these identity values, or `nil` if there is no such record. The values are in the order of the identity.
     ///
-    ///     let note = try graph.find(Note.self, identity: 7)
+    /// ```swift
+    /// let note = try graph.find(Note.self, identity: 7)
+    /// ```
     ///
     /// Throws as `load(_:)` does. Complexity: O(1) expected, and as `load(_:)`.
     public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {

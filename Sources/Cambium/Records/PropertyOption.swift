@@ -1,7 +1,11 @@
 /// An option of a property of an `EntityRecord`, such as a rule, an index or a delete rule, which becomes a part of the schema.
 ///
-///     RecordProperty("id", \.id, .identity, .rebuild(.uuid))
-///     @Attribute(.minLength(1), .maxLength(200)) var title: String
+/// ```swift
+/// RecordProperty("id", \.id, .identity, .rebuild(.uuid))
+/// RecordProperty("title", \.title, .minLength(1), .maxLength(200))
+/// ```
+///
+/// With the macros, the same option stands at the property: `@Attribute(.minLength(1), .maxLength(200)) var title: String`.
 public struct PropertyOption: Sendable {
     /// The value that an attribute with `rebuild` gets in a clone.
     public enum Rebuilt: String, Sendable { case uuid, now }

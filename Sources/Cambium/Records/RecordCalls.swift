@@ -1,7 +1,9 @@
 extension WriteTransaction {
     /// Copies the object of a record with everything that it owns, and returns the copy.
     ///
-    ///     let copy = try transaction.clone(note, CloneRequest(rootValues: ["id": 7]))
+    /// ```swift
+    /// let copy = try transaction.clone(note, CloneRequest(rootValues: ["id": 7]))
+    /// ```
     ///
     /// Throws `.objectDeleted` if the record was never saved or its object does not exist, and `.misuse` if the record belongs to another
     /// store. Otherwise throws the same errors as `clone(_:_:)` with an id. `load(_:)` reads the copy.

@@ -1,7 +1,9 @@
 /// The values of one property in one graph, for loops over many objects. The column of the property is looked up only once.
 ///
-///     let ages = try graph.column(\Person.age)
-///     for place in try graph.places(of: Person.self) { sum += ages[place] ?? 0 }
+/// ```swift
+/// let ages = try graph.column(\Person.age)
+/// for place in try graph.places(of: Person.self) { sum += ages[place] ?? 0 }
+/// ```
 public struct RecordColumn<V: AttributeValue> {
     @usableFromInline let column: Column
 

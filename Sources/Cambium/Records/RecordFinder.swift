@@ -1,8 +1,10 @@
 /// Finds many records of one graph by their identity. The work that does not depend on the identity, such as matching the record with the
 /// schema, is done only once.
 ///
-///     var people = try graph.finder(Person.self)
-///     for id in ids { if let person = try people.find(id) { print(person.name) } }
+/// ```swift
+/// var people = try graph.finder(Person.self)
+/// for id in ids { if let person = try people.find(id) { print(person.name) } }
+/// ```
 public struct RecordFinder<Record: EntityRecord>: ~Copyable {
     private let identities: IdentityFinder
     private var reader: RecordReader

@@ -1,9 +1,11 @@
 /// The entity of a record, and its stored properties.
 ///
-///     static let recordSchema = RecordSchema<Note>("Note", indexes: [["title"]]) {
-///         RecordProperty("id", \.id, .identity)
-///         RecordProperty("title", \.title)
-///     }
+/// ```swift
+/// static let recordSchema = RecordSchema<Note>("Note", indexes: [["title"]]) {
+///     RecordProperty("id", \.id, .identity)
+///     RecordProperty("title", \.title)
+/// }
+/// ```
 public struct RecordSchema<Record: EntityRecord>: Sendable {
     let description: RecordDescription
     let properties: [RecordProperty<Record>]

@@ -1,7 +1,9 @@
 extension SchemaDefinition {
     /// Creates the definition of the schema that records require: their entities, and the entities of all records to which they refer.
     ///
-    ///     let store = try Store.open(at: path, creating: Schema(SchemaDefinition(of: Note.self)))
+    /// ```swift
+    /// let store = try Store.open(at: path, creating: Schema(SchemaDefinition(of: Note.self)))
+    /// ```
     ///
     /// Several records may be views of one entity. The entity has the properties of all of them; a property that occurs in several records
     /// must have the same type in each. If only one of two inverse relationships names the other, the other gets the inverse, too.

@@ -2,8 +2,10 @@ internal import CambiumBytes
 
 /// The objects of a to-many relationship, as refs: a random-access collection that reads nothing before the program requests it.
 ///
-///     for item in note.items { print(try item.load().name) }
-///     let items = try note.items.load()
+/// ```swift
+/// for item in note.items { print(try item.load().name) }
+/// let items = try note.items.load()
+/// ```
 ///
 /// The collection holds the graph from which its owner was read. A collection that was read from an edit or inside of a transaction has
 /// read its refs already. The refs are in the order of the relationship; if the relationship is unordered, they are in ascending order of

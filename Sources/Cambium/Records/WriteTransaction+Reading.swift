@@ -1,10 +1,12 @@
 /// Reading records inside of a transaction, with its changes so far.
 ///
-///     try store.write { transaction in
-///         guard var note = try transaction.find(Note.self, identity: 7) else { return }
-///         note.title = "Rome"
-///         try transaction.save(&note)
-///     }
+/// ```swift
+/// try store.write { transaction in
+///     guard var note = try transaction.find(Note.self, identity: 7) else { return }
+///     note.title = "Rome"
+///     try transaction.save(&note)
+/// }
+/// ```
 ///
 /// The records are values, so later changes of the transaction do not change them. Refs and `ToMany` of these records hold no graph: pass a
 /// ref to `load(_:)` of the transaction or of a later graph. If the transaction is rolled back, refs to the objects that it inserted are no

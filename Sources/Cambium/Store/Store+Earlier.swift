@@ -5,7 +5,9 @@ extension Store {
     /// Returns the graph at a moment that is not later than the newest graph. The store keeps the graphs of the last few requests. A replay
     /// continues from the latest of these graphs that is not after the moment.
     ///
-    ///     let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
+    /// ```swift
+    /// let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
+    /// ```
     ///
     /// Writers and readers continue at the same time. Throws `.notFound` if there is no such moment, or if the transactions that lead to it
     /// were retired, even if the graph was returned earlier. Throws `.invalidInput` for an earlier moment of a store in memory, which has

@@ -26,7 +26,9 @@ extension Store {
     ///
     /// An existing store keeps its schema; `migrate(to:)` changes it. Throws as `open` and `create` do.
     ///
-    ///     let store = try Store.open(at: "notes", creating: schema)
+    /// ```swift
+    /// let store = try Store.open(at: "notes", creating: schema)
+    /// ```
     ///
     /// - Parameters:
     ///   - path: The directory of the store.

@@ -8,12 +8,14 @@ import Synchronization
 ///
 /// Only one process at a time writes to a store, one transaction at a time. Any number of threads can read, and readers never wait.
 ///
-///     let store = try Store.create(at: "notes", schema: schema, durability: .synced)
-///     try store.write(Author(actor: "jane")) { transaction in
-///         try transaction.insert("Note", ["title": "Paris"])
-///     }
-///     print(store.graph.objectCount)
-///     try store.close()
+/// ```swift
+/// let store = try Store.create(at: "notes", schema: schema, durability: .synced)
+/// try store.write(Author(actor: "jane")) { transaction in
+///     try transaction.insert("Note", ["title": "Paris"])
+/// }
+/// print(store.graph.objectCount)
+/// try store.close()
+/// ```
 ///
 /// This class has no mutable state. It forwards its calls to the parts that have mutable state.
 public final class Store: Sendable {

@@ -6,8 +6,10 @@ import Dispatch
 
 /// Follows a store while another process is writing to it.
 ///
-///     let follower = try StoreFollower(of: "notes")
-///     for try await graph in follower.graphs() { print(graph.objectCount) }
+/// ```swift
+/// let follower = try StoreFollower(of: "notes")
+/// for try await graph in follower.graphs() { print(graph.objectCount) }
+/// ```
 ///
 /// A follower takes no lock for which the writer waits. The graphs are durable, because the log is synced before it is read. A follower
 /// maps the pages of a checkpoint, and the writer keeps that checkpoint as long as the follower is using it. As the store grows, the

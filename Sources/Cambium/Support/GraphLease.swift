@@ -5,8 +5,10 @@ import Synchronization
 
 /// A right to read a graph for a limited time. A lease suits long reads, which must not force the store to keep old pages indefinitely.
 ///
-///     let lease = store.lease(for: .seconds(60))
-///     let count = try lease.read { $0.objectCount }
+/// ```swift
+/// let lease = store.lease(for: .seconds(60))
+/// let count = try lease.read { $0.objectCount }
+/// ```
 ///
 /// A `Graph` keeps all of its pages as long as any code holds the graph, so reading the graph needs no lock and cannot fail. A lease keeps
 /// the pages only while it is valid, and while `read` runs. Any thread may use a lease.

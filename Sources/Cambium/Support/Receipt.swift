@@ -24,7 +24,7 @@ public struct Author: Sendable, Hashable {
     /// process repeats it, and even if it changed nothing. 1 to 256 bytes.
     public var requestID: String?
     /// A hash of the content of the request. A request with a known id but a different digest fails with `.conflict`. If either of the two
-    /// requests has no digest, only the ids are compared. `RequestHasher` computes digests.
+    /// requests has no digest, only the ids are compared. `RequestDigest(of:)` makes a digest.
     public var requestDigest: RequestDigest?
 
     /// Creates an author. A commit throws `.limitExceeded` for a text that is too long. It throws `.invalidInput` for an empty request id,

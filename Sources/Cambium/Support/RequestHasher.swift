@@ -41,8 +41,10 @@ package struct RequestHasher {
 extension RequestDigest {
     /// Creates the digest of texts, each of which is one part. The same parts in the same order produce the same digest on every machine.
     ///
-    ///     let digest = RequestDigest(of: ["set", "Note/1", "title=Paris"])
-    ///     try store.write(Author(requestID: key, requestDigest: digest)) { try $0.set(note, "title", to: "Paris") }
+    /// ```swift
+    /// let digest = RequestDigest(of: ["set", "Note/1", "title=Paris"])
+    /// try store.write(Author(requestID: key, requestDigest: digest)) { try $0.set(note, "title", to: "Paris") }
+    /// ```
     public init(of parts: some Sequence<String>) {
         var hasher = RequestHasher()
         for part in parts { hasher.add(part) }

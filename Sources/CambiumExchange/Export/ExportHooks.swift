@@ -4,7 +4,9 @@ public import CambiumModel
 
 /// The changes that a program makes to rows before the export writes the rows.
 ///
-///     let hooks = ExportHooks { graph, id, row in row["internal"] == .bool(true) ? .leaveOut : .write }
+/// ```swift
+/// let hooks = ExportHooks { graph, id, row in row["internal"] == .bool(true) ? .leaveOut : .write }
+/// ```
 public struct ExportHooks: Sendable {
     public enum Decision: Sendable { case write, leaveOut }
 

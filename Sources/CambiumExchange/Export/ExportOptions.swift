@@ -1,7 +1,9 @@
 /// The form in which an export writes objects. The command line has the same defaults.
 ///
-///     var options = ExportOptions()
-///     options.references = .identity  // An import of another store can read these.
+/// ```swift
+/// var options = ExportOptions()
+/// options.references = .identity  // An import of another store can read these.
+/// ```
 public struct ExportOptions: Sendable, Hashable {
     public enum Format: String, Sendable, CaseIterable {
         /// JSON Lines: one object per line.

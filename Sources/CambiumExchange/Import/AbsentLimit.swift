@@ -1,6 +1,6 @@
 /// The maximum number of objects that an import may delete because they are absent from its input.
 ///
-/// `AbsentLimit("10%")` is a tenth of the objects that existed before the import; `AbsentLimit("100")` is a hundred objects.
+/// `.percent(10)` is a tenth of the objects that existed before the import; `.count(100)` is a hundred objects.
 public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     case count(Int)
     /// A percentage from 0 to 100.

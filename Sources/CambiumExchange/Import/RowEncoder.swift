@@ -35,7 +35,9 @@ extension ImportSource {
     /// Returns the values of a program as rows. The coding keys of a value become the keys of its row. A key that the value does not encode
     /// is missing in the row.
     ///
-    ///     try store.importRows(person, from: [.rows(people)])
+    /// ```swift
+    /// try store.importRows(person, from: [.rows(people)])
+    /// ```
     ///
     /// Each value is encoded when the import reads it. If the encoding throws, the import ends.
     public static func rows<Rows: Collection & Sendable>(_ rows: Rows, name: String = "rows") -> ImportSource

@@ -3,8 +3,10 @@ public import CambiumModel
 
 /// States where the value of each property is in a row, and how an import reads the value. Docs/IMPORT.md describes the JSON form.
 ///
-///     var options = ImportOptions()
-///     options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])
+/// ```swift
+/// var options = ImportOptions()
+/// options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])
+/// ```
 ///
 /// When an import begins, it compares the names in the mapping with the schema.
 public struct ImportMapping: Sendable, Hashable {

@@ -5,11 +5,13 @@ public import CambiumModel
 /// The objects are ordered by the number of their root entity, and then by ascending id. This collection keeps both graphs in memory, and
 /// reads a value only when the caller asks for the value.
 ///
-///     let before = store.graph
-///     try store.write { try $0.set(note, "title", to: "Paris") }
-///     for object in store.graph.changes(since: before) {
-///         for change in object.attributes { print(object.id, change.attribute.name, change.before, change.after) }
-///     }
+/// ```swift
+/// let before = store.graph
+/// try store.write { try $0.set(note, "title", to: "Paris") }
+/// for object in store.graph.changes(since: before) {
+///     for change in object.attributes { print(object.id, change.attribute.name, change.before, change.after) }
+/// }
+/// ```
 public struct Changes: Sendable {
     /// The graph that the changes lead from.
     public let before: Graph
@@ -92,7 +94,9 @@ extension Graph {
     /// as two graphs that `Store.graph(at:)` returned, share the pages of a checkpoint if both read the checkpoint from the same file. See
     /// Docs/CHANGES.md.
     ///
-    ///     let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
+    /// ```swift
+    /// let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
+    /// ```
     ///
     /// Packing, checkpoints and compaction are not changes. If the schema changed between the moments, a property that a migration kept or
     /// renamed counts as the same property. A value of a widened attribute counts as unchanged if it equals the old value after conversion

@@ -2,7 +2,9 @@ public import CambiumModel
 
 /// The difference between one object at two moments.
 ///
-///     for object in graph.changes(since: older) where object.kind == .inserted { print(object.entity.name, object.id) }
+/// ```swift
+/// for object in graph.changes(since: older) where object.kind == .inserted { print(object.entity.name, object.id) }
+/// ```
 public struct ObjectChange: Sendable {
     public enum Kind: String, Sendable {
         case inserted, deleted, changed

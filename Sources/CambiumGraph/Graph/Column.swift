@@ -52,8 +52,10 @@ public import CambiumModel
 ///
 /// The value is null if the object's entity does not have the attribute.
 ///
-///     let title = graph.column(note.attribute("title")!)
-///     for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
+/// ```swift
+/// let title = graph.column(note.attribute("title")!)
+/// for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
+/// ```
 public struct Column {
     @usableFromInline let directory: LeafDirectory
     /// The table of the objects that have the attribute. For any other object the value is null.

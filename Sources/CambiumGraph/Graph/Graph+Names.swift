@@ -2,8 +2,10 @@ public import CambiumModel
 
 /// Reading by id and by name.
 ///
-///     let note = try graph.find("Note", identity: [1])
-///     if let note { print(try graph[note, "title"], try graph.members("items", of: note).count) }
+/// ```swift
+/// let note = try graph.find("Note", identity: [1])
+/// if let note { print(try graph[note, "title"], try graph.members("items", of: note).count) }
+/// ```
 extension Graph {
     /// The value of an attribute of an object. Null if the object's entity does not have the attribute.
     ///

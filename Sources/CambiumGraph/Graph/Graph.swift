@@ -6,8 +6,10 @@ public import CambiumModel
 /// Reading never waits for a writer or for a disk. As long as a program keeps a graph, the store keeps all pages of the graph, even if
 /// later versions replaced them.
 ///
-///     let graph = store.graph
-///     for id in try graph.objects(of: "Note") { print(try graph[id, "title"]) }
+/// ```swift
+/// let graph = store.graph
+/// for id in try graph.objects(of: "Note") { print(try graph[id, "title"]) }
+/// ```
 ///
 /// The subscripts read by id. A loop over many objects uses a `Column` for each attribute and a `Relation` for each relationship.
 public struct Graph: Sendable {

@@ -3,8 +3,10 @@ public import CambiumModel
 
 /// Finds many objects of one entity by identity in one graph: the addresses of buckets and keys are looked up only once.
 ///
-///     let packages = graph.finder(package)!
-///     for name in names { print(packages.find(name) != nil) }
+/// ```swift
+/// let packages = graph.finder(package)!
+/// for name in names { print(packages.find(name) != nil) }
+/// ```
 public struct IdentityFinder {
     private let buckets: [UnsafeMutableRawPointer?]
     private let shift: UInt64

@@ -2,9 +2,11 @@ public import CambiumModel
 
 /// The first result of a live query, or the differences between two of its results.
 ///
-///     for try await update in store.live(query) {
-///         update.apply(to: &ids)
-///     }
+/// ```swift
+/// for try await update in store.live(query) {
+///     update.apply(to: &ids)
+/// }
+/// ```
 ///
 /// Deletions have indexes in the old result; insertions and updates have indexes in the new result; moves have both. To get the new result,
 /// remove the deleted and the moved objects, and then insert the inserted and the moved ones by ascending index.

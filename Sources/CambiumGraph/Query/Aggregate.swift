@@ -2,7 +2,9 @@ public import CambiumModel
 
 /// A function over the objects that a query finds, or over each group of these objects.
 ///
-///     let average = Aggregate(.avg, of: try Operand(parsing: "price"))
+/// ```swift
+/// let average = Aggregate(.avg, of: try Operand(parsing: "price"))
+/// ```
 public struct Aggregate: Hashable, Sendable {
     public var function: AggregateFunction
     /// The values to which the function is applied; `nil` if the function counts objects.

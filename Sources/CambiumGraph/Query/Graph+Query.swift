@@ -15,7 +15,9 @@ public struct QueryAnswer: Sendable {
 extension Graph {
     /// Returns the objects of a query's answer, in the order of the query.
     ///
-    ///     let adults = try graph.find(Query("Person", where: "age >= 18", sort: "name", limit: 20))
+    /// ```swift
+    /// let adults = try graph.find(Query("Person", where: "age >= 18", sort: "name", limit: 20))
+    /// ```
     ///
     /// Throws `.unknownName` if there is no such entity, and `.invalidInput` with a position if the condition does not fit the schema.
     /// Throws `CancellationError` if the task was cancelled. Complexity: O(objects that the plan reads + found · log limit).

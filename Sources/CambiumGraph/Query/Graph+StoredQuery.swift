@@ -3,8 +3,10 @@ public import CambiumModel
 extension Graph {
     /// Returns a query that the schema declares for an entity.
     ///
-    ///     let expensive = try graph.find(graph.query("Item", named: "expensive", ["min": 3]))
-    ///     let rivals = try graph.query("Team", named: "rivals", ["source": .object(team)])
+    /// ```swift
+    /// let expensive = try graph.find(graph.query("Item", named: "expensive", ["min": 3]))
+    /// let rivals = try graph.query("Team", named: "rivals", ["source": .object(team)])
+    /// ```
     ///
     /// The query can be changed and run like any other query. If its condition refers to `$source`, the values of the source are read from
     /// this graph now. These values stay the same when the query runs on later graphs.

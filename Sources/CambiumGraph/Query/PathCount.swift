@@ -4,8 +4,10 @@ extension Graph {
     /// Returns the number of paths along some relationships. Each counted path begins at an object of a query, and ends at an object that
     /// satisfies another condition.
     ///
-    ///     let follows = ["follows", "follows"]
-    ///     let paths = try graph.pathCount(from: Query("Person", where: "age < 30"), along: follows, to: "city == \"Paris\"")
+    /// ```swift
+    /// let follows = ["follows", "follows"]
+    /// let paths = try graph.pathCount(from: Query("Person", where: "age < 30"), along: follows, to: "city == \"Paris\"")
+    /// ```
     ///
     /// The paths are not followed one by one: their number is computed from the numbers of links. The sort keys, the limit and the offset
     /// of the query have no effect. The result is a `DecimalNumber` if it is greater than `Int64.max`.

@@ -2,9 +2,11 @@ public import CambiumModel
 
 /// A query for the objects of an entity: a condition, an order, and the part of the answer to return.
 ///
-///     var query = try Query("Person", where: "age > $age and any tags.name == \"red\"", ["age": 30], sort: "-age,name")
-///     query.limit = 20
-///     for id in try graph.find(query) { print(graph.name(of: id) ?? "") }
+/// ```swift
+/// var query = try Query("Person", where: "age > $age and any tags.name == \"red\"", ["age": 30], sort: "-age,name")
+/// query.limit = 20
+/// for id in try graph.find(query) { print(graph.name(of: id) ?? "") }
+/// ```
 ///
 /// A query without sort keys returns objects by ascending id. Objects with equal sort keys are also returned by ascending id.
 public struct Query: Sendable {

@@ -6,7 +6,9 @@ public enum RepeatedRows: Sendable { case keep, remove }
 extension Graph {
     /// Returns the values of some paths for each object of an answer, in the order of the answer.
     ///
-    ///     let rows = try graph.values(of: [Operand(parsing: "name"), Operand(parsing: "city.name")], query)
+    /// ```swift
+    /// let rows = try graph.values(of: [Operand(parsing: "name"), Operand(parsing: "city.name")], query)
+    /// ```
     ///
     /// If repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: the complexity
     /// of `find(_:)`, and also O(objects · paths).

@@ -3,8 +3,10 @@ public import CambiumModel
 /// The weakly connected components of a graph. Two objects are in one component if a chain of links connects them, whatever the direction
 /// of each link.
 ///
-///     let components = try graph.walk(along: ["follows"]).components()
-///     print(components.count, components.sizes.first ?? 0)
+/// ```swift
+/// let components = try graph.walk(along: ["follows"]).components()
+/// print(components.count, components.sizes.first ?? 0)
+/// ```
 ///
 /// The components contain the objects of the entities at both ends of the relationships. A walk along `.all` relationships has all
 /// objects of the graph in its components. An object without links is a component by itself.

@@ -14,9 +14,11 @@ public enum WalkedRelationships: Sendable, Hashable, ExpressibleByArrayLiteral {
 ///
 /// The walk follows each relationship in its own direction. To walk against the direction, name the inverse relationship.
 ///
-///     let follows = try graph.walk(along: ["follows"])
-///     for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
-///     let path = try follows.path(from: jane, to: john)
+/// ```swift
+/// let follows = try graph.walk(along: ["follows"])
+/// for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
+/// let path = try follows.path(from: jane, to: john)
+/// ```
 ///
 /// Cycles, links of an object to itself, and objects without the relationship are allowed. A walk never changes anything.
 public struct Walk: Sendable {

@@ -10,8 +10,10 @@ public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
 
 /// The options of a deep clone, in addition to the rules in the schema. Docs/CLONE.md describes the options and the rules.
 ///
-///     let request = CloneRequest(excluding: ["tags"], rootValues: ["title": .string("A copy")])
-///     try store.write { try $0.clone(note, request) }
+/// ```swift
+/// let request = CloneRequest(excluding: ["tags"], rootValues: ["title": .string("A copy")])
+/// try store.write { try $0.clone(note, request) }
+/// ```
 public struct CloneRequest: Hashable, Sendable {
     /// Rules of relationships at every level, by `name` or `Entity.name`. These rules override the rules of the schema.
     package var rules: [String: CloneRule]

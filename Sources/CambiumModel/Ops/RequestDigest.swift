@@ -1,6 +1,6 @@
 /// A hash of the content of a request. The store uses the digest to distinguish a repeated request from another request with the same id.
 ///
-/// `RequestHasher` makes digests. The store only compares them.
+/// `init(of:)` makes a digest. The store only compares digests.
 public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
     package static let byteCount = 16
 

@@ -3,7 +3,9 @@ package import CambiumJSON
 
 /// An attribute of a schema definition.
 ///
-///     AttributeDefinition("size", .int32, .optional, default: 3, min: 0, max: 10)
+/// ```swift
+/// AttributeDefinition("size", .int32, .optional, default: 3, min: 0, max: 10)
+/// ```
 public struct AttributeDefinition: PropertyDefinition, Hashable {
     /// Whether an object of the entity must have a value.
     public enum Presence: Sendable, Hashable { case mandatory, optional }

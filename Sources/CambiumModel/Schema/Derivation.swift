@@ -1,9 +1,11 @@
 /// The expression of a derived attribute. At the end of every transaction, the store computes the value of the attribute from the
 /// expression.
 ///
-///     AttributeDefinition("itemCount", .int64, derived: .count("items"))
-///     AttributeDefinition("total", .decimal, derived: .sum("items.price"))
-///     AttributeDefinition("searchName", .string, derived: .folded("name"))
+/// ```swift
+/// AttributeDefinition("itemCount", .int64, derived: .count("items"))
+/// AttributeDefinition("total", .decimal, derived: .sum("items.price"))
+/// AttributeDefinition("searchName", .string, derived: .folded("name"))
+/// ```
 ///
 /// Docs/DERIVED.md has the rules.
 public enum Derivation: Sendable, Hashable {

@@ -1,7 +1,9 @@
 /// A query that is stored in a schema under a name.
 ///
-///     QueryDefinition("expensive", where: "price > $min", sort: "-price", limit: 10)
-///     QueryDefinition("rivals", of: "Team", where: "city == $source.city and self != $source")
+/// ```swift
+/// QueryDefinition("expensive", where: "price > $min", sort: "-price", limit: 10)
+/// QueryDefinition("rivals", of: "Team", where: "city == $source.city and self != $source")
+/// ```
 ///
 /// `$source` represents an object of the entity that declares the query. Docs/QUERIES.md has the rules, and `Graph.query(_:named:_:)`
 /// returns the query.

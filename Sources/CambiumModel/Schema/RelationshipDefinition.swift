@@ -1,6 +1,8 @@
 /// A relationship of a schema definition.
 ///
-///     RelationshipDefinition("items", to: "Item", .orderedToMany, inverse: "note", onDelete: .cascade, min: 1)
+/// ```swift
+/// RelationshipDefinition("items", to: "Item", .orderedToMany, inverse: "note", onDelete: .cascade, min: 1)
+/// ```
 public struct RelationshipDefinition: PropertyDefinition, Hashable {
     /// How many members an object can have, and whether they have an order.
     public enum Cardinality: Sendable, Hashable { case toOne, toMany, orderedToMany }

@@ -35,7 +35,9 @@ extension Schema {
 
     /// Creates a schema from definitions of entities. Throws as `init(_:)` does.
     ///
-    ///     let schema = try Schema { EntityDefinition("Note") { AttributeDefinition("title", .string) } }
+    /// ```swift
+    /// let schema = try Schema { EntityDefinition("Note") { AttributeDefinition("title", .string) } }
+    /// ```
     public convenience init(@DefinitionBuilder<EntityDefinition> _ entities: () -> [EntityDefinition]) throws(CambiumError) {
         try self.init(SchemaDefinition(entities: entities()))
     }

@@ -1,17 +1,19 @@
 /// A schema as it is written in JSON, in Swift or as a Core Data model. Its names are not resolved and its rules are not checked yet.
 ///
-///     let definition = SchemaDefinition {
-///         EntityDefinition("Note", identity: ["id"]) {
-///             AttributeDefinition("id", .uuid)
-///             AttributeDefinition("title", .string, default: "", maxLength: 200)
-///             RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
-///         }
-///         EntityDefinition("Item") {
-///             AttributeDefinition("name", .string, .optional)
-///             RelationshipDefinition("note", to: "Note", inverse: "items")
-///         }
+/// ```swift
+/// let definition = SchemaDefinition {
+///     EntityDefinition("Note", identity: ["id"]) {
+///         AttributeDefinition("id", .uuid)
+///         AttributeDefinition("title", .string, default: "", maxLength: 200)
+///         RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
 ///     }
-///     let schema = try Schema(definition)
+///     EntityDefinition("Item") {
+///         AttributeDefinition("name", .string, .optional)
+///         RelationshipDefinition("note", to: "Note", inverse: "items")
+///     }
+/// }
+/// let schema = try Schema(definition)
+/// ```
 public struct SchemaDefinition: Sendable, Hashable {
     package var entities: [EntityDefinition]
     /// One sentence for each part that a schema cannot express. Only Core Data models have such parts.
@@ -34,9 +36,11 @@ public enum DefinitionBuilder<Definition> {
 
 /// An entity of a schema definition.
 ///
-///     EntityDefinition("Person", parent: "Party", identity: ["id"], indexes: [["name[c]", "-born"]]) {
-///         AttributeDefinition("name", .string)
-///     }
+/// ```swift
+/// EntityDefinition("Person", parent: "Party", identity: ["id"], indexes: [["name[c]", "-born"]]) {
+///     AttributeDefinition("name", .string)
+/// }
+/// ```
 public struct EntityDefinition: Sendable, Hashable {
     /// Whether a store can contain objects of the entity itself, or only of its sub-entities.
     public enum Kind: Sendable, Hashable { case concrete, abstract }

@@ -2,8 +2,10 @@ public import FoundationEssentials
 
 /// A moment with a precision of a microsecond, such as the time of a transaction or the end of a lease.
 ///
-///     let yesterday = Timestamp(Date.now) - .seconds(86_400)
-///     let graph = try store.graph(at: .time(yesterday))
+/// ```swift
+/// let yesterday = Timestamp(Date.now) - .seconds(86_400)
+/// let graph = try store.graph(at: .time(yesterday))
+/// ```
 public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The number of microseconds since 1970-01-01T00:00:00Z.
     public let microsecondsSince1970: Int64
