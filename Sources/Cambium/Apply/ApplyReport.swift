@@ -2,6 +2,11 @@ package import CambiumJSON
 public import CambiumModel
 
 /// The outcome of applying the changes of one store to another.
+///
+/// ```swift
+/// let report = try Store.apply(from: "notes", to: "mirror")
+/// print(report.appliedCount, report.presentCount, report.lastTransaction)
+/// ```
 public struct ApplyReport: Sendable {
     /// The number of transactions that were written to the target.
     public internal(set) var appliedCount = 0

@@ -1,6 +1,11 @@
 public import CambiumModel
 
 /// The result of making a checkpoint.
+///
+/// ```swift
+/// let receipt = try store.checkpoint()
+/// print(receipt.transaction, receipt.byteCount)
+/// ```
 public struct CheckpointReceipt: Sendable, Equatable {
     /// The last transaction in the checkpoint.
     public let transaction: TransactionNumber

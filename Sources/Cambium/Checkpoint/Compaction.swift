@@ -2,6 +2,10 @@ internal import CambiumLog
 public import CambiumModel
 
 /// The part of a log that is kept.
+///
+/// ```swift
+/// try store.compact(.since(.label("end of March")), archive: "notes-archive")
+/// ```
 public enum Retention: Sendable, Hashable {
     /// The whole log.
     case all
@@ -25,6 +29,11 @@ enum CompactionAnchor: Equatable {
 }
 
 /// The result of a compaction, or the expected result of a dry run.
+///
+/// ```swift
+/// let expected = try store.compact(.checkpoints(8), effect: .preview)
+/// print(expected.retiredEnd, expected.logByteCount)
+/// ```
 public struct Compaction: Sendable, Equatable {
     /// Whether a compaction retires transactions, or only reports which transactions it could retire.
     public enum Effect: Sendable, Hashable { case retire, preview }

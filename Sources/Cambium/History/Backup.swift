@@ -3,6 +3,11 @@ package import CambiumLog
 public import CambiumModel
 
 /// A copy of a store, made while another process may write to the store.
+///
+/// ```swift
+/// let backup = try Store.backUp(at: "notes", to: "notes-copy")
+/// print(backup.transaction, backup.byteCount)
+/// ```
 public struct Backup: Sendable, Equatable {
     /// The last transaction in the copy.
     public private(set) var transaction = TransactionNumber.none

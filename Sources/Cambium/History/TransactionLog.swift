@@ -6,6 +6,12 @@ public import CambiumModel
 #endif
 
 /// The transactions of a store, read from its log.
+///
+/// ```swift
+/// try TransactionLog(of: "notes").forEach { entry in
+///     print(entry.number, entry.metadata.time, entry.metadata.actor ?? "-", entry.metadata.message ?? "")
+/// }
+/// ```
 public struct TransactionLog {
     private let reader: LogReader
 

@@ -3,6 +3,12 @@ package import CambiumLog
 public import CambiumModel
 
 /// The findings of a check of a whole store.
+///
+/// ```swift
+/// let verification = try Store.verify(at: "notes")
+/// print(verification.isSound, verification.transactionCount, verification.root)
+/// for finding in verification.findings { print(finding) }
+/// ```
 public struct Verification: Sendable {
     /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption; `findings` reports such a
     /// transaction.

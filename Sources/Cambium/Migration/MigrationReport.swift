@@ -2,6 +2,12 @@ package import CambiumJSON
 public import CambiumModel
 
 /// The result of a change to the schema, or the expected result in a preview.
+///
+/// ```swift
+/// let preview = try store.previewMigration(to: definition)
+/// for entry in preview.entries { print(entry.change.kind, entry.change.entity, entry.handling, entry.lostCount) }
+/// if !preview.isRefused { try store.migrate(to: definition, Author(actor: "deploy")) }
+/// ```
 public struct MigrationReport: Sendable {
     public enum Handling: String, Sendable {
         case automatic

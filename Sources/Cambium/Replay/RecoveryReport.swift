@@ -2,6 +2,12 @@ internal import CambiumLog
 public import CambiumModel
 
 /// The findings of opening a store, such as bytes that a crash left at the end of the log, and the number of replayed transactions.
+///
+/// ```swift
+/// let store = try Store.open(at: "notes")
+/// for note in store.recovery.notes { print("recovery: \(note)") }
+/// print(store.recovery.transactionCount, "transactions replayed")
+/// ```
 public struct RecoveryReport: Sendable, Equatable {
     /// Sentences about harmless flaws.
     public var notes: [String] = []

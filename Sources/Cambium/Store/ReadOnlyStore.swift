@@ -4,6 +4,11 @@ import CambiumModel
 
 /// A store at one moment, which can be read while another process is writing to the store. Reading changes nothing in the store and takes
 /// no lock for which a writer waits. The graph is durable, because the log is synced before it is read.
+///
+/// ```swift
+/// let yesterday = try ReadOnlyStore(at: "notes", point: .time(Timestamp(Date.now) - .seconds(86_400)))
+/// print(yesterday.graph.transaction, yesterday.graph.objectCount)
+/// ```
 public struct ReadOnlyStore: Sendable {
     public let graph: Graph
     /// The findings of reading the log up to the moment of `graph`. The later part of the log was not read.

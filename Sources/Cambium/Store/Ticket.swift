@@ -2,6 +2,12 @@ import CambiumModel
 
 /// A handle with which a caller waits until an enqueued transaction is durable.
 ///
+/// ```swift
+/// let (note, ticket) = try store.enqueue { try $0.insert("Note", ["title": "Paris"]) }
+/// let receipt = try await ticket.receipt
+/// print(note, receipt.logByteCount)
+/// ```
+///
 /// A ticket holds the graph of its receipt, as the receipt does. All tickets of one sync hold the same graph. Release a ticket after you
 /// have read its receipt, so that the pages of this graph can be used again. A ticket does not keep the store open.
 public struct Ticket: Sendable {

@@ -1,4 +1,9 @@
 /// The degree of durability that a transaction must reach before its commit is acknowledged. No default is weaker than `synced`.
+///
+/// ```swift
+/// let store = try Store.open(at: "orders", creating: schema, durability: .buffered(every: .seconds(1)))
+/// try store.write(durability: .synced) { _ = try $0.insert("Order", ["number": 1]) }
+/// ```
 public enum Durability: Hashable, Sendable {
     /// The log was synced: the commit survives a power failure.
     case synced

@@ -1,6 +1,12 @@
 public import CambiumModel
 
 /// A moment in the history of a store.
+///
+/// ```swift
+/// let march = try store.graph(at: .label("end of March"))
+/// let second = try store.graph(at: .transaction(TransactionNumber(rawValue: 2)))
+/// print(march.objectCount, second.objectCount)
+/// ```
 public enum Point: Sendable, Hashable {
     case latest
     case transaction(TransactionNumber)

@@ -2,6 +2,11 @@ public import CambiumGraph
 public import CambiumModel
 
 /// The result of a commit.
+///
+/// ```swift
+/// let receipt = try store.write { try $0.set(note, "title", to: "Rome") }.receipt
+/// print(receipt.hasChanges, receipt.logByteCount, try receipt.graph[note, "title"].text)
+/// ```
 public struct Receipt: Sendable {
     /// The transaction that was written; `nil` if nothing was written, because nothing changed and there was no request to remember.
     public let transaction: TransactionNumber?
@@ -15,6 +20,11 @@ public struct Receipt: Sendable {
 }
 
 /// The author of a change, and the reason for it. The store keeps them with the transaction permanently.
+///
+/// ```swift
+/// let clerk = Author(actor: "jane", message: "the customer moved", requestID: "ticket-118")
+/// try store.write(clerk) { try $0.set(customer, "city", to: "Rome") }
+/// ```
 public struct Author: Sendable, Hashable {
     /// The user or service that makes the change. At most 1,024 bytes.
     public var actor: String?

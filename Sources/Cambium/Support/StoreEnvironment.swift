@@ -5,6 +5,12 @@ public import CambiumModel
 #endif
 
 /// The environment of a store: the time and random bytes. Tests supply their own environment.
+///
+/// ```swift
+/// let noon = Timestamp(microsecondsSince1970: 1_774_958_400_000_000)
+/// let environment = StoreEnvironment(now: { noon }, randomBytes: { Array(repeating: 7, count: $0) })
+/// let store = try Store.inMemory(schema: schema, environment: environment)
+/// ```
 public struct StoreEnvironment: Sendable {
     package var now: @Sendable () -> Timestamp
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
