@@ -2,6 +2,11 @@ public import CambiumGraph
 public import CambiumModel
 
 /// The number of objects that a clone copies.
+///
+/// ```swift
+/// let summary = try store.graph.previewClone(of: [note])
+/// for (entity, count) in summary.counts { print(entity.name, count) }
+/// ```
 public struct CloneSummary: Sendable {
     /// The number of objects by concrete entity, in the order of the entity numbers; each number is at least 1.
     public let counts: [(entity: Entity, count: Int)]
@@ -17,6 +22,11 @@ public struct CloneSummary: Sendable {
 }
 
 /// The outcome of a clone.
+///
+/// ```swift
+/// let clone = try store.write { try $0.clone([note]) }.result
+/// if let copy = clone.map.copy(of: item) { print(clone.root, copy) }
+/// ```
 public struct Clone: Sendable {
     /// The copies of the requested objects, in the order of the request.
     public let roots: [ObjectID]

@@ -168,6 +168,13 @@ public struct Edit: Sendable {
 }
 
 /// The properties for which an edit detects conflicts with changes in the store.
+///
+/// ```swift
+/// var edit = store.edit(tracking: .writesAndReads)
+/// let price = try edit[product, "price"]
+/// try edit.set(order, "total", to: price)
+/// try store.commit(&edit)  // Throws `.conflict` if the price has changed in the store.
+/// ```
 public enum EditTracking: Sendable {
     /// The properties that the edit writes.
     case writes

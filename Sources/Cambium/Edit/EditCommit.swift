@@ -1,6 +1,11 @@
 public import CambiumModel
 
 /// The outcome of committing an edit.
+///
+/// ```swift
+/// let committed = try store.commit(&edit, author: Author(actor: "jane"))
+/// print(committed.receipt.hasChanges, committed.id(of: item))
+/// ```
 public struct EditCommit: Sendable {
     /// The receipt of the transaction.
     public let receipt: Receipt

@@ -93,6 +93,14 @@ public struct EditConflict: Sendable, CustomStringConvertible {
 }
 
 /// The underlying error of `.conflict` if changes in the store conflict with an edit.
+///
+/// ```swift
+/// do {
+///     try store.commit(&edit)
+/// } catch let error as CambiumError where error.code == .conflict {
+///     for conflict in (error.underlying as? EditConflicts)?.conflicts ?? [] { print(conflict) }
+/// }
+/// ```
 public struct EditConflicts: Error, Sendable {
     /// The conflicts that the policy did not resolve, ordered by object and property.
     public let conflicts: [EditConflict]
@@ -111,6 +119,11 @@ public struct EditConflicts: Error, Sendable {
 }
 
 /// The winner of a conflict between an edit and the store.
+///
+/// ```swift
+/// let winner: @Sendable (EditConflict) -> EditSide = { $0.concerns(\Note.title) ? .mine : .theirs }
+/// try store.commit(&edit, policy: .byProperty(winner))
+/// ```
 public enum EditSide: Sendable, Hashable {
     /// The edit.
     case mine
@@ -119,6 +132,11 @@ public enum EditSide: Sendable, Hashable {
 }
 
 /// The way in which an edit resolves conflicts with changes in the store.
+///
+/// ```swift
+/// try edit.rebase(onto: store.graph, policy: .theirs)
+/// try store.commit(&edit, policy: .byProperty { $0.concerns(\Note.title) ? .mine : .theirs })
+/// ```
 public enum EditPolicy: Sendable {
     /// Any conflict is an error.
     case error

@@ -17,6 +17,12 @@ public struct EditedObject: Sendable {
 }
 
 /// The members of a relationship of one object, before and after an edit.
+///
+/// ```swift
+/// for object in edit.changes {
+///     for change in object.relationships { print(change.relationship.name, change.added, change.removed) }
+/// }
+/// ```
 public struct EditedRelationship: Sendable {
     public let relationship: Relationship
     /// All members in the base: in order if the relationship is ordered, otherwise ascending.

@@ -1,4 +1,11 @@
 /// The values of one property: at the base of an edit, in the edit, and in the graph with which the edit was compared.
+///
+/// ```swift
+/// for conflict in edit.conflicts(with: store.graph) {
+///     guard let titles = try conflict.values(of: \Note.title) else { continue }
+///     print("was \(titles.base), here \(titles.mine), in the store \(titles.theirs)")
+/// }
+/// ```
 public struct EditConflictValues<V: Sendable>: Sendable {
     public let base: V
     public let mine: V
