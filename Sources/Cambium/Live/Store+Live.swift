@@ -32,6 +32,11 @@ extension Store {
 
 /// The results of a query, from transaction to transaction. `Store.live(_:sections:)` returns this sequence.
 ///
+/// ```swift
+/// let query = try Query("Note", where: "rating > 3", sort: "title")
+/// for try await update in store.live(query) { print(update.count, update.inserted.count, update.deleted.count) }
+/// ```
+///
 /// Each iterator begins with the whole result. As long as a sequence or an iterator exists, the store stays open, unless the program closes
 /// it.
 public struct LiveQuery: AsyncSequence, Sendable {

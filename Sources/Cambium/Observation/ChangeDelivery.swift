@@ -1,4 +1,8 @@
 /// The way in which `Store.changes(from:_:)` delivers transactions to a consumer that is slower than the writers.
+///
+/// ```swift
+/// for try await committed in store.changes(.coalesced) { print(committed.transactionCount, committed.changes.count) }
+/// ```
 public enum ChangeDelivery: Sendable, Hashable {
     /// Each transaction is delivered separately, in order, regardless of the consumer's lag.
     case every

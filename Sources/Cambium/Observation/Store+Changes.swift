@@ -64,6 +64,11 @@ extension Store {
 
 /// The transactions of a store with their changes, in order. `Store.changes(from:_:)` returns this sequence.
 ///
+/// ```swift
+/// let changes = store.changes(from: last)
+/// for try await committed in changes { print(committed.transaction, committed.changes.count) }
+/// ```
+///
 /// Each iterator begins at the same transaction. As long as a sequence or an iterator exists, the store stays open, unless the program
 /// closes it.
 public struct ChangeSequence: AsyncSequence, Sendable {

@@ -30,6 +30,13 @@ public struct LiveRecords<Record: EntityRecord>: AsyncSequence, Sendable {
 }
 
 /// The records of a live query after a commit, and the differences from the previous update.
+///
+/// ```swift
+/// for try await update in store.live(RecordQuery<Note> { $0.rating > 3 }.sorted(by: \.title)) {
+///     print(try update.records().map(\.title))
+///     for row in try update.inserted() { print("new at \(row.index):", row.record.title) }
+/// }
+/// ```
 public struct RecordUpdate<Record: EntityRecord>: Sendable {
     /// The differences from the previous update, as indexes and ids.
     public let update: LiveUpdate
@@ -57,6 +64,12 @@ extension Store {
 }
 
 /// The objects of one record type that differ between two graphs, as records.
+///
+/// ```swift
+/// let notes = try store.graph.changes(since: earlier).records(of: Note.self)
+/// for note in notes.inserted { print("new:", note.title) }
+/// for (before, after) in notes.changed { print(before.title, "->", after.title) }
+/// ```
 public struct RecordChanges<Record: EntityRecord>: Sendable {
     /// The records that only the later graph has.
     public let inserted: [Record]
