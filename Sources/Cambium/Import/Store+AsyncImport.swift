@@ -42,7 +42,7 @@ extension Store {
     /// earlier batches.
     ///
     /// ```swift
-    /// try await store.importRows(person, rows: feed.people)
+    /// let report = try await store.importRows(person, rows: feed.people)
     /// ```
     public func importRows<Rows: AsyncSequence & Sendable>(
         _ entity: Entity, rows: Rows, _ options: ImportOptions = ImportOptions(), hooks: ImportHooks = ImportHooks(),

@@ -81,6 +81,11 @@ extension RecordField where V: LinkedValues {
 // MARK: Texts
 
 /// An attribute type that is a text: `String` or `String?`.
+///
+/// ```swift
+/// let found = try graph.fetch(Person.self) { $0.name.hasPrefix("ma", .caseInsensitive) || $0.nick.contains("x") }
+/// print(found.map(\.name))
+/// ```
 public protocol TextValue: PropertyValue {}
 extension String: TextValue {}
 extension Optional: TextValue where Wrapped == String {}

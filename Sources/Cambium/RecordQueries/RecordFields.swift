@@ -1,4 +1,10 @@
 /// The properties of a record, for conditions: `$0` in `{ $0.age > 30 }`.
+///
+/// ```swift
+/// let adults = RecordQuery<Person> { $0.age >= 18 && $0.city.name == "Paris" }
+/// let others = adults.filtered { $0.ref != jane }
+/// print(try graph.count(adults), try graph.count(others))
+/// ```
 @dynamicMemberLookup
 public struct RecordFields<Record: EntityRecord>: Sendable {
     init() {}
@@ -15,6 +21,11 @@ public struct RecordFields<Record: EntityRecord>: Sendable {
 }
 
 /// A property at the end of a path of to-one relationships, in a condition.
+///
+/// ```swift
+/// let long = RecordQuery<Note> { note in note.items.count > 2 && note.items.any { $0.price > 100 } }
+/// let notes = try graph.fetch(long.sorted(.descending) { $0.items.sum(\.price) })
+/// ```
 @dynamicMemberLookup
 public struct RecordField<V: PropertyValue>: Sendable {
     package let operand: Operand

@@ -82,7 +82,10 @@ extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue: 
 /// A Codable type whose values are stored in an attribute of type `json`.
 ///
 /// ```swift
-/// struct Address: Codable, JSONAttribute { var street: String; var city: String }
+/// struct Address: Codable, JSONAttribute {
+///     var street: String
+///     var city: String
+/// }
 /// ```
 ///
 /// In the stored text, the keys are in ascending order, so equal values have equal texts. Dates are texts in ISO 8601 with all of their

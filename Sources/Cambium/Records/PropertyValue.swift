@@ -1,5 +1,12 @@
 /// A type that a stored property of an `EntityRecord` can have.
 ///
+/// ```swift
+/// func greatest<Record: EntityRecord, V: PropertyValue>(_ key: KeyPath<Record, V>, _ graph: Graph) throws -> Record? {
+///     try graph.first(RecordQuery<Record>().sorted(by: key, .descending))
+/// }
+/// let oldest = try greatest(\Person.age, graph)
+/// ```
+///
 /// Conforming types are the attribute types (see `AttributeValue`), other records, `Ref`, `ToMany`, optionals of these, and arrays and sets
 /// of records and refs. A program's own types conform to `AttributeValue`, which has fewer requirements.
 public protocol PropertyValue: Sendable {
@@ -14,6 +21,10 @@ public protocol PropertyValue: Sendable {
 }
 
 /// The form that a property has in a schema: an attribute or a relationship, and whether it may be null.
+///
+/// ```swift
+/// if case .attribute(let type, let isOptional, _) = String?.propertyForm { print(type, isOptional) }  // string true
+/// ```
 public enum PropertyForm: Sendable {
     /// - Parameter allowed: The only values that the attribute may have; `nil` for any value of the type.
     case attribute(AttributeType, isOptional: Bool, allowed: [Value]?)

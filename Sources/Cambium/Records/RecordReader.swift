@@ -3,6 +3,14 @@ internal import CambiumJSON
 
 /// The object from which a record is read, during `EntityRecord.init(from:)`.
 ///
+/// ```swift
+/// init(from row: inout RecordReader) throws {
+///     id = try row.read("id")
+///     title = try row.read("title")
+///     ref = row.ref()
+/// }
+/// ```
+///
 /// Each property is read by its name or, as the macro does, by its index in the record's schema. Reading in the order of the schema is
 /// fastest. Errors name the object and the property.
 ///

@@ -71,6 +71,12 @@ struct RecordDescription: Sendable {
 }
 
 /// A stored property of a record.
+///
+/// ```swift
+/// RecordProperty("sku", \.sku, .identity)
+/// RecordProperty("price", \.price, .min(0), .default(Decimal(0)))
+/// RecordProperty("shelf", \.shelf)
+/// ```
 public struct RecordProperty<Record>: Sendable {
     let keyPath: any PartialKeyPath<Record> & Sendable
     let description: RecordDescription.Property
@@ -135,6 +141,13 @@ public struct RecordProperty<Record>: Sendable {
 }
 
 /// Builds the list of a record's properties.
+///
+/// ```swift
+/// let schema = RecordSchema<Note>("Note") {
+///     RecordProperty("id", \.id, .identity)
+///     RecordProperty("title", \.title)
+/// }
+/// ```
 @resultBuilder
 public enum RecordSchemaBuilder<Record> {
     public static func buildExpression(_ property: RecordProperty<Record>) -> RecordProperty<Record> { property }

@@ -1,5 +1,12 @@
 /// The object to which a record is written, during `EntityRecord.write(to:)`.
 ///
+/// ```swift
+/// mutating func write(to row: inout RecordWriter) throws {
+///     try row.write("id", &id)
+///     try row.write("title", &title)
+/// }
+/// ```
+///
 /// A save calls `write(to:)` once for the values of attributes, and again for relationships, if the record has any. Each property is
 /// written by its name or, as the macro does, by its index in the record's schema.
 public struct RecordWriter: ~Copyable {

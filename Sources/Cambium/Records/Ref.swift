@@ -1,5 +1,10 @@
 /// A reference to an object, typed by the record type with which the object is read.
 ///
+/// ```swift
+/// let apples = try graph.find(Product.self, identity: "a-1")
+/// if let shelf = try apples?.shelf?.load() { print(shelf.code) }
+/// ```
+///
 /// As a property of a record, a ref breaks a cycle of records, and loads its record only on request. It holds the graph from which its
 /// owner was read, so the owner and the loaded record belong to one moment. The pages of that moment stay in memory as long as the ref
 /// exists. A ref that was read from an edit holds a copy of the edit. The property `ref` of a record holds no graph, and neither do refs

@@ -1,4 +1,11 @@
 /// A type that refers to an object: a record, or a `Ref` to a record. A property of this type is a relationship.
+///
+/// ```swift
+/// let schema = RecordSchema<Person>("Person") {
+///     RecordProperty("city", \.city)  // A `City?` is a record, so this is a relationship.
+///     RecordProperty("boss", \.boss)  // A `Ref<Person>?` refers to a record, so this is one, too.
+/// }
+/// ```
 public protocol RelatedValue: LinkedValue {
     /// Returns the value that refers to an object. Returns `nil` if the value would be a record that contains the current record.
     static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Self?
@@ -9,6 +16,13 @@ public protocol RelatedValue: LinkedValue {
 
 /// A type that can be the element of an array property. An array of related values is an ordered relationship, and an array of `UInt8` is
 /// data.
+///
+/// ```swift
+/// let schema = RecordSchema<Note>("Note") {
+///     RecordProperty("items", \.items)  // An `[Item]` is an ordered relationship.
+///     RecordProperty("photo", \.photo)  // A `[UInt8]` is an attribute of type `data`.
+/// }
+/// ```
 public protocol ArrayElement: Sendable {
     static var arrayForm: PropertyForm { get }
     static func array(property: Int, of row: inout RecordReader) throws -> [Self]
