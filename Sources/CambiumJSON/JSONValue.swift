@@ -1,5 +1,10 @@
 /// A JSON value as a tree. Members keep their order, and numbers keep their digits.
 ///
+/// ```swift
+/// let row = JSONValue.object([.init("title", .string("Paris")), .init("days", .number("3"))])
+/// print(row["title"] == .string("Paris"), row.text)  // true {"title":"Paris","days":3}
+/// ```
+///
 /// Two values are equal if they have the same members in the same order, and the same digits and bytes of texts.
 public indirect enum JSONValue: Hashable, Sendable {
     case null

@@ -2,6 +2,13 @@ public import CambiumModel
 
 /// The relationships whose objects an export nests instead of writing their ids. If the tree has `items` with the child `tags`, each nested
 /// object of `items` contains its `tags` as nested objects.
+///
+/// ```swift
+/// let note = try store.schema.required("Note")
+/// var options = ExportOptions()
+/// options.include = try IncludeTree(["items.tags"], from: note, store.schema)
+/// try store.graph.export(note, options) { print(String(decoding: $0, as: UTF8.self), terminator: "") }
+/// ```
 public struct IncludeTree: Sendable, Hashable {
     /// The maximum nesting depth of objects. Imports have the same limit.
     package static let depthMax = RowPlanner.depthMax

@@ -1,5 +1,12 @@
 /// The maximum number of objects that an import may delete because they are absent from its input.
 ///
+/// ```swift
+/// var options = ImportOptions()
+/// options.absent = .delete
+/// options.absentMax = .percent(10)
+/// try store.importRows(Note.self, from: .file("notes.json"), options: options)
+/// ```
+///
 /// `.percent(10)` is a tenth of the objects that existed before the import; `.count(100)` is a hundred objects.
 public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     case count(Int)

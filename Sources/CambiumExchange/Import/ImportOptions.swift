@@ -1,6 +1,14 @@
 public import CambiumModel
 
 /// The rules of an import. The command line has the same defaults.
+///
+/// ```swift
+/// var options = ImportOptions.ignoringUnknownKeys
+/// options.onError = .skip
+/// options.effect = .dryRun
+/// let report = try store.importRows(Note.self, from: .file("notes.json"), options: options)
+/// print(report.counts.inserted, report.errors.count)
+/// ```
 public struct ImportOptions: Sendable, Hashable {
     /// The effect of a missing key. `clear` sets an optional attribute to null, even if it has a default. It sets a mandatory attribute to
     /// its default.

@@ -1,6 +1,12 @@
 public import CambiumModel
 
 /// The outcome of an import, or of a dry run.
+///
+/// ```swift
+/// let report = try store.importRows(Note.self, from: .file("notes.json"))
+/// print(report.counts.inserted, report.counts.updated, report.counts.unchanged)
+/// for error in report.errors { print(error.row, error.pointer, error.message) }
+/// ```
 public struct ImportReport: Sendable {
     /// The numbers of objects by their net change.
     public struct Counts: Sendable, Hashable {

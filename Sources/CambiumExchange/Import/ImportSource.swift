@@ -1,4 +1,9 @@
 /// A stream of bytes that an import reads. Most sources can be read again from the beginning.
+///
+/// ```swift
+/// let rows = ImportSource.bytes(Array(#"[{"id": 1, "title": "Paris"}]"#.utf8))
+/// try store.importRows(Note.self, from: rows, .file("more.csv"))
+/// ```
 public struct ImportSource: Sendable {
     /// Fills a buffer with the next bytes and returns their number; 0 at the end.
     public typealias Reader = (UnsafeMutableRawBufferPointer) throws -> Int

@@ -36,7 +36,7 @@ extension ImportSource {
     /// is missing in the row.
     ///
     /// ```swift
-    /// try store.importRows(person, from: [.rows(people)])
+    /// let report = try store.importRows(person, from: [.rows(people)])
     /// ```
     ///
     /// Each value is encoded when the import reads it. If the encoding throws, the import ends.

@@ -1,4 +1,9 @@
 /// A format of dates in rows.
+///
+/// ```swift
+/// let born = PropertyMapping(from: "dob", dates: [.secondsSince1970, .pattern("dd.MM.yyyy")])
+/// options.mapping = ImportMapping(entity: "Person", attributes: ["born": born])
+/// ```
 public enum DateFormat: Sendable, Hashable {
     /// RFC 3339; the time of day, the seconds or the zone may be missing.
     case iso8601

@@ -1,5 +1,10 @@
 /// The format of numbers in texts.
 ///
+/// ```swift
+/// let price = PropertyMapping(from: "Preis", numbers: NumberFormat(decimal: ",", grouping: "."))
+/// options.mapping = ImportMapping(entity: "Product", attributes: ["price": price])
+/// ```
+///
 /// `NumberFormat(decimal: ",", grouping: ".")` reads `"-1.234,50"` as -1234.5.
 public struct NumberFormat: Sendable, Hashable {
     /// The decimal mark: the text between the whole part and the fraction.

@@ -1,4 +1,9 @@
 /// The rules by which objects of one entity are read from JSON objects.
+///
+/// ```swift
+/// let product = ObjectMapping(attributes: ["name": "title.en"], relationships: ["shelf": "place.code"])
+/// options.mapping = ImportMapping(entity: "Product", objects: product)
+/// ```
 public struct ObjectMapping: Sendable, Hashable {
     /// The attributes by which objects are found; `nil` for the identity in the schema, empty if each row inserts a new object.
     package var identity: [String]?
@@ -47,6 +52,11 @@ public struct ObjectMapping: Sendable, Hashable {
 }
 
 /// A key that names the entity of an object.
+///
+/// ```swift
+/// let kind = Discriminator(key: "type", map: ["b": "Book", "m": "Magazine"])
+/// options.mapping = ImportMapping(entity: "Work", entityFrom: kind)
+/// ```
 public struct Discriminator: Sendable, Hashable {
     /// The key that an export writes to name the entity of an object if several entities are possible. An import uses this key as the
     /// discriminator if the mapping names no other key.

@@ -3,6 +3,12 @@ import CambiumModel
 
 /// A function that is applied to a value before the value is read as an attribute or a relationship.
 ///
+/// ```swift
+/// let words: [String: JSONValue] = ["A": .string("active"), "C": .string("closed")]
+/// let state = PropertyMapping(from: "status", functions: [.trim, .upper, .lookup(words)])
+/// options.mapping = ImportMapping(attributes: ["state": state])
+/// ```
+///
 /// Null stays null. Each function except `join` applies to every element of an array.
 public enum ValueFunction: Sendable, Hashable {
     /// Removes spaces at both ends: `" a b "` becomes `"a b"`.
