@@ -71,6 +71,12 @@ extension Changes: RandomAccessCollection {
 }
 
 /// A label that names different transactions at two moments.
+///
+/// ```swift
+/// for label in store.graph.changes(since: earlier).labels {
+///     print(label.name, label.before?.description ?? "new", label.after?.description ?? "removed")
+/// }
+/// ```
 public struct LabelChange: Sendable, Hashable {
     public let name: String
     /// The transaction that the label named at the earlier moment; `nil` if the label did not exist.

@@ -91,6 +91,12 @@ public struct ObjectChange: Sendable {
 }
 
 /// The value of an attribute at two moments.
+///
+/// ```swift
+/// for object in store.graph.changes(since: earlier) {
+///     for change in object.attributes { print("\(change.attribute.name): \(change.before.text) -> \(change.after.text)") }
+/// }
+/// ```
 public struct AttributeChange: Sendable {
     /// The attribute in the later schema, or in the earlier schema if a migration has dropped the attribute.
     public let attribute: Attribute

@@ -1,6 +1,11 @@
 public import CambiumModel
 
 /// The copy of each object that a clone copied. The map takes a few bits for each object.
+///
+/// ```swift
+/// let clone = try store.write { try $0.clone(note) }.result
+/// clone.map.forEach { original, copy in print(original, "->", copy) }
+/// ```
 public struct CloneMap: Sendable {
     struct Hierarchy: Sendable {
         let root: EntityNumber

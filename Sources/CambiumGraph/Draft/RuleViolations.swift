@@ -1,6 +1,14 @@
 import CambiumModel
 
 /// All rules that a transaction breaks.
+///
+/// ```swift
+/// do {
+///     try store.write { try $0.delete(shelf) }
+/// } catch let error as CambiumError where error.code == .ruleViolated {
+///     for violation in (error.underlying as? RuleViolations)?.violations ?? [] { print(violation) }
+/// }
+/// ```
 public struct RuleViolations: Error, Hashable, Sendable {
     /// The violations. Denied deletions come first.
     public let violations: [Violation]

@@ -1,4 +1,10 @@
 /// A rule of the schema that the result of a transaction breaks.
+///
+/// ```swift
+/// for violation in (error.underlying as? RuleViolations)?.violations ?? [] {
+///     if case .duplicate(let attributes, let entity) = violation.rule { print(violation.object, entity, attributes) }
+/// }
+/// ```
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
     public enum Rule: Hashable, Sendable {
         case mandatoryAttribute(String)

@@ -118,6 +118,10 @@ public struct Graph: Sendable {
 }
 
 /// The ids of the objects of an entity and its sub-entities, ascending.
+///
+/// ```swift
+/// for id in try graph.objects(of: "Note") { print(graph.name(of: id) ?? "") }
+/// ```
 public struct ObjectSequence: Sequence, Sendable {
     let graph: Graph
     let entity: Entity
@@ -181,6 +185,12 @@ public struct ObjectSequence: Sequence, Sendable {
 }
 
 /// The places of the objects of an entity and its sub-entities, by ascending id.
+///
+/// ```swift
+/// let note = try graph.schema.required("Note")
+/// let titles = graph.column(try note.requiredAttribute("title"))
+/// for place in graph.places(of: note) { print(titles.string(at: place) ?? "") }
+/// ```
 public struct PlaceSequence: Sequence, Sendable {
     let objects: ObjectSequence
 

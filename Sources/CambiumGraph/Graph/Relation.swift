@@ -1,6 +1,12 @@
 public import CambiumModel
 
 /// A relationship of one graph, for loops over many objects: its columns are looked up only once.
+///
+/// ```swift
+/// let note = try graph.schema.required("Note")
+/// let items = graph.relation(try note.requiredRelationship("items"))
+/// for place in graph.places(of: note) { print(items.count(of: place)) }
+/// ```
 public struct Relation {
     private enum Shape {
         /// To one: a column of the owner contains the row of the related object.

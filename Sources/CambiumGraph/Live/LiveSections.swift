@@ -1,6 +1,13 @@
 import CambiumModel
 
 /// A part of the result of a live query: the objects that have one value of the section key.
+///
+/// ```swift
+/// let people = store.live(try Query("Person", sort: "name"), sections: try SortKey(parsing: "city.name"))
+/// for try await update in people {
+///     for section in update.sections { print(section.value, section.range) }
+/// }
+/// ```
 public struct LiveSection: Hashable, Sendable {
     /// The value of the section key. If equal values have several forms, such as 0.0 and -0.0, this value has the form that one of the
     /// objects has.

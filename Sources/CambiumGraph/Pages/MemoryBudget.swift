@@ -8,6 +8,12 @@ import Synchronization
 /// Limits the memory that the pages of stores take outside of files. Pages beyond the limit are in files, which the operating system can
 /// evict from memory. Stores that are opened with the same budget share the limit.
 ///
+/// ```swift
+/// let budget = MemoryBudget(byteCount: 256 << 20)
+/// let notes = try Store.open(at: "notes", memory: budget)
+/// let orders = try Store.open(at: "orders", memory: budget)
+/// ```
+///
 /// The budget covers only pages. A transaction also takes a few bytes of other memory for each page that it changes.
 public final class MemoryBudget: Sendable {
     /// The size of the budget, in bytes.

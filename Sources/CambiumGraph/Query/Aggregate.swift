@@ -20,6 +20,11 @@ public struct Aggregate: Hashable, Sendable {
 }
 
 /// One group of objects, with the results of the requested functions.
+///
+/// ```swift
+/// let byCity = Grouping(by: [try Operand(parsing: "city.name")], [.count])
+/// for row in try graph.aggregate(Query("Person"), byCity) { print(row.group, row.values) }
+/// ```
 public struct AggregateRow: Hashable, Sendable {
     /// The key values, which are the same for all objects of the group. Empty if the request has no keys.
     public let group: [QueryValue]
@@ -30,6 +35,12 @@ public struct AggregateRow: Hashable, Sendable {
 }
 
 /// A request for aggregates: the keys of the groups, the functions, and a condition on the groups.
+///
+/// ```swift
+/// let sum = Aggregate(.sum, of: try Operand(parsing: "price"))
+/// let byShelf = Grouping(by: [try Operand(parsing: "shelf.code")], [.count, sum], having: try Condition(parsing: "count > 2"))
+/// for row in try graph.aggregate(Query("Product"), byShelf) { print(row.group, row.values) }
+/// ```
 public struct Grouping: Sendable {
     /// The paths to the values by which objects are grouped. Objects with the same values form a group. If there are no keys, all objects
     /// form one group.

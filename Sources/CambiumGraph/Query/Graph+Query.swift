@@ -1,6 +1,11 @@
 public import CambiumModel
 
 /// The objects that a query found.
+///
+/// ```swift
+/// let answer = try graph.answer(Query("Note", sort: "title", limit: 20))
+/// print(answer.ids.count, answer.plan.steps.map(\.kind), answer.cursor?.description ?? "")
+/// ```
 public struct QueryAnswer: Sendable {
     /// The objects, in the order of the query.
     public let ids: [ObjectID]

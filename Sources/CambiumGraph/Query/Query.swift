@@ -73,6 +73,12 @@ public struct Query: Sendable {
 
 /// A position in the order of an answer: directly after one of its objects. A query on a later graph can continue at this position. The
 /// cursor can be stored as text.
+///
+/// ```swift
+/// var page = try Query("Note", sort: "title", limit: 20)
+/// page.cursor = try graph.answer(page).cursor
+/// let next = try store.graph.find(page)
+/// ```
 public struct QueryCursor: Hashable, Sendable {
     /// The sort key of the object before the position.
     let key: [UInt8]

@@ -1,4 +1,9 @@
 /// The steps by which a query finds its objects, in the order in which they run.
+///
+/// ```swift
+/// let plan = try graph.answer(Query("Person", where: "age > 30 and city.name == \"Paris\"")).plan
+/// for step in plan.steps { print(step.kind, step.readCount, step.objectCount) }
+/// ```
 public struct QueryPlan: Sendable {
     public struct Step: Sendable, Hashable {
         public enum Kind: String, Sendable, Hashable {

@@ -1,6 +1,12 @@
 public import CambiumModel
 
 /// A value in an answer: the value of an attribute, an object, or a list of values if a path leads to several.
+///
+/// ```swift
+/// for row in try graph.values(of: [Operand(parsing: "title"), Operand(parsing: "items.name")], Query("Note")) {
+///     if case .value(let title) = row[0], case .list(let names) = row[1] { print(title.text, names.count) }
+/// }
+/// ```
 public enum QueryValue: Hashable, Sendable {
     case value(Value)
     case object(ObjectID)

@@ -1,6 +1,10 @@
 public import CambiumModel
 
 /// Whether rows with the same values as an earlier row are kept.
+///
+/// ```swift
+/// let cities = try graph.values(of: [Operand(parsing: "city.name")], Query("Person"), repeated: .remove)
+/// ```
 public enum RepeatedRows: Sendable { case keep, remove }
 
 extension Graph {

@@ -3,6 +3,12 @@ import CambiumModel
 
 /// The place of an object in one graph. Reading with a place is fast, but a place has no meaning in any other graph.
 ///
+/// ```swift
+/// if let place = graph.place(of: note) {
+///     print(graph.entity(of: place).name, graph.provenance(of: place).changed)
+/// }
+/// ```
+///
 /// Use `ObjectID` to keep an object; resolve it with `Graph.place(of:)`.
 public struct ObjectPlace: Hashable, Sendable {
     @usableFromInline package let table: UInt32

@@ -1,6 +1,12 @@
 public import CambiumModel
 
 /// The relationships that a walk follows.
+///
+/// ```swift
+/// let friends = try graph.walk(along: ["follows", "knows"])
+/// let everything = try graph.walk(along: .all)
+/// print(try friends.objects(from: jane).count, try everything.objects(from: jane).count)
+/// ```
 public enum WalkedRelationships: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// All relationships of all entities.
     case all

@@ -1,6 +1,11 @@
 public import CambiumModel
 
 /// An object that a walk reached.
+///
+/// ```swift
+/// let follows = try graph.walk(along: ["follows"])
+/// for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
+/// ```
 public struct WalkedObject: Sendable, Hashable {
     public let id: ObjectID
     /// The minimum number of links from a start to the object; 0 for a start.
@@ -9,6 +14,11 @@ public struct WalkedObject: Sendable, Hashable {
 }
 
 /// The objects that a walk reached, by ascending distance. The order of objects of the same distance has no meaning.
+///
+/// ```swift
+/// let reached = try graph.walk(along: ["follows"]).objects(from: jane)
+/// print(reached.count, reached.distanceMax, reached.ids(at: 1))
+/// ```
 public struct WalkedObjects: Sequence, Sendable {
     private let graph: Graph
     private let places: [ObjectPlace]
