@@ -1,5 +1,13 @@
 /// The error of every public call. Its message states what failed and how to continue.
 ///
+/// ```swift
+/// do {
+///     try store.write { try $0.set(note, "title", to: "Rome") }
+/// } catch let error as CambiumError where error.code == .notFound {
+///     print(error.message)
+/// }
+/// ```
+///
 /// Unless the documentation of a call states otherwise, a call that throws has changed nothing. After `.outcomeUnknown`, the change may
 /// have been made.
 public struct CambiumError: Error, Sendable, CustomStringConvertible {

@@ -1,4 +1,9 @@
 /// The number of an entity in a schema. Each number is assigned once and never reused, not even after a migration.
+///
+/// ```swift
+/// let id = ObjectID(root: EntityNumber(rawValue: 3), serial: 42)
+/// print(id, graph.name(of: id) ?? "deleted")
+/// ```
 public struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -7,6 +12,10 @@ public struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, Cu
 }
 
 /// The number of an attribute or a relationship, unique in the hierarchy of one root entity. A number is never reused.
+///
+/// ```swift
+/// print(PropertyNumber(rawValue: 3))  // property 3
+/// ```
 public struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -16,6 +25,12 @@ public struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, 
 
 /// The number of a transaction. The first transaction of a store has the number 1, and each later one has the next number. 0 means the
 /// empty store.
+///
+/// ```swift
+/// let last = store.graph.transaction
+/// let before = try store.graph(at: .transaction(TransactionNumber(rawValue: last.rawValue - 1)))
+/// print(last, store.graph.changes(since: before).count)
+/// ```
 public struct TransactionNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -1,4 +1,9 @@
 /// The way in which a clone treats the objects at the end of a relationship.
+///
+/// ```swift
+/// RecordProperty("items", \.items, .clone(.copy))
+/// RecordProperty("tags", \.tags, .clone(.share))
+/// ```
 public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The copy is not linked to the objects.
     case skip = 0

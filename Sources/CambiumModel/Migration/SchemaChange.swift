@@ -1,4 +1,10 @@
 /// One difference between a new schema and the schema of a store. Docs/MIGRATION.md has the rules.
+///
+/// ```swift
+/// for entry in try store.previewMigration(to: definition).entries {
+///     print(entry.change.kind, entry.change.entity, entry.change.property ?? "", entry.change.reason ?? "automatic")
+/// }
+/// ```
 public struct SchemaChange: Sendable, Hashable {
     public enum Kind: String, Sendable, CaseIterable {
         case added, removed, renamed

@@ -37,6 +37,11 @@ package struct Assignment: Sendable, Equatable {
 }
 
 /// The sum modulo 2^128 of a hash of each stored value. Graphs with the same content have the same digest, even if their histories differ.
+///
+/// ```swift
+/// let digest = store.graph.digest()
+/// print(digest, digest == mirror.graph.digest())
+/// ```
 public struct GraphDigest: Sendable, Hashable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
@@ -69,6 +74,13 @@ package struct Transaction: Sendable, Equatable {
 }
 
 /// The data of a transaction other than its ops: its time, author, reason and request id.
+///
+/// ```swift
+/// for try await committed in store.changes() {
+///     guard let metadata = committed.metadata else { continue }
+///     print(metadata.time, metadata.actor ?? "-", metadata.message ?? "")
+/// }
+/// ```
 public struct TransactionMetadata: Sendable, Equatable {
     /// The time of the transaction, never earlier than the time of the previous transaction.
     public var time: Timestamp

@@ -1,5 +1,11 @@
 /// A hash of the content of a request. The store uses the digest to distinguish a repeated request from another request with the same id.
 ///
+/// ```swift
+/// let digest = RequestDigest(of: ["move", "Customer/1", "Milan"])
+/// let clerk = Author(actor: "jane", requestID: "ticket-119", requestDigest: digest)
+/// try store.write(clerk) { try $0.set(customer, "city", to: "Milan") }
+/// ```
+///
 /// `init(of:)` makes a digest. The store only compares digests.
 public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
     package static let byteCount = 16

@@ -1,4 +1,9 @@
 /// A comparison of two operands, such as `name beginswith[c] "Ma"`.
+///
+/// ```swift
+/// let name = Comparison(try Operand(parsing: "name"), .beginsWith, "Ma", folding: .caseInsensitive)
+/// let people = try graph.find(Query("Person", where: .comparison(name)))
+/// ```
 public struct Comparison: Hashable, Sendable {
     /// The relation between the left and the right operand.
     public enum Relation: Hashable, Sendable, CaseIterable {
@@ -35,6 +40,11 @@ public struct Comparison: Hashable, Sendable {
 }
 
 /// The differences between texts that a comparison or an order ignores.
+///
+/// ```swift
+/// let query = RecordQuery<Person> { $0.name.hasPrefix("mu", [.caseInsensitive, .diacriticInsensitive]) }
+/// let people = try graph.fetch(query.sorted(by: \.name, folding: .caseInsensitive))
+/// ```
 public struct Folding: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -26,6 +26,12 @@ public indirect enum Condition: Hashable, Sendable {
 }
 
 /// How many related objects must satisfy a condition.
+///
+/// ```swift
+/// let red = try Condition(parsing: "name == \"red\"")
+/// let query = Query("Note", where: .related(.any, QueryPath(["tags"]), red))
+/// print(try graph.count(query))
+/// ```
 public enum Quantifier: String, Hashable, Sendable, CaseIterable {
     /// At least one object. False if there are no objects.
     case any

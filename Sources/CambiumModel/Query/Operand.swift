@@ -1,4 +1,10 @@
 /// One side of a comparison.
+///
+/// ```swift
+/// let path = try Operand(parsing: "city.name")
+/// let query = try Query("Person", where: "age between $ages", ["ages": [18, 30]])
+/// for row in try graph.values(of: [path], query) { print(row[0]) }
+/// ```
 public struct Operand: Hashable, Sendable {
     public enum Form: Hashable, Sendable {
         /// The value at the end of a path.
@@ -29,6 +35,12 @@ public struct Operand: Hashable, Sendable {
 
 /// The names that lead from an object to a value: to-one or to-many relationships, and at the end an attribute or a relationship.
 ///
+/// ```swift
+/// let city = Operand(.path(QueryPath(["owner", "city", "name"])))
+/// let query = Query("Note", where: .comparison(Comparison(city, .equal, "Paris")))
+/// print(try graph.count(query))
+/// ```
+///
 /// The last name may also be `_id` (the object itself) or `_entity` (the name of the object's entity). An empty path means the object
 /// itself.
 public struct QueryPath: Hashable, Sendable {
@@ -41,6 +53,12 @@ public struct QueryPath: Hashable, Sendable {
 }
 
 /// A number that is computed from the objects at the end of a path: `tags.@count`, `items.@sum.price`.
+///
+/// ```swift
+/// let total = Operand(.aggregate(RelatedAggregate(.sum, QueryPath(["items"]), of: QueryPath(["price"]))))
+/// let query = Query("Note", where: .comparison(Comparison(total, .greater, 100)))
+/// print(try graph.count(query))
+/// ```
 public struct RelatedAggregate: Hashable, Sendable {
     public var function: AggregateFunction
     /// The path to the objects.
@@ -56,6 +74,13 @@ public struct RelatedAggregate: Hashable, Sendable {
 }
 
 /// A function of many values. Every function ignores null values.
+///
+/// ```swift
+/// let age = try Operand(parsing: "age")
+/// let functions: [AggregateFunction] = [.min, .avg, .max]
+/// let rows = try graph.aggregate(Query("Person"), Grouping(functions.map { Aggregate($0, of: age) }))
+/// print(rows.first?.values ?? [])
+/// ```
 public enum AggregateFunction: String, Hashable, Sendable, CaseIterable {
     case count
     /// The sum of numbers; 0 if there are no values.
@@ -71,6 +96,11 @@ public enum AggregateFunction: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A constant in a condition. The constant is converted to the type of the attribute with which it is compared.
+///
+/// ```swift
+/// let day = Operand(.literal(.text("1990-01-01T00:00:00Z")))  // The attribute's type decides how the text is read.
+/// let people = try graph.find(Query("Person", where: "born < $day", ["day": day]))
+/// ```
 public enum QueryLiteral: Hashable, Sendable {
     case null
     case bool(Bool)

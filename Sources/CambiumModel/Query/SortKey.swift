@@ -1,5 +1,11 @@
 /// A key by which a query sorts objects.
 ///
+/// ```swift
+/// var query = try Query("Person", where: "age > 30")
+/// query.sort = [SortKey(try Operand(parsing: "age"), .descending), try SortKey(parsing: "name[c]")]
+/// let people = try graph.find(query)
+/// ```
+///
 /// The text of a key is a path or an aggregate, such as `name`, `-born`, `owner.name[c]`, `tags.@count` or `price nulls last`.
 public struct SortKey: Hashable, Sendable {
     public enum Direction: Hashable, Sendable { case ascending, descending }

@@ -1,4 +1,9 @@
 /// An attribute of an entity, resolved from a schema.
+///
+/// ```swift
+/// let note = try store.schema.required("Note")
+/// for attribute in note.attributes { print(attribute.name, attribute.type, attribute.isOptional) }
+/// ```
 public final class Attribute: Sendable {
     package let number: PropertyNumber
     public let name: String

@@ -1,4 +1,9 @@
 /// The keys of `userInfo` that control a clone. A schema that uses the standard keys for another purpose needs other keys.
+///
+/// ```swift
+/// let keys = CloneKeys(exclude: "noCopy")
+/// let copy = try store.write { try $0.clone(note, CloneRequest(keys: keys)) }.result.root
+/// ```
 public struct CloneKeys: Hashable, Sendable {
     package var exclude: String
     package var rebuild: String

@@ -1,5 +1,10 @@
 /// An entity, resolved from a schema. Its lists include inherited properties, in declaration order. The properties of the parent come
 /// first.
+///
+/// ```swift
+/// let note = try store.schema.required("Note")
+/// print(note.identity.map(\.name), note.relationships.map(\.name), store.graph.count(of: note))
+/// ```
 public final class Entity: Sendable {
     package let number: EntityNumber
     public let name: String

@@ -1,9 +1,19 @@
 /// The effect of a deletion on the objects at the other end of a relationship.
+///
+/// ```swift
+/// RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
+/// RelationshipDefinition("author", to: "Person", inverse: "notes", onDelete: .deny)
+/// ```
 public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
     case nullify, cascade, deny, noAction
 }
 
 /// A relationship of an entity, resolved from a schema.
+///
+/// ```swift
+/// let items = try store.schema.required("Note").requiredRelationship("items")
+/// for item in store.graph.members(items, of: note) ?? [] { print(store.graph.name(of: item) ?? "") }
+/// ```
 public final class Relationship: Sendable {
     package let number: PropertyNumber
     public let name: String

@@ -1,5 +1,13 @@
 /// A schema with all names resolved and all rules checked. Graphs, drafts and imports work with this form.
 ///
+/// ```swift
+/// let schema = try Schema {
+///     EntityDefinition("Note", identity: ["id"]) { AttributeDefinition("id", .int64) }
+/// }
+/// let store = try Store.open(at: "notes", creating: schema)
+/// print(store.schema.entities.map(\.name))
+/// ```
+///
 /// `Schema.init(_:)` makes a schema from a `SchemaDefinition`, which can come from JSON, Swift or a Core Data model.
 public final class Schema: Sendable {
     /// The entities in declaration order.

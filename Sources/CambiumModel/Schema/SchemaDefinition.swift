@@ -29,6 +29,13 @@ public struct SchemaDefinition: Sendable, Hashable {
 }
 
 /// Builds a list of definitions.
+///
+/// ```swift
+/// let schema = try Schema {
+///     EntityDefinition("Shelf") { AttributeDefinition("code", .string) }
+///     EntityDefinition("Product") { AttributeDefinition("sku", .string) }
+/// }
+/// ```
 @resultBuilder
 public enum DefinitionBuilder<Definition> {
     public static func buildBlock(_ definitions: Definition...) -> [Definition] { definitions }
@@ -96,4 +103,12 @@ public struct EntityDefinition: Sendable, Hashable {
 }
 
 /// A definition that an entity's definition can contain: `AttributeDefinition`, `RelationshipDefinition` or `QueryDefinition`.
+///
+/// ```swift
+/// let created: any PropertyDefinition = AttributeDefinition("created", .date)
+/// let definition = SchemaDefinition {
+///     EntityDefinition("Order") { created }
+///     EntityDefinition("Customer") { created }
+/// }
+/// ```
 public protocol PropertyDefinition: Sendable {}

@@ -1,5 +1,10 @@
 /// A decimal number of up to 38 digits: a sign, a coefficient and a power of ten between -128 and 127.
 ///
+/// ```swift
+/// let price = DecimalNumber("19.90") ?? .zero
+/// try store.write { try $0.set(order, "total", to: .decimal(price * DecimalNumber(3))) }
+/// ```
+///
 /// The number is always normalized, so equal numbers are equal values. Zero has no sign. The coefficient does not end in zero, unless the
 /// power of ten is the largest.
 public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvertible {

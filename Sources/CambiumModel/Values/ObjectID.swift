@@ -2,6 +2,11 @@ internal import CambiumBytes
 
 /// The permanent identifier of an object: the number of its root entity (16 bits) and its serial (48 bits).
 ///
+/// ```swift
+/// let note = try store.write { try $0.insert("Note", ["title": "Paris"]) }.result
+/// print(note.serial, store.graph.name(of: note) ?? "deleted")
+/// ```
+///
 /// Each root entity assigns serials from 1 and never reuses them. Users see an id as `Note/42`, with the name of the object's concrete
 /// entity; `Graph.name(of:)` returns this form.
 public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible {

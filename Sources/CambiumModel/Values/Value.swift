@@ -2,6 +2,12 @@ public import FoundationEssentials
 
 /// The value of an attribute.
 ///
+/// ```swift
+/// let values: KeyValuePairs<String, Value> = ["title": "Paris", "rating": 4.5, "due": .date(Date.now)]
+/// let note = try store.write { try $0.insert("Note", values) }.result
+/// if case .string(let title) = try store.graph[note, "title"] { print(title) }
+/// ```
+///
 /// Two values are equal if their stored bytes are equal: strings are compared by their UTF-8 bytes, doubles by their bits.
 public enum Value: Sendable {
     case null
@@ -69,6 +75,11 @@ extension Value: Hashable {
 }
 
 /// The types that an attribute can have.
+///
+/// ```swift
+/// AttributeDefinition("price", .decimal, min: 0)
+/// AttributeDefinition("due", .date, .optional)
+/// ```
 public enum AttributeType: String, Hashable, Sendable, CaseIterable {
     case bool, int16, int32, int64, float, double, decimal, string, data, date, uuid, uri, json
 
