@@ -81,7 +81,7 @@ let package = Package(
             name: "ForgedReader", dependencies: ["Cambium", "CambiumLog", "CambiumModel", "FuzzTargets"], path: "Tests/ForgedReader"),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["FuzzTargets", "ForgedReader", "CambiumTesting"]),
         // Without access to package declarations, the code of the documents compiles as it does for users.
-        .testTarget(name: "DocumentationTests", dependencies: ["Cambium", "CambiumCoreData"], packageAccess: false),
+        .testTarget(name: "DocumentationTests", dependencies: ["Cambium", "CambiumCoreData", "CambiumTesting"], packageAccess: false),
         .testTarget(name: "RepositoryTests"),
     ],
     cxxLanguageStandard: .cxx17

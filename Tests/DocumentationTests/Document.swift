@@ -51,6 +51,18 @@ struct Document: CustomTestStringConvertible {
             .filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }
     }
 
+    /// The modules that `import Cambium` shows.
+    static let modules = ["Cambium", "CambiumExchange", "CambiumGraph", "CambiumJSON", "CambiumModel"]
+
+    /// Returns the names of the types that Docs/API.txt lists for modules, without types inside of other types.
+    static func publicTypes(of modules: [String]) throws -> [String] {
+        let listing = try String(contentsOf: root.appending(path: "Docs/API.txt"), encoding: .utf8)
+        return listing.split(separator: "\n# ").dropFirst().flatMap { part -> [String] in
+            guard let module = part.split(separator: "\n").first, modules.contains(String(module)) else { return [] }
+            return part.matches(of: /(?m)^(?:final |indirect )*(?:class|struct|enum|protocol) (\w+)/).map { String($0.1) }
+        }
+    }
+
     private static func pages(in folder: String) throws -> [Document] {
         try FileManager.default.contentsOfDirectory(at: root.appending(path: folder), includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "md" }.sorted { $0.path < $1.path }.map { try Document($0) }

@@ -54,18 +54,10 @@ import Testing
     }
 
     @Test func `the landing page has each public type in a topic, once`() throws {
-        let listing = try String(contentsOf: Document.root.appending(path: "Docs/API.txt"), encoding: .utf8)
-        var types: [String] = []
-        for part in listing.split(separator: "\n# ").dropFirst() {
-            guard let module = part.split(separator: "\n").first, Self.modules.contains(String(module)) else { continue }
-            types += part.matches(of: /(?m)^(?:final |indirect )*(?:class|struct|enum|protocol) (\w+)/).map { String($0.1) }
-        }
+        let types = try Document.publicTypes(of: Document.modules)
         let page = try Document(Document.root.appending(path: "Sources/Cambium/Cambium.docc/Cambium.md"))
         let topics = page.text.matches(of: /(?m)^- ``(\w+)``$/).map { String($0.1) }
         #expect(types.count > 70)
         #expect(topics.sorted() == types.sorted())
     }
-
-    /// The modules that `import Cambium` shows.
-    private static let modules: Set<String> = ["Cambium", "CambiumExchange", "CambiumGraph", "CambiumJSON", "CambiumModel"]
 }
