@@ -52,9 +52,12 @@ extension ImportBatch {
     /// one by one in repeated runs; `RowInfluences` proves that the outcome is the same.
     private func followers(_ refusals: [DeferredChecks.Refusal]) -> [DeferredChecks.Refusal] {
         guard var influences else { return [] }
-        for refusal in refusals { influences.noteRefusal(of: refusal.place, becauseOf: refusal.cause) }
-        let count = refusals.prefix { influences.isIndependent($0.place) }.count
-        return Array(refusals.prefix(count + 1).dropFirst())
+        var all = refusals
+        for refusal in refusals where influences.noteRefusal(refusal) { all += refusal.successors }
+        // If a row occurs several times, the import reports the first of its refusals.
+        let ordered = all.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }.map(\.element)
+        let count = ordered.prefix { influences.isIndependent($0.place) }.count
+        return Array(ordered.prefix(count + 1).dropFirst())
     }
 
     private func refusal(_ refusal: DeferredChecks.Refusal) -> RefusedRows.Refusal? {

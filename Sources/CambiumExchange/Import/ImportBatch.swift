@@ -42,7 +42,7 @@ package struct ImportBatch {
     private(set) var goodRowCount = 0
     /// The violations that the end of the import checks again. A violation is a value that was already in use when a row assigned the
     /// value, or a wrong number of members. Each violation has the number of the row that caused the violation.
-    private(set) var deferred = DeferredChecks()
+    private(set) var deferred: DeferredChecks
     /// The rows that caused the entries of `deferred`, by row number.
     private(set) var deferredRows: [Int: RowBatch.Row] = [:]
     /// If `deferred` or `deferredRows` has more elements than this number, the batch drops the elements that later rows have resolved.
@@ -74,6 +74,7 @@ package struct ImportBatch {
         self.refused = refused
         self.input = input
         influences = refused.keys.contains { $0 > firstRow } ? RowInfluences() : nil
+        deferred = DeferredChecks(notesSeries: influences != nil)
         // A row skips a stub that an earlier row has completed. Without the earlier row, it would complete the stub itself.
         hasDependentRow = input.options.existing == .skip
     }

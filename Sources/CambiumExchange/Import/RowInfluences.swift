@@ -19,7 +19,9 @@ import CambiumGraph
 /// * The row describes only new objects, and existing objects without other entities in their hierarchy and without a unique set except the
 ///   identity. So the row frees no unique value. The row does not correct a number of members that an earlier row made wrong.
 /// * The links that the row makes or removes take no member from other objects, and are not counted at their other ends
-///   (`ImportEnd.isFree`). Links between new objects of the row are an exception.
+///   (`ImportEnd.isFree`). Links between new objects of the row are an exception. So are links of new objects to others whose number of
+///   members has only a maximum (`ImportEnd.isAddition`). Without the row, those others have fewer members. Therefore, no row may be
+///   refused because of them, except the rows of a series that contains this row.
 /// * No row changes members at the other ends of these links. Such a row could remove the links, or would remove them without this row.
 ///   The same holds for all links of an existing object that the row describes, and for ends that could take members from that object.
 /// * No later row finds an object that this row made, or that this row changed in a way that matters. This also holds for later rows that
@@ -27,6 +29,10 @@ import CambiumGraph
 ///   (`ImportEntity.isReplaceable`), and the later row has all mandatory values or only refers to the object. An object that the later row
 ///   skips is no exception, because the later row would change the object if it were still a stub.
 /// * No other row is refused because of these objects. These objects keep no unique value that another row assigns.
+///
+/// A *series* of an object with too many members consists of all rows that changed the object since it had its maximum. Each of these rows
+/// added exactly one member. A run refuses only the first row because of the object. Without this row, the run refuses the second row for
+/// the same reason, and so on. So each row of the series counts as refused in the first run.
 ///
 /// The exception for objects that the later row would create itself also holds if several rows are omitted. All rows that made or found
 /// such an object have the same outcome without it, so the first row that is not omitted creates it.
@@ -47,11 +53,21 @@ struct RowInfluences {
         let isReplaceable: Bool
     }
 
+    /// The members that a row added to an object.
+    private struct Addition {
+        /// The number of the end at which the object got a member, among the ends of all relationships.
+        let end: Int
+        /// Whether the row added one member. Otherwise, it may have added several members, also at other ends.
+        let isSingle: Bool
+    }
+
     /// The objects that rows made or changed, each with the last row that made or changed the object.
     private var effects: [ObjectPlace: Effect] = [:]
     /// The rows that may be refused, and on which no other row has been found to depend so far. The value of a row is a set of ends (sides
     /// of relationships): if any row changes members at such an end, the row is not independent.
     private var independent: [Int: Set<Int>] = [:]
+    /// For each object whose number of members has only a maximum, the rows that may be refused and that added members to the object.
+    private var additions: [ObjectPlace: [Int: Addition]] = [:]
     /// The ends (sides of relationships) at which rows changed members.
     private var changedEnds: Set<Int> = []
 
@@ -73,10 +89,15 @@ struct RowInfluences {
         var ends: Set<Int> = []
         /// The indexes, in the plan, of the objects with links that later rows could remove.
         var linked: Set<Int> = []
+        var filled: [(object: ObjectPlace, end: Int)] = []
         for link in plan.links {
             let end = Self.end(link, plan, entities)
             if !end.isFree {
-                guard plan.isNew(link.owner), link.targets.allSatisfy({ plan.isNew(plan.targets[$0]) }) else { return }
+                guard plan.isNew(link.owner) else { return }
+                if !link.targets.allSatisfy({ plan.isNew(plan.targets[$0]) }) {
+                    guard end.isAddition else { return }
+                    filled += Self.targets(of: link, plan, entities).map { (object: $0, end: end.opposite) }
+                }
                 for target in link.targets { if case .object(let place) = plan.targets[target] { linked.insert(plan.original(place)) } }
             }
             linked.insert(plan.original(link.owner))
@@ -100,12 +121,25 @@ struct RowInfluences {
             made[place] = Effect(row: row, isReplaceable: isReplaceable && made[place]?.isReplaceable != false)
         }
         effects.merge(made) { $1 }
+        for (object, end) in filled {
+            let isSingle = additions[object]?[row] == nil
+            additions[object, default: [:]][row] = Addition(end: end, isSingle: isSingle)
+        }
         independent[row] = ends
     }
 
-    /// Records that a row is refused because of an object.
-    mutating func noteRefusal(of row: Int, becauseOf object: ObjectPlace) {
-        if let effect = effects[object], effect.row != row { independent[effect.row] = nil }
+    /// Records that a row is refused because of an object. Returns whether each row of the refusal's series added exactly one member to the
+    /// object, so that the rows are refused one after the other. All rows must have been recorded.
+    mutating func noteRefusal(_ refusal: DeferredChecks.Refusal) -> Bool {
+        let object = refusal.cause
+        if let effect = effects[object], effect.row != refusal.place { independent[effect.row] = nil }
+        guard let added = additions[object] else { return false }
+        var series: Set<Int> = []
+        if let given = refusal.series, given.rows.allSatisfy({ added[$0]?.isSingle == true && added[$0]?.end == given.end }) {
+            series = Set(given.rows)
+        }
+        for row in added.keys where !series.contains(row) { independent[row] = nil }
+        return !series.isEmpty
     }
 
     /// Returns whether the import may omit this row together with the next refused row. All rows must have been recorded.
@@ -113,6 +147,18 @@ struct RowInfluences {
 
     private static func end(_ link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> ImportEnd {
         entities[plan.objects[link.owner].entity].counted.links[link.link].end
+    }
+
+    /// Returns the objects at the other end of a link.
+    private static func targets(of link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> [ObjectPlace] {
+        let relationship = entities[plan.objects[link.owner].entity].counted.links[link.link].relationship
+        let table = entities[relationship.destination].counted.table
+        return link.targets.map { target in
+            switch plan.targets[target] {
+            case .object(let place): table.place(plan.tableRow(ofObject: place))
+            case .row(let row): table.place(row)
+            }
+        }
     }
 }
 

@@ -33,6 +33,15 @@ package struct DeferredChecks {
         case members(ObjectPlace, isWrong: Bool)
     }
 
+    /// All rows that changed an object since it had too many members. There are as many rows as members beyond the maximum. So if each row
+    /// added one member, the object had its maximum before the first row.
+    package struct Series {
+        /// The number of the end at which the object has too many members, among the ends of all relationships.
+        package let end: Int
+        /// The numbers of the rows in the import, ascending.
+        package let rows: [Int]
+    }
+
     /// A row that breaks a rule even after all rows of the import.
     package struct Refusal {
         /// The number of the row in the import.
@@ -43,25 +52,47 @@ package struct DeferredChecks {
         /// Whether the row is refused even if other rows of the import are omitted. The condition is that each remaining row still applies
         /// or fails as before, and that the objects keep their entities.
         package fileprivate(set) var isCertain: Bool
+        /// The series that begins with the row, if the object has too many members, and breaks no other rule about its members. `nil` if
+        /// there is no such series, or if `DeferredChecks` does not note series.
+        package fileprivate(set) var series: Series?
+
+        /// The refusals of the later rows of the series. Each of them holds once the earlier rows of the series are omitted.
+        package var successors: [Refusal] {
+            (series?.rows.dropFirst() ?? []).map { Refusal(place: $0, violation: violation, cause: cause, isCertain: false) }
+        }
+    }
+
+    /// The rows of the import that left an object with a wrong number of members, since the number became wrong.
+    fileprivate struct WrongMembers {
+        /// The row after which the number was wrong for the first time.
+        let first: Int
+        /// The later rows, if `isWhole` is `true`.
+        var others: [Int] = []
+        var isWhole = true
     }
 
     /// For each object and index, the import's last row that assigned a duplicate value to the object.
     private var places: [Entry: Int] = [:]
-    /// For each object with a wrong number of members, the row of the import after which the number was wrong for the first time.
-    private var memberPlaces: [ObjectPlace: Int] = [:]
+    /// The objects with a wrong number of members.
+    private var members: [ObjectPlace: WrongMembers] = [:]
+    /// The number of rows in the `others` of all elements of `members`.
+    private var otherCount = 0
+    /// The maximum of `otherCount`. Therefore, the memory does not grow with the input.
+    private let otherCountMax: Int
 
-    package init() {}
+    /// - Parameter notesSeries: Whether `check` returns the series of refused rows.
+    package init(notesSeries: Bool = false) { otherCountMax = notesSeries ? 2048 : 0 }
 
-    package var isEmpty: Bool { places.isEmpty && memberPlaces.isEmpty }
-    package var count: Int { places.count + memberPlaces.count }
+    package var isEmpty: Bool { places.isEmpty && members.isEmpty }
+    package var count: Int { places.count + members.count + otherCount }
 
     /// The numbers of the import's rows that `check` may refuse.
-    package var rows: Set<Int> { Set(places.values).union(memberPlaces.values) }
+    package var rows: Set<Int> { Set(places.values).union(members.values.lazy.flatMap { [$0.first] + $0.others }) }
 
     /// Returns whether a check shows that a row of the import corrected a number of members that an earlier row had made wrong. Call this
     /// method before `note` records the check.
     package func isCorrected(by check: Check) -> Bool {
-        if case .members(let object, isWrong: false) = check { memberPlaces[object] != nil } else { false }
+        if case .members(let object, isWrong: false) = check { members[object] != nil } else { false }
     }
 
     /// Records the outcome of a check after a row of the import. Returns whether the check at the end may refuse the row.
@@ -72,14 +103,28 @@ package struct DeferredChecks {
         case .value(let entry):
             places[entry] = place
             return true
-        case .members(let object, let isWrong):
-            if isWrong, memberPlaces[object] == nil {
-                memberPlaces[object] = place
-                return true
-            }
-            if !isWrong, !memberPlaces.isEmpty { memberPlaces[object] = nil }
+        case .members(let object, isWrong: true): return noteWrong(object, place)
+        case .members(let object, isWrong: false):
+            if members.isEmpty { return false }
+            otherCount -= members.removeValue(forKey: object)?.others.count ?? 0
             return false
         }
+    }
+
+    private mutating func noteWrong(_ object: ObjectPlace, _ place: Int) -> Bool {
+        guard let index = members.index(forKey: object) else {
+            members[object] = WrongMembers(first: place)
+            return true
+        }
+        guard members.values[index].isWhole else { return false }
+        guard otherCount < otherCountMax else {
+            otherCount -= members.values[index].others.count
+            members.values[index] = WrongMembers(first: members.values[index].first, isWhole: false)
+            return false
+        }
+        members.values[index].others.append(place)
+        otherCount += 1
+        return true
     }
 }
 
@@ -90,9 +135,9 @@ extension DeferredChecks {
         }
     }
 
-    fileprivate var orderedMembers: [(object: ObjectPlace, place: Int)] {
-        memberPlaces.map { (object: $0.key, place: $0.value) }.sorted {
-            ($0.place, $0.object.table, $0.object.row) < ($1.place, $1.object.table, $1.object.row)
+    fileprivate var orderedMembers: [(object: ObjectPlace, wrong: WrongMembers)] {
+        members.map { (object: $0.key, wrong: $0.value) }.sorted {
+            ($0.wrong.first, $0.object.table, $0.object.row) < ($1.wrong.first, $1.object.table, $1.object.row)
         }
     }
 
@@ -157,11 +202,23 @@ extension Draft {
             seen.formUnion(all)
             if !others.isEmpty { refusals += refused(all, checks) }
         }
-        for (object, place) in checks.orderedMembers where isLive(object) {
-            guard let violation = violations(at: object).first(where: { $0.rule.concernsMembers }) else { continue }
-            refusals.append(.init(place: place, violation: violation, cause: object, isCertain: false))
+        for (object, wrong) in checks.orderedMembers where isLive(object) {
+            let found = violations(at: object).filter(\.rule.concernsMembers)
+            guard let violation = found.first else { continue }
+            let series = found.count == 1 ? series(wrong, violation, object) : nil
+            refusals.append(.init(place: wrong.first, violation: violation, cause: object, isCertain: false, series: series))
         }
         return refusals.sorted { $0.place < $1.place }
+    }
+
+    /// Returns the series of rows after which an object had too many members, as `violation` states.
+    private borrowing func series(
+        _ wrong: DeferredChecks.WrongMembers, _ violation: Violation, _ object: ObjectPlace
+    ) -> DeferredChecks.Series? {
+        guard wrong.isWhole, case .tooManyMembers(let name, let count, let max) = violation.rule, count - max == 1 + wrong.others.count,
+            let relationship = entity(at: object)?.relationship(name)
+        else { return nil }
+        return .init(end: 2 * relationship.link + relationship.end, rows: [wrong.first] + wrong.others)
     }
 
     /// Removes the entries of deleted objects, and the entries whose values later rows have made unique. Complexity: O(d) for d checks.

@@ -143,9 +143,10 @@ extension Draft {
             case .list(_, let childEnd): end.end == childEnd
             case .edges: true
             }
+        let takesNoMember = isToManyAtOtherEnd && !isSymmetric
         return ImportEnd(
             end: end, isOrdered: relationship.isOrdered, number: number, opposite: isSymmetric ? number : other,
-            isFree: isToManyAtOtherEnd && !isSymmetric && !layout.marks[other].isCounted)
+            isFree: takesNoMember && !layout.marks[other].isCounted, isAddition: takesNoMember && !layout.marks[other].hasMinimum)
     }
 
     /// Links a to-one relationship to a row, or to no row if `target` is `nil`.

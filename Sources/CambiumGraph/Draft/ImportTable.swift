@@ -11,6 +11,9 @@ package struct ImportEnd {
     /// Whether a new link affects only its owner. If so, the link takes no member from another object, and no rule limits the number of
     /// links at its other end.
     package let isFree: Bool
+    /// Whether a new link only adds a member at its other end. The link takes no member from another object, and the number of links at the
+    /// other end has no minimum. It may have a maximum.
+    package let isAddition: Bool
 }
 
 /// An entity, resolved once for an import that writes many of its objects.

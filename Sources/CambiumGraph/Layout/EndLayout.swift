@@ -28,6 +28,8 @@ struct EndMark: Sendable {
     let isVisible: Bool
     /// Whether the number of members has a minimum or a maximum.
     let isCounted: Bool
+    /// Whether the number of members has a minimum.
+    let hasMinimum: Bool
     /// Whether derived attributes of the owners are computed from the members.
     let isDerivedFrom: Bool
 }

@@ -93,11 +93,11 @@ package final class GraphLayout: Sendable {
         let ordered = !hasIndexes ? [] : OrderedIndexLayout.all(of: schema, tables: tables) { tables[byRoot[Int($0.rawValue)]] }
         self.ordered = ordered
         orderedByTable = Set(ordered.map(\.table)).sorted().map { table in (table, ordered.filter { $0.table == table }) }
-        let countedProperties = drafts.map { draft in
-            let members = draft.root.flatMap { hierarchies[$0.number] } ?? []
-            let counted = members.flatMap(\.relationships).filter { $0.minCount > 0 || ($0.isToMany && $0.maxCount != nil) }
-            return Set(counted.map(\.number))
+        let relationships = drafts.map { draft in (draft.root.flatMap { hierarchies[$0.number] } ?? []).flatMap(\.relationships) }
+        let countedProperties = relationships.map { relationships in
+            Set(relationships.filter { $0.minCount > 0 || ($0.isToMany && $0.maxCount != nil) }.map(\.number))
         }
+        let requiredProperties = relationships.map { relationships in Set(relationships.filter { $0.minCount > 0 }.map(\.number)) }
         self.countedProperties = countedProperties
         marks = schema.links.enumerated().flatMap { number, link in
             [link.first, link.second].enumerated().map { side, end in
@@ -105,6 +105,7 @@ package final class GraphLayout: Sendable {
                 return EndMark(
                     table: table, isVisible: end.property != nil,
                     isCounted: end.property.map { countedProperties[table].contains($0) } ?? false,
+                    hasMinimum: end.property.map { requiredProperties[table].contains($0) } ?? false,
                     isDerivedFrom: !derived.isEmpty && !derived.ofEnd[2 * number + side].isEmpty)
             }
         }
