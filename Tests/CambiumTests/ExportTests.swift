@@ -125,6 +125,30 @@ extension Graph {
         #expect(code { _ = try graph.exported(nil) { $0.format = .csv } } == .invalidInput)
     }
 
+    @Test func `a record of CSV is not an empty line, even if its object has no value`() throws {
+        func emptyStore() throws -> Store {
+            try Store.inMemory(
+                schema: Schema {
+                    EntityDefinition("Name") { AttributeDefinition("text", .string, .optional) }
+                    EntityDefinition("Mark")
+                    EntityDefinition("Code", identity: ["code"]) { AttributeDefinition("code", .string) }
+                })
+        }
+        let (store, copy) = (try emptyStore(), try emptyStore())
+        try store.importing("Name", #"{"text":null}{"text":""}{"text":"a"}{}"#)
+        try store.importing("Mark", "{}{}")
+        try store.importing("Code", #"{"code":""}"#)
+        let csv = [
+            "Name": "_entity,text\r\nName,\r\nName,\"\"\r\nName,a\r\nName,\r\n", "Mark": "_entity\r\nMark\r\nMark\r\n",
+            "Code": "code\r\n\"\"\r\n",
+        ]
+        for (entity, text) in csv {
+            #expect(try store.graph.exported(entity) { ($0.format, $0.references) = (.csv, .identity) } == text)
+            try copy.importing(entity, csv: text)
+            #expect(try copy.graph.exported(entity) == store.graph.exported(entity))
+        }
+    }
+
     @Test func `a reference to an object whose identity is null is empty in CSV`() throws {
         let store = try Store.inMemory(
             schema: Schema {

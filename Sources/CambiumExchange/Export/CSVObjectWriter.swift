@@ -34,7 +34,12 @@ struct CSVObjectWriter {
         self.options = options
         self.objects = objects
         var count = 0
-        columns = try Self.group(entity, options.include, arrival: nil, prefix: "", graph.schema, options, objects, &count)
+        var columns = try Self.group(entity, options.include, arrival: nil, prefix: "", graph.schema, options, objects, &count)
+        // An import skips empty lines. So if a record could be an empty line, the record begins with the name of its entity.
+        if Self.mayBeEmpty(columns), try MappingResolver(nil, importing: entity, graph.schema).discriminator(entity) != nil {
+            columns.columns.insert(.entity, at: 0)
+        }
+        self.columns = columns
     }
 
     // MARK: Columns
@@ -78,6 +83,21 @@ struct CSVObjectWriter {
             }
         }
         return group
+    }
+
+    /// Whether the record of an object may be an empty line: it has no field, or only one field, which may be null.
+    private static func mayBeEmpty(_ group: Group) -> Bool {
+        guard let column = group.columns.first else { return true }
+        if group.columns.count > 1 { return false }
+        switch column {
+        case .id, .entity: return false
+        case .named(let name): return group.entity.attribute(name).map { $0.isOptional || $0.isDerived } ?? true
+        case .nested(_, let nested): return fieldCount(nested) < 2
+        }
+    }
+
+    private static func fieldCount(_ group: Group) -> Int {
+        group.columns.reduce(0) { if case .nested(_, let nested) = $1 { $0 + fieldCount(nested) } else { $0 + 1 } }
     }
 
     /// Returns the record with the names of the columns.
