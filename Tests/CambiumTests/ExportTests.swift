@@ -1,3 +1,4 @@
+import CambiumJSON
 import CambiumLog
 import Testing
 
@@ -54,6 +55,25 @@ extension Graph {
             notes == "{\"id\":1,\"title\":\"\\\"a\\\"\",\"items\":[],\"related\":[2]}\n"
                 + "{\"id\":2,\"title\":\"b\",\"items\":[\"x;,\",\"y\"],\"related\":[1]}\n")
         #expect(try graph.exported("Tag") { $0.references = .identity } == "")
+    }
+
+    @Test func `objects are sorted by the bytes of their identities`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Place", identity: ["city", "street"]) {
+                    AttributeDefinition("city", .string)
+                    AttributeDefinition("street", .string)
+                }
+            })
+        let places = ["a", "a\u{0}", "a\u{1}", "a b", "a!", "a\"", "a/", "aa", "\u{E9}"].flatMap { city in ["x", "x y"].map { (city, $0) } }
+        try store.write { transaction in
+            for (city, street) in places.reversed() { try transaction.insert("Place", ["city": .string(city), "street": .string(street)]) }
+        }
+        let rows = try store.graph.exported("Place") { $0.references = .identity }.split(separator: "\n").map {
+            try JSONValue(parsing: $0.utf8)
+        }
+        #expect(rows.map { $0["city"]?.string ?? "" } == places.map { $0.0 })
+        #expect(rows.map { $0["street"]?.string ?? "" } == places.map { $0.1 })
     }
 
     @Test func `included objects are nested, and objects on the path are named`() throws {

@@ -1,5 +1,4 @@
 import CambiumGraph
-internal import CambiumJSON
 import CambiumModel
 
 /// The order in which objects are written: by ascending id, or by identity if the export has no ids.
@@ -42,21 +41,32 @@ struct ExportOrder {
         return ordered.map { places[$0.index] }
     }
 
-    /// Returns bytes that sort in the order of the identities: whole numbers by value, all other values by text.
+    /// Returns bytes that sort in the order of the identities: whole numbers by value, all other values by the bytes of their text. Null
+    /// comes last.
     private func key(_ place: ObjectPlace) -> [UInt8] {
-        var writer = JSONWriter(escapes: .required)
         var bytes: [UInt8] = []
         for value in table.identity(of: place) {
-            if case .int(let number) = value {
+            switch value {
+            case .int(let number):
                 let ordered = UInt64(bitPattern: number) ^ 1 << 63
                 bytes.append(1)
                 for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: ordered >> UInt64(shift))) }
-            } else {
-                writer.removeAll()
-                value.write(to: &writer)
-                bytes += writer.bytes
+            case .bool, .float, .double, .decimal: Self.append(2, value.text, to: &bytes)
+            case .string, .uri, .data, .date, .uuid, .json: Self.append(3, value.text, to: &bytes)
+            case .null: bytes.append(4)
             }
         }
         return bytes
+    }
+
+    /// Appends a text so that a text precedes all longer texts that begin with it, whatever values follow.
+    private static func append(_ kind: UInt8, _ text: String, to bytes: inout [UInt8]) {
+        bytes.append(kind)
+        for byte in text.utf8 {
+            bytes.append(byte)
+            // A zero byte marks the end of the text, so a zero byte in the text must differ from the end.
+            if byte == 0 { bytes.append(1) }
+        }
+        bytes += [0, 0]
     }
 }
