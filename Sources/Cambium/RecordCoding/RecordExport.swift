@@ -32,10 +32,11 @@ struct RecordExport {
         }
         try ref.check(graph.storeKey)
         guard let place = graph.place(of: ref.id) else {
-            throw CambiumError(
-                .objectDeleted,
-                "\(entity.name)/\(ref.id.serial) does not exist in this graph: the object was deleted, or was not inserted yet. "
-                    + "Export from a graph that contains the object.")
+            let reason =
+                ref.id.isProvisional
+                ? "it exists only in the edit that inserted it. Commit the edit, and export the permanent ref of the record."
+                : "the object was deleted, or was not inserted yet. Export from a graph that contains the object."
+            throw CambiumError(.objectDeleted, "\(entity.name)/\(ref.id.serialText) does not exist in this graph: \(reason)")
         }
         return place
     }

@@ -115,6 +115,17 @@ struct RecordEncodingTests {
         #expect((context.underlyingError as? CambiumError)?.code == .invalidInput)
     }
 
+    @Test("the error for a record that only an edit has names the object as the edit does")
+    func provisional() throws {
+        var edit = store.edit()
+        var song = Song(9)
+        try edit.save(&song)
+        let error = try #require(throws: EncodingError.self) { try text(ExportedRecord(song, in: store.graph)) }
+        guard case .invalidValue(_, let context) = error else { throw error }
+        #expect((context.underlyingError as? CambiumError)?.code == .objectDeleted)
+        #expect(context.debugDescription.contains("Song/+1 "))
+    }
+
     @Test("numbers keep their value in the type that holds it")
     func numbers() throws {
         let extra = "[18446744073709551615,-1,0.1,1e300,123456789012345678901,0.12345678901234567890123]"
