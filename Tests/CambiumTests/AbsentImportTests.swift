@@ -66,6 +66,11 @@ import Testing
         #expect(try sync(0, lines("{\"id\":9}")).1 == 0)
     }
 
+    @Test func `a limit of any size can be written as a text`() {
+        let limits: [AbsentLimit] = [.count(100), .percent(10), .percent(0.5), .percent(.infinity), .percent(1e300)]
+        #expect(limits.map(\.description) == ["100", "10%", "0.5%", "inf%", "1e+300%"])
+    }
+
     @Test func `objects of the entity that a cascade deletes count toward the limit`() throws {
         let schema = try Schema(
             SchemaDefinition {

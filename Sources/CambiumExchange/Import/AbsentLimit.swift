@@ -37,7 +37,7 @@ public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .count(let count): "\(count)"
-        case .percent(let percent): percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
+        case .percent(let percent): Int(exactly: percent).map { "\($0)%" } ?? "\(percent)%"
         }
     }
 }
