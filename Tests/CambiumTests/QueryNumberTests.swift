@@ -80,6 +80,33 @@ import Testing
         #expect(try notes("rank in $numbers", ["numbers": .values([.double(0x1p60), .double(1e300)])]) == [1])
     }
 
+    @Test func `a decimal number equals the float and the double with the same digits`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Item") {
+                    AttributeDefinition("single", .float)
+                    AttributeDefinition("real", .double)
+                    AttributeDefinition("price", .decimal)
+                }
+            })
+        try store.write { transaction in
+            for (number, price) in [(0.1, "0.1"), (0.1, "0.2"), (1e30, "1e30"), (16_777_216, "16777216"), (0.25, "0.25")] {
+                let decimal = try #require(DecimalNumber(price))
+                try transaction.insert("Item", ["single": .float(Float(number)), "real": .double(number), "price": .decimal(decimal)])
+            }
+        }
+        func items(_ condition: String, _ arguments: [String: Operand] = [:]) throws -> [UInt64] {
+            try store.graph.find(Query("Item", where: condition, arguments)).map(\.serial)
+        }
+        #expect(try items("single == price") == [1, 3, 4, 5])
+        #expect(try items("price == single") == [1, 3, 4, 5])
+        #expect(try items("single < price") == [2])
+        #expect(try items("real == price") == [1, 3, 4, 5])
+        // The float nearest to 0.1 or 1e30 is not the double nearest to it.
+        #expect(try items("single == real") == [4, 5])
+        #expect(try items("price == $number", ["number": .value(.float(0.1))]) == [1])
+    }
+
     @Test func `a sum beyond all doubles is infinite, and its mean is not`() throws {
         let functions = try ["real", "next.real"].map { try Operand(parsing: $0) }
             .flatMap { [Aggregate(.sum, of: $0), Aggregate(.avg, of: $0)] }

@@ -69,10 +69,11 @@ extension Value {
         switch (self, other) {
         case (.int(let whole), .float), (.int(let whole), .double): return Self.order(whole, to: right)
         case (.float, .int(let whole)), (.double, .int(let whole)): return -Self.order(whole, to: left)
+        case (.float, .double), (.double, .float): return Self.order(left, right)
         default: break
         }
-        // A double is compared with a decimal number by its shortest digits, so that the double 0.1 equals the decimal number 0.1. If a
-        // number has no such digits in the range of decimal numbers, both numbers are compared as doubles.
+        // A float or a double is compared with a decimal number by its shortest digits, so that 0.1 of one type equals 0.1 of the other. If
+        // a number has no such digits in the range of decimal numbers, both numbers are compared as doubles.
         if let left = shortest, let right = other.shortest { return Self.order(left, right) }
         return Self.order(left, right)
     }
@@ -97,12 +98,12 @@ extension Value {
         }
     }
 
-    /// The value as a decimal number. A double is represented by the shortest digits that read back as the same double. The number is `nil`
-    /// for a double that is too large or too small for a decimal number.
+    /// The value as a decimal number. A float or a double is represented by the shortest digits that read back as the same number of its
+    /// type. The decimal number is `nil` for a double that is too large or too small for a decimal number.
     private var shortest: DecimalNumber? {
         switch self {
         case .int(let value): DecimalNumber(value)
-        case .float(let value): DecimalNumber(Double(value).description)
+        case .float(let value): DecimalNumber(value.description)
         case .double(let value): DecimalNumber(value.description)
         case .decimal(let value): value
         default: nil
