@@ -14,8 +14,9 @@ extension Graph {
     /// let rows = try graph.values(of: [Operand(parsing: "name"), Operand(parsing: "city.name")], query)
     /// ```
     ///
-    /// If repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: the complexity
-    /// of `find(_:)`, and also O(objects · paths).
+    /// A list of values has the order of the relationships on its path. The members of an unordered relationship come by ascending id. If
+    /// repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: the complexity of
+    /// `find(_:)`, and also O(objects · paths + n log n) for n values in lists.
     public func values(of operands: [Operand], _ query: Query, repeated: RepeatedRows = .keep) throws -> [[QueryValue]] {
         try selected(operands, query, repeated: repeated).rows
     }
@@ -71,7 +72,7 @@ extension ValueReader {
         var values: [QueryValue] = []
         var isComplete = path.links.count(where: \.isToMany) < 2 || path.pathCount(from: row, upTo: Self.listedCountMax) != nil
         if isComplete {
-            isComplete = path.visitRows(row) { end in
+            isComplete = path.visitRowsInOrder(row) { end in
                 values.append(end.map(path.read) ?? .null)
                 return values.count <= Self.listedCountMax
             }

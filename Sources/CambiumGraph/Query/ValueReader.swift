@@ -98,6 +98,25 @@ final class PathReader: ValueReader {
         return context.reader.visitMembers(step.end, owner: row) { visit($0, depth + 1, body) }
     }
 
+    /// Calls `body` as `visitRows` does, but in an order that does not depend on the order in which objects were linked: the members of an
+    /// unordered relationship come by ascending id.
+    func visitRowsInOrder(_ row: UInt32, _ body: (UInt32?) -> Bool) -> Bool { visitInOrder(row, 0, body) }
+
+    private func visitInOrder(_ row: UInt32, _ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
+        if depth == links.count { return body(row) }
+        let targets = orderedTargets(of: row, links[depth])
+        if targets.isEmpty, !links[depth].isToMany { return missing(depth + 1, body) }
+        return targets.allSatisfy { visitInOrder($0, depth + 1, body) }
+    }
+
+    private func orderedTargets(of row: UInt32, _ step: LinkStep) -> [UInt32] {
+        var targets: [UInt32] = []
+        context.reader.forEachMember(step.end, owner: row) { targets.append($0) }
+        if targets.count < 2 || step.end.orderedList != nil { return targets }
+        let rows = context.reader.rows(step.targetTable.index)
+        return targets.map { (serial: rows.serial($0), row: $0) }.sorted { $0.serial < $1.serial }.map(\.row)
+    }
+
     /// Ends a path on which an object is missing. If a to-many relationship follows, the path leads to no value. Otherwise, the path has
     /// one value, which is null.
     private func missing(_ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
