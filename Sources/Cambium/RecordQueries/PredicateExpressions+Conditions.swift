@@ -24,8 +24,13 @@ extension PredicateTranslation {
     fileprivate mutating func comparison(
         _ left: any PredicateExpression, _ relation: FieldComparison.Relation, _ right: any PredicateExpression
     ) throws -> Part {
+        let outer = unwrapped
+        defer { unwrapped = outer }
+        unwrapped = []
         let left = try operand(left, "the left side of a comparison")
-        return .condition(Self.compared(left, relation, try operand(right, "the right side of a comparison")))
+        let compared = Self.compared(left, relation, try operand(right, "the right side of a comparison"))
+        // A path after which there is no `!` may be null, and `!=` is true of null.
+        return .condition(unwrapped.reduce(compared) { Condition.comparison(FieldComparison($1, .notEqual, .value(.null))) && $0 })
     }
 
     /// Compares two operands.
@@ -102,7 +107,9 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
 
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        try translation.part(inner, "the left side of !")
+        let part = try translation.part(inner, "the left side of !")
+        if case .path(let names) = part { translation.unwrapped.append(Operand(.path(QueryPath(names)))) }
+        return part
     }
 }
 

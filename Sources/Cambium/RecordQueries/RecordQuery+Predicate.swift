@@ -39,6 +39,8 @@ struct PredicateTranslation {
     var variables: [PredicateExpressions.VariableID: Variable] = [:]
     /// The number of nested closures, such as those of `allSatisfy`, that enclose the expression.
     var level = 0
+    /// The paths in the current comparison that a `!` follows. If one of them is null, the comparison is false.
+    var unwrapped: [Operand] = []
     /// The positions of the enclosing expressions, the outermost first, for errors.
     var way: [String] = []
 

@@ -137,6 +137,17 @@ struct RecordPredicateTests {
         #expect(try children(#Predicate { texts.contains($0.nick) }) == ["Bob", "Cy"])
     }
 
+    @Test("a forced unwrap of null makes a comparison false") func forcedUnwraps() throws {
+        func children(_ predicate: Predicate<Child>) throws -> [String] { try store.graph.fetch(predicate).map(\.name) }
+        #expect(try children(#Predicate { $0.nick! != "C" }) == ["Bob"])
+        #expect(try children(#Predicate { $0.nick! == "C" }) == ["Cy"])
+        #expect(try children(#Predicate { !($0.nick! == "C") }) == ["Ann", "Bob", "Dan", "Eve"])
+        func parents(_ predicate: Predicate<Parent>) throws -> [String] { try store.graph.fetch(predicate).map(\.name) }
+        #expect(try parents(#Predicate { $0.favourite!.name != "Cy" }) == ["Max"])
+        #expect(try parents(#Predicate { $0.favourite!.nick != "C" }) == ["Max"])
+        #expect(try parents(#Predicate { $0.favourite!.nick! != "x" }) == ["Ada"])
+    }
+
     @Test("relationships") func relationships() throws {
         #expect(try parents(#Predicate { $0.favourite?.name == "Cy" }) == ["Ada"])
         #expect(try parents(#Predicate { $0.favourite == nil }) == ["Zoe"])
