@@ -181,6 +181,9 @@ import Testing
         let name = try place.run("find", "notes", "Note", "--where", "id > 3 and\n ttile == \"a\"")
         #expect(name.code == 65)
         #expect(name.errors.hasPrefix("cambium: --where:2:2: 'Note' has no attribute or relationship 'ttile'."))
+        let path = try place.run("find", "notes", "Note", "--where", "id > 3 and any itmes where (name == \"x\")")
+        #expect(path.code == 65)
+        #expect(path.errors.hasPrefix("cambium: --where:1:16: 'Note' has no attribute or relationship 'itmes'."))
     }
 
     @Test func `options that exclude each other are refused`() throws {

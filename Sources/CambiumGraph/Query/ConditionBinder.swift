@@ -26,9 +26,9 @@ struct ConditionBinder {
         case .not(let part): return NotNode(try bind(part, entity))
         case .comparison(let comparison): return try bind(comparison, entity)
         case .related(let quantifier, let path, let inner):
-            return try quantified(quantifier, path, entity, at: TextOffset(nil)) { end throws(QueryMistake) in
+            return try quantified(quantifier, path, entity, at: path.offset) { end throws(QueryMistake) in
                 guard case .object(let entity) = end else {
-                    throw QueryMistake("'\(path)' does not lead to objects. Name a relationship before 'where'.", at: TextOffset(nil))
+                    throw QueryMistake("'\(path)' does not lead to objects. Name a relationship before 'where'.", at: path.offset)
                 }
                 return Part(node: try bind(inner, entity), isTrueIfMissing: quantifier == .all)
             }

@@ -15,7 +15,7 @@ extension GroupOrder {
         case .and(let parts): return .and(try resolved(parts))
         case .or(let parts): return .or(try resolved(parts))
         case .related(_, let path, _):
-            throw QueryMistake("A group has no relationship '\(path)'. Move the condition to the query itself.", at: TextOffset(nil))
+            throw QueryMistake("A group has no relationship '\(path)'. Move the condition to the query itself.", at: path.offset)
         case .comparison(let comparison): return .comparison(try resolved(comparison))
         }
     }

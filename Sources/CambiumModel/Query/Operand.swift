@@ -45,6 +45,8 @@ public struct Operand: Hashable, Sendable {
 /// itself.
 public struct QueryPath: Hashable, Sendable {
     public var names: [String]
+    /// The position of the path in the text of the query. Only the path before `where` has one, because it is no operand.
+    package var offset = TextOffset(nil)
 
     public init(_ names: [String]) { self.names = names }
 
@@ -119,7 +121,8 @@ public enum QueryLiteral: Hashable, Sendable {
     case text(String)
 }
 
-/// A byte offset in the text of a query. Only messages use the offset, so two operands that differ only in their offsets are equal.
+/// A byte offset in the text of a query. Only messages use the offset, so two operands, or two paths, that differ only in their offsets are
+/// equal.
 package struct TextOffset: Hashable, Sendable {
     package let value: Int?
 

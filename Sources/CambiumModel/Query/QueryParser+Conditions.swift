@@ -94,7 +94,7 @@ extension QueryParser {
     private mutating func quantified(_ quantifier: Quantifier) throws(CambiumError) -> Nested {
         try advance()
         let left = try operand("a path after '\(quantifier.rawValue)'")
-        guard case .path(let path) = left.form else {
+        guard case .path(var path) = left.form else {
             let message =
                 "Expected a path after '\(quantifier.rawValue)'. Write the path on the left side, such as any tags.name == \"red\"."
             throw lexer.error(message, at: left.offset.value ?? token.start)
@@ -108,6 +108,7 @@ extension QueryParser {
         let inner = try group()
         let depth = inner.depth + path.levelCount
         try checkDepth(depth, at: start)
+        path.offset = left.offset
         return Nested(condition: .related(quantifier, path, inner.condition), depth: depth)
     }
 

@@ -20,10 +20,10 @@ package struct ConditionCheck {
         case .not(let part): try check(part, entity)
         case .comparison(let comparison): try check(comparison, entity)
         case .related(let quantifier, let path, let inner):
-            let resolved = try SchemaPath(path, from: entity, schema, at: TextOffset(nil))
-            try resolved.check(quantifier, at: TextOffset(nil))
+            let resolved = try SchemaPath(path, from: entity, schema, at: path.offset)
+            try resolved.check(quantifier, at: path.offset)
             guard case .object(let end) = resolved.end else {
-                throw QueryMistake("'\(path)' does not lead to objects. Name a relationship before 'where'.", at: TextOffset(nil))
+                throw QueryMistake("'\(path)' does not lead to objects. Name a relationship before 'where'.", at: path.offset)
             }
             try check(inner, end)
         }
