@@ -186,6 +186,16 @@ import Testing
         #expect(path.errors.hasPrefix("cambium: --where:1:16: 'Note' has no attribute or relationship 'itmes'."))
     }
 
+    @Test func `a mistake in a condition on groups is reported with its position`() throws {
+        let place = try workplace()
+        let groups = ["find", "notes", "Note", "--where", "id > 0", "--group-by", "title", "--count", "--having"]
+        let name = try place.run(executable: Workplace.binary, groups + ["title == \"alpha\" and coun > 1"])
+        #expect(name.code == 65)
+        #expect(name.errors.hasPrefix("cambium: --having:1:22: 'coun' is neither a key of the groups nor a function"), "\(name.errors)")
+        let value = try place.run(executable: Workplace.binary, groups + ["count > 0 and\ncount > \"x\""])
+        #expect(value.code == 65 && value.errors.hasPrefix("cambium: --having:2:9: "), "\(value.errors)")
+    }
+
     @Test func `options that exclude each other are refused`() throws {
         let place = try workplace()
         #expect(try place.run("find", "notes", "Note", "--count", "--select", "title").code == 64)

@@ -63,8 +63,11 @@ struct AggregateRequest {
             aggregates += try Self.operands(texts, option).map { Aggregate(function, of: $0) }
         }
         if aggregates.isEmpty { aggregates = [.count] }
-        let condition = try groups.having.map { text in try QueryRequest.named("--having") { try Condition(parsing: text) } }
-        return Grouping(by: try Self.operands(groups.groupBy, "--group-by"), aggregates, having: condition)
+        let option = "--having"
+        let condition = try groups.having.map { text in try QueryRequest.named(option) { try Condition(parsing: text) } }
+        var grouping = Grouping(by: try Self.operands(groups.groupBy, "--group-by"), aggregates, having: condition)
+        (grouping.havingText, grouping.havingOption) = (groups.having, option)
+        return grouping
     }
 
     private static func operands(_ texts: [String], _ option: String) throws -> [Operand] {

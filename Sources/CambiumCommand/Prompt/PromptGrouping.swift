@@ -28,6 +28,8 @@ struct PromptGrouping {
         }
         if aggregates.isEmpty { aggregates = [.count] }
         let having = try line.clauses[.having].map { clause in try clause.located { try Condition(parsing: clause.text) } }
-        return Grouping(by: keys, aggregates, having: having)
+        var grouping = Grouping(by: keys, aggregates, having: having)
+        grouping.havingText = line.clauses[.having]?.text
+        return grouping
     }
 }

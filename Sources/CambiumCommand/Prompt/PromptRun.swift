@@ -7,6 +7,8 @@ struct PromptRun {
     let entity: Entity
     let query: Query
     let grouping: Grouping?
+    /// The condition on the groups as it is written in the line.
+    private let having: PromptClause?
     /// The paths whose values are shown. Empty if the query has aggregates.
     let operands: [Operand]
     let isDistinct: Bool
@@ -30,7 +32,7 @@ struct PromptRun {
         }
         query.limit = try line.clauses[.limit]?.count("limit") ?? query.limit
         query.offset = try line.clauses[.offset]?.count("offset") ?? 0
-        (self.query, self.grouping) = (query, grouping)
+        (self.query, self.grouping, having) = (query, grouping, line.clauses[.having])
         isDistinct = line.has(.distinct)
         operands = try Self.operands(line, graph, entity, hasGroups: grouping != nil)
     }
@@ -136,7 +138,7 @@ struct PromptRun {
             return PromptAnswer(titles: ["count"], rows: [[.value(.int(Int64(count)))]], plan: plan)
         }
         if let grouping {
-            let (rows, plan) = try graph.explainedAggregate(query, grouping)
+            let (rows, plan) = try explained(grouping)
             let titles = grouping.keys.map(\.description) + grouping.aggregates.map(\.title)
             return PromptAnswer(titles: titles, rows: rows.map { $0.group + $0.values }, plan: plan).limited(query, rowCountMax)
         }
@@ -149,6 +151,14 @@ struct PromptRun {
         var answer = PromptAnswer(titles: titles, rows: values, plan: plan).limited(query, rowCountMax)
         if answer.isCut, cutsEarly { answer.total = try graph.count(query) - query.offset }
         return answer
+    }
+
+    /// Runs a query for groups. The other parts of the line were checked earlier, so an error with a place is about the condition on the
+    /// groups.
+    private func explained(_ grouping: Grouping) throws -> (rows: [AggregateRow], plan: QueryPlan) {
+        let answer = Result { try graph.explainedAggregate(query, grouping) }
+        guard let having, case .failure(let error as CambiumError) = answer, error.place != nil else { return try answer.get() }
+        return try having.located { try answer.get() }
     }
 }
 

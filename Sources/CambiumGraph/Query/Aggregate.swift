@@ -48,7 +48,11 @@ public struct Grouping: Sendable {
     public var aggregates: [Aggregate]
     /// A condition on the groups. Its paths are the keys, `count`, and the functions with their paths, such as `sum.price`. If a function
     /// has the name of a key, `group` precedes the name of the key, such as `group.count`.
-    public var having: Condition?
+    public var having: Condition? { didSet { (havingText, havingOption) = (nil, nil) } }
+    /// The text that the condition was parsed from, for the positions in errors.
+    package var havingText: String?
+    /// The name of the option that contains the text of the condition, which errors state before a position.
+    package var havingOption: String?
 
     public init(by keys: [Operand] = [], _ aggregates: [Aggregate], having: Condition? = nil) {
         self.keys = keys

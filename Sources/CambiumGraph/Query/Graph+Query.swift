@@ -101,12 +101,16 @@ extension Graph {
         let start = ContinuousClock.now
         try grouping.having?.check()
         var run = try GroupRun(query, grouping, self)
+        let order = GroupOrder(grouping, run.binder)
         var rows = try run.rows()
         do throws(QueryMistake) {
-            rows = try GroupOrder(grouping, run.binder).sorted(rows, by: query.sort)
+            rows = try order.kept(rows)
         } catch {
-            throw error.error(in: nil)
+            var located = error.error(in: grouping.havingText)
+            located.place?.file = grouping.havingOption
+            throw located
         }
+        do throws(QueryMistake) { rows = try order.sorted(rows, by: query.sort) } catch { throw error.error(in: nil) }
         rows = Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
         var plan = run.plan
         plan.duration = ContinuousClock.now - start

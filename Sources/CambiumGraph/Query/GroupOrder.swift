@@ -27,27 +27,28 @@ struct GroupOrder {
         self.places = places
     }
 
-    /// Returns the groups that satisfy the condition, in the order of the sort keys. Groups with equal sort keys are ordered by their key
-    /// values.
-    func sorted(_ rows: [AggregateRow], by sort: [SortKey]) throws(QueryMistake) -> [AggregateRow] {
+    /// Returns the groups that satisfy the condition.
+    func kept(_ rows: [AggregateRow]) throws(QueryMistake) -> [AggregateRow] {
+        guard let having = grouping.having else { return rows }
+        let condition = try resolved(having)
         var kept: [AggregateRow] = []
-        if let having = grouping.having {
-            let having = try resolved(having)
-            for row in rows where try holds(having, row) { kept.append(row) }
-        } else {
-            kept = rows
-        }
+        for row in rows where try holds(condition, row) { kept.append(row) }
+        return kept
+    }
+
+    /// Returns groups in the order of the sort keys. Groups with equal sort keys are ordered by their key values.
+    func sorted(_ rows: [AggregateRow], by sort: [SortKey]) throws(QueryMistake) -> [AggregateRow] {
         var keys: [Key] = []
         for key in sort {
             let place = try self.place(key.operand)
-            if !key.folding.isEmpty, let kind = kept.lazy.compactMap({ value(place, $0).kind }).first, kind != .text {
+            if !key.folding.isEmpty, let kind = rows.lazy.compactMap({ value(place, $0).kind }).first, kind != .text {
                 throw .noCase(key.operand, kind, at: key.operand.offset)
             }
             let isDescending = key.direction == .descending
             keys.append(Key(place: place, isDescending: isDescending, nullsFirst: key.nulls == .first, folding: key.folding))
         }
         for place in grouping.keys.indices { keys.append(Key(place: place, isDescending: false, nullsFirst: true, folding: [])) }
-        return order(kept, keys).map { kept[$0] }
+        return order(rows, keys).map { rows[$0] }
     }
 
     /// Returns the indexes of the rows in the order of the keys. Looks up each key value of a row only once, before it sorts.
