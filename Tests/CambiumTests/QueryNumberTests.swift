@@ -107,6 +107,19 @@ import Testing
         #expect(try items("price == $number", ["number": .value(.float(0.1))]) == [1])
     }
 
+    @Test(arguments: ["0x10", "0x1p3", "+5", ".5", "5.", "inf", "nan", " 5", ""])
+    func `a text that is not a number in JSON is not compared with a number`(text: String) throws {
+        for condition in ["real > $number", "rank > $number", "next.@max.real > $number"] {
+            let query = try Query("Note", where: condition, ["number": Operand(.literal(.text(text)))])
+            #expect(code(of: { _ = try graph.count(query) }) == .invalidInput, "\(condition)")
+        }
+    }
+
+    @Test func `the text of a number may be beyond all doubles`() throws {
+        let query = try Query("Note", where: "real < $number", ["number": Operand(.literal(.text("1e999")))])
+        #expect(try graph.count(query) == 3)
+    }
+
     @Test func `a sum beyond all doubles is infinite, and its mean is not`() throws {
         let functions = try ["real", "next.real"].map { try Operand(parsing: $0) }
             .flatMap { [Aggregate(.sum, of: $0), Aggregate(.avg, of: $0)] }

@@ -1,9 +1,9 @@
 extension QueryLiteral {
-    /// The digits of a number; `nil` if the literal is not a number.
+    /// The digits of a number; `nil` if the literal is not a number. `Double` also reads texts such as `0x10`, which are not numbers here.
     package var numberText: String? {
         switch self {
         case .number(let text): text
-        case .text(let text): DecimalNumber(text) != nil || Double(text)?.isFinite == true ? text : nil
+        case .text(let text): DecimalNumber(text) != nil || QueryLexer.isNumber(text) ? text : nil
         case .value(.int(let value)): String(value)
         case .value(.float(let value)): value.isFinite ? value.description : nil
         case .value(.double(let value)): value.isFinite ? value.description : nil
