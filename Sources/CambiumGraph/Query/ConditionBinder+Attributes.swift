@@ -82,7 +82,7 @@ extension ConditionBinder {
     }
 
     /// The maximum number of values of a list that are compared one by one. More values are put into a set.
-    private static let comparedCountMax = 8
+    static let comparedCountMax = 8
 
     /// Returns the condition that an attribute has one of these values.
     private func set(_ values: [Value], _ attribute: Attribute) -> ConditionNode {

@@ -83,7 +83,8 @@ extension ConditionBinder {
         }
     }
 
-    /// Returns the node for a comparison with a list in which some elements are not constants. Each element is compared separately.
+    /// Returns the node for a comparison with a list in which some elements are not constants, or for a comparison of an aggregate with any
+    /// list. Each element that is not a constant is compared separately.
     private func bindElements(_ comparison: Comparison, _ elements: [Operand], _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         func single(_ relation: Comparison.Relation, _ element: Operand) throws(QueryMistake) -> ConditionNode {
             var single = comparison
@@ -100,10 +101,31 @@ extension ConditionBinder {
         guard comparison.relation == .isIn else {
             throw QueryMistake("'\(comparison.relation.text)' does not take a list. Write one value.", at: comparison.right.offset)
         }
-        var nodes: [ConditionNode] = []
-        for element in elements { nodes.append(try single(.equal, element)) }
+        let constants = elements.filter(\.isLiteral)
+        // A count is compared with few constants one by one, because a comparison of a column takes many rows at once.
+        let isListed =
+            if case .aggregate(let aggregate) = comparison.left.form, aggregate.function == .count {
+                constants.count > Self.comparedCountMax
+            } else {
+                !constants.isEmpty
+            }
+        let others = isListed ? elements.filter { !$0.isLiteral } : elements
+        var nodes: [ConditionNode] = isListed ? [try listed(comparison, constants, entity)] : []
+        if isListed, others.isEmpty { return nodes[0] }
+        for element in others { nodes.append(try single(.equal, element)) }
         // If the left side is null, it would equal an element that is null. But `in` is false for null, so null is excluded.
         return AndNode([try single(.notEqual, Operand(.literal(.null))), OrNode(nodes)])
+    }
+
+    /// Returns the node that finds the left side of a comparison in a list of constants.
+    private func listed(_ comparison: Comparison, _ constants: [Operand], _ entity: Entity) throws(QueryMistake) -> ConditionNode {
+        let literals = constants.literals(arguments) ?? []
+        if case .path(let path) = comparison.left.form { return try bind(comparison, path, literals, entity) }
+        let left = try reader(comparison.left, entity)
+        var values: [QueryValue] = []
+        values.reserveCapacity(literals.count)
+        for (element, literal) in zip(constants, literals) { values.append(try constant(literal, like: left, at: element.offset)) }
+        return ListedNode(left, values, comparison.folding)
     }
 }
 

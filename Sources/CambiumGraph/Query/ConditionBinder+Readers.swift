@@ -78,7 +78,7 @@ extension ConditionBinder {
     }
 
     /// Converts a literal to a value that can be compared with the values of a reader.
-    private func constant(_ literal: QueryLiteral, like reader: ValueReader, at offset: TextOffset) throws(QueryMistake) -> QueryValue {
+    func constant(_ literal: QueryLiteral, like reader: ValueReader, at offset: TextOffset) throws(QueryMistake) -> QueryValue {
         if literal == .null || literal == .value(.null) { return .null }
         switch reader.kind {
         case .number: if let number = literal.number(like: reader.type) { return .value(number) }

@@ -70,10 +70,8 @@ extension GroupOrder {
         let comparison = part.comparison
         if comparison.relation == .like || comparison.relation == .matches { return try matches(part, row) }
         if let list = part.list { return try holds(part, list, row) }
-        // A literal is converted to the type of the value on the other side of the comparison. A literal on the left side gets the type of
-        // the first element on the right side.
-        let first = part.elements.first?.place.map { value($0, row) }
-        let left = try operandValue(part.left, row, like: first)
+        // A literal is converted to the type of the value on the other side of the comparison.
+        let left = try leftValue(part, row)
         var right: [QueryValue] = []
         for element in part.elements { right.append(try operandValue(element, row, like: left)) }
         return ValueTest(comparison.relation, comparison.folding).holds(left, right)
@@ -97,18 +95,24 @@ extension GroupOrder {
         }
     }
 
-    /// Returns whether the value on the left side is one of the constants of a list.
-    private func holds(_ part: GroupComparison, _ list: GroupList, _ row: AggregateRow) throws(QueryMistake) -> Bool {
-        let left = try operandValue(part.left, row, like: nil)
+    /// Returns whether the value on the left side equals an element of a list.
+    private func holds(_ part: GroupComparison, _ list: ConstantList, _ row: AggregateRow) throws(QueryMistake) -> Bool {
+        let left = try leftValue(part, row)
         if left.isNull { return false }
-        let type = GroupList.ListedType(left)
-        if let constants = list.constants[type] { return constants.contain(left, part.comparison.folding) }
-        var constants = GroupList.Constants()
-        for element in part.elements {
-            constants.insert(try operandValue(element, row, like: left), type, part.comparison.folding)
+        let folding = part.comparison.folding
+        let isConstant = try list.contains(left, folding) { () throws(QueryMistake) in
+            var constants: [QueryValue] = []
+            constants.reserveCapacity(part.constants.count)
+            for element in part.constants { constants.append(try operandValue(element, row, like: left)) }
+            return constants
         }
-        list.constants[type] = constants
-        return constants.contain(left, part.comparison.folding)
+        if isConstant || part.paths.isEmpty { return isConstant }
+        return ValueTest(.isIn, folding).holds(left, part.paths.compactMap { $0.place.map { value($0, row) } })
+    }
+
+    /// Returns the value on the left side. A literal there gets the type of the first element on the right side.
+    private func leftValue(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) -> QueryValue {
+        try operandValue(part.left, row, like: part.elements.first?.place.map { value($0, row) })
     }
 
     /// Returns whether a text of a group matches the pattern on the right side of a comparison.
