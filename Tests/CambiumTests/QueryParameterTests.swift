@@ -94,6 +94,9 @@ import Testing
         #expect(try groups(by: "city", having: "city == \"City/1\"") == [.object(city)])
         #expect(try groups(by: "city", having: "\"2020-06-01T00:00:00Z\" < max.city.born").count == 1)
         #expect(try groups(by: "city", having: "max.city.born < \"2020-06-01T00:00:00Z\"") == [.object(city)])
+        let (date, id) = (Operand.value(.string("2020-06-01T00:00:00Z")), Operand.value(.string("City/1")))
+        #expect(try groups(by: "city", having: "max.city.born < $date", ["date": date]) == [.object(city)])
+        #expect(try groups(by: "city", having: "city in $ids", ["ids": Operand(.list([id]))]) == [.object(city)])
     }
 
     @Test func `a condition on groups compares texts with patterns`() throws {

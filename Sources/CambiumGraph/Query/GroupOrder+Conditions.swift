@@ -170,7 +170,7 @@ extension GroupOrder {
     private func id(_ literal: QueryLiteral) -> ObjectID? {
         switch literal {
         case .object(let entity, let serial): binder.schema.id("\(entity)/\(serial)")?.id
-        case .string(let text), .text(let text): binder.schema.id(text)?.id
+        case .string(let text), .text(let text), .value(.string(let text)): binder.schema.id(text)?.id
         default: nil
         }
     }

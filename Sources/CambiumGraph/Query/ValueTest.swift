@@ -58,7 +58,6 @@ struct ValueTest {
         let type: AttributeType? = if case .value(let value)? = other { value.attributeType } else { nil }
         switch literal {
         case .null: return .null
-        case .value(let value) where literal.numberText == nil: return .value(value)
         case .bool(let flag): return .value(.bool(flag))
         case .id(let id): return .object(id)
         case .number, .string, .text, .object, .value: break
@@ -72,6 +71,7 @@ struct ValueTest {
             }
         }
         if let number = literal.number(like: type) { return .value(number) }
+        if case .value(let value) = literal, literal.stringText == nil { return .value(value) }
         return .value(.string(literal.stringText ?? literal.description))
     }
 }
