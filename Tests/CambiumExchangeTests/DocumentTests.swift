@@ -5,20 +5,32 @@ import Testing
 @testable import CambiumExchange
 
 @Suite struct DocumentTests {
-    /// Returns the documents of a text that is read in pieces of `piece` bytes.
-    private func documents(_ text: String, piece: Int = 3) throws -> [String] {
+    /// Returns a splitter of a text that is read in pieces of `piece` bytes.
+    private func splitter(_ text: String, piece: Int) -> DocumentSplitter {
         let bytes = Array(text.utf8)
         var offset = 0
-        var splitter = DocumentSplitter(file: "test") { buffer in
+        return DocumentSplitter(file: "test") { buffer in
             let count = min(piece, buffer.count, bytes.count - offset)
             buffer.copyBytes(from: bytes[offset..<offset + count])
             offset += count
             return count
         }
+    }
+
+    private func documents(_ text: String, piece: Int = 3) throws -> [String] {
+        var splitter = splitter(text, piece: piece)
         var found: [String] = []
         while let document = try splitter.next() {
             found.append(splitter.withWindow { "\(document.line) " + String(decoding: $0[document.start..<document.end], as: UTF8.self) })
         }
+        return found
+    }
+
+    /// Returns the columns at which the documents of a text begin.
+    private func columns(_ text: String, piece: Int) throws -> [Int] {
+        var splitter = splitter(text, piece: piece)
+        var found: [Int] = []
+        while let document = try splitter.next() { found.append(document.column) }
         return found
     }
 
@@ -44,6 +56,13 @@ import Testing
     @Test(arguments: 1...9)
     func `a bracket or comma where a document of a stream must begin is a document of its own`(piece: Int) throws {
         #expect(try documents("{\n\"a\":1}} ,{}]", piece: piece) == ["1 {\n\"a\":1}", "2 }", "2 ,", "2 {}", "2 ]"])
+    }
+
+    @Test(arguments: 1...9)
+    func `each document has the column at which it begins`(piece: Int) throws {
+        #expect(try columns("[{\"a\":1}, {\"b\":\n2} ,{}]", piece: piece) == [2, 11, 5])
+        #expect(try columns("{}\n  {}\n", piece: piece) == [1, 3])
+        #expect(try columns("\u{FEFF}  {\"a\":1} {}", piece: piece) == [3, 11])
     }
 
     @Test(arguments: ["[1", "[1 2]", "[1,", "[", "[1]]", "[1] 2"])

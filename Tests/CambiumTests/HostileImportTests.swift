@@ -80,6 +80,15 @@ import Testing
         #expect(error?.code == .invalidInput && place.file == "bad" && place.line == 2)
     }
 
+    @Test func `malformed text in an array is reported with its column in the file`() throws {
+        let (row, _) = try refusal(Array("[{\"id\":5},{\"id\":x}]".utf8))
+        #expect(row?.line == 1 && row?.message.hasSuffix("at column 17") == true, "\(row?.message ?? "no error")")
+        let (later, _) = try refusal(Array("[{\"id\":5},{\n\"id\":x}]".utf8))
+        #expect(later?.line == 2 && later?.message.hasSuffix("at column 6") == true, "\(later?.message ?? "no error")")
+        let (_, error) = try refusal(Array("[{\"id\":5} {\"id\":6}]".utf8))
+        #expect(error?.place?.line == 1 && error?.place?.column == 11)
+    }
+
     @Test(arguments: [[0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF], [0xE2, 0x82]] as [[UInt8]])
     func `bytes that are not UTF-8 are reported with their line and column`(bytes: [UInt8]) throws {
         let (row, _) = try refusal(Array("{\"id\":5}\n{\"id\":1,\"title\":\"".utf8) + bytes + Array("\"}".utf8))

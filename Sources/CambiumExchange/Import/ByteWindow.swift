@@ -20,7 +20,11 @@ struct ByteWindow {
     var position = 0
     private(set) var filled = 0
     /// The line at `position`, counted from 1.
-    var line = 1
+    private(set) var line = 1
+    /// The offset of the first byte of that line. It is negative if this byte was dropped.
+    private var lineStart = 0
+    /// The column at `position` in bytes, counted from 1.
+    var column: Int { position - lineStart + 1 }
     private var isAtEnd = false
     /// Whether the last read filled all free memory of the window. If so, a small window grows before the next read.
     private var isLong = false
@@ -39,15 +43,34 @@ struct ByteWindow {
     }
 
     /// Returns the number of line ends in a part of the window.
-    func lineCount(_ range: Range<Int>) -> Int {
-        withBytes { bytes in
-            var (index, count) = (range.lowerBound, 0)
+    func lineCount(_ range: Range<Int>) -> Int { lineEnds(range).count }
+
+    /// Returns the number of line ends in a part of the window, and the offset of the last one.
+    private func lineEnds(_ range: Range<Int>) -> (count: Int, last: Int?) {
+        withBytes { bytes -> (count: Int, last: Int?) in
+            var (count, last): (Int, Int?) = (0, nil)
+            var index = range.lowerBound
             while let found = ByteSearch.firstIndex(of: UInt8(ascii: "\n"), in: bytes, from: index, to: range.upperBound) {
-                count += 1
+                (count, last) = (count + 1, found)
                 index = found + 1
             }
-            return count
+            return (count, last)
         }
+    }
+
+    /// Moves `position` to a later byte, and counts the line ends before that byte.
+    mutating func advance(to end: Int) {
+        let (count, last) = lineEnds(position..<end)
+        line += count
+        if let last { lineStart = last + 1 }
+        position = end
+    }
+
+    /// Moves `position` to the first byte after a line end at `position`.
+    mutating func skipLineEnd() {
+        line += 1
+        position += 1
+        lineStart = position
     }
 
     /// Searches a part of the window for bytes that are not UTF-8, and returns the offset of the first ones. Returns `nil` if all bytes are
@@ -64,7 +87,10 @@ struct ByteWindow {
     /// Skips a byte order mark at the beginning of the stream.
     mutating func skipByteOrderMark() throws {
         while filled - position < 3, try refill() {}
-        if filled - position >= 3, bytes[position] == 0xEF, bytes[position + 1] == 0xBB, bytes[position + 2] == 0xBF { position += 3 }
+        if filled - position >= 3, bytes[position] == 0xEF, bytes[position + 1] == 0xBB, bytes[position + 2] == 0xBF {
+            position += 3
+            lineStart = position
+        }
     }
 
     /// Moves the remaining bytes to the front and reads more bytes after them. Returns `false` at the end of the input.
@@ -76,6 +102,7 @@ struct ByteWindow {
             let rest = filled - position
             bytes.withUnsafeMutableBytes { $0.copyBytes(from: UnsafeRawBufferPointer(rebasing: $0[position..<filled])) }
             filled = rest
+            lineStart -= position
             position = 0
         }
         if filled + Self.padding >= bytes.count || (isLong && bytes.count < Self.byteCount) { try grow() }

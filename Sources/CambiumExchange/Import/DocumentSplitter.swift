@@ -13,6 +13,8 @@ struct DocumentSplitter {
         let end: Int
         /// The line on which the document begins, counted from 1.
         let line: Int
+        /// The column in bytes at which the document begins, counted from 1.
+        var column = 1
         /// The reason why the document is not valid, if the fault was found before parsing.
         var failure: RowFailure?
         /// Whether the document was created from a CSV record, so that all its values are texts.
@@ -48,9 +50,9 @@ struct DocumentSplitter {
         var end = shape == .lines ? try lineEnd() : try valueEnd()
         // A bracket or comma where a value must begin becomes a separate document, so that the splitter advances.
         if shape == .stream, end == window.position { end += 1 }
-        let document = Document(start: window.position, end: end, line: window.line)
-        if shape != .lines { window.line += window.lineCount(window.position..<end) }
-        window.position = end
+        let document = Document(start: window.position, end: end, line: window.line, column: window.column)
+        // A line contains no line end, so none is searched.
+        if shape == .lines { window.position = end } else { window.advance(to: end) }
         elementCount += 1
         return document
     }
@@ -117,7 +119,8 @@ struct DocumentSplitter {
     }
 
     private func failure(_ message: String) -> CambiumError {
-        CambiumError(.invalidInput, "Malformed JSON: \(message).", place: .init(file: window.file, line: window.line))
+        let place = CambiumError.Place(file: window.file, line: window.line, column: window.column)
+        return CambiumError(.invalidInput, "Malformed JSON: \(message).", place: place)
     }
 
     // MARK: Window
@@ -127,10 +130,10 @@ struct DocumentSplitter {
             while window.position < window.filled {
                 let byte = window[window.position]
                 if byte == UInt8(ascii: "\n") {
-                    window.line += 1
-                } else if byte != UInt8(ascii: " "), byte != UInt8(ascii: "\t"), byte != UInt8(ascii: "\r") {
-                    return
+                    window.skipLineEnd()
+                    continue
                 }
+                if byte != UInt8(ascii: " "), byte != UInt8(ascii: "\t"), byte != UInt8(ascii: "\r") { return }
                 window.position += 1
             }
             if try !window.refill() { return }

@@ -71,13 +71,13 @@ final class RowSource {
             row.failure = reader.batch.note(failure)
         } else {
             reader.row(isRecord: document.isRecord)
-            read(bytes, &row)
+            read(bytes, from: document.column, &row)
         }
         reader.batch.rows.append(row)
     }
 
-    private func read(_ bytes: UnsafeRawBufferPointer, _ row: inout RowBatch.Row) {
-        guard let tokens = tokens(of: bytes, parser, &row) else { return }
+    private func read(_ bytes: UnsafeRawBufferPointer, from column: Int, _ row: inout RowBatch.Row) {
+        guard let tokens = tokens(of: bytes, from: column, parser, &row) else { return }
         guard case .single(let prepare) = pace else { return read(bytes, tokens, &row) }
         var value = JSONValue(tokens, 0)
         if let prepare {
@@ -88,7 +88,7 @@ final class RowSource {
                 return
             }
             Array(value.text.utf8).withUnsafeBytes { bytes in
-                if let tokens = self.tokens(of: bytes, preparedParser, &row) { read(bytes, tokens, &row) }
+                if let tokens = self.tokens(of: bytes, from: 1, preparedParser, &row) { read(bytes, tokens, &row) }
             }
         } else {
             read(bytes, tokens, &row)
@@ -96,11 +96,14 @@ final class RowSource {
         reader.batch.value = value
     }
 
-    private func tokens(of bytes: UnsafeRawBufferPointer, _ parser: JSONParser, _ row: inout RowBatch.Row) -> JSONTokens? {
+    /// - Parameter column: the column at which the bytes begin.
+    private func tokens(
+        of bytes: UnsafeRawBufferPointer, from column: Int, _ parser: JSONParser, _ row: inout RowBatch.Row
+    ) -> JSONTokens? {
         do throws(JSONError) {
             return try parser.parse(bytes)
         } catch {
-            row.failure = reader.batch.note(RowFailure(error))
+            row.failure = reader.batch.note(RowFailure(error, from: column))
             row.line += error.line - 1
             return nil
         }
@@ -121,7 +124,9 @@ final class RowSource {
 }
 
 extension RowFailure {
-    init(_ error: JSONError) {
-        self.init(code: .malformed, pointer: "", message: "malformed JSON: \(error.message), at column \(error.column)")
+    /// - Parameter start: The column at which the text of the row begins.
+    init(_ error: JSONError, from start: Int = 1) {
+        let column = error.line == 1 ? start - 1 + error.column : error.column
+        self.init(code: .malformed, pointer: "", message: "malformed JSON: \(error.message), at column \(column)")
     }
 }

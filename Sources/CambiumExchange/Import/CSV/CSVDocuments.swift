@@ -31,7 +31,7 @@ struct CSVDocuments {
         writer.removeAll()
         let failure = document(end)
         let line = window.line
-        advance(to: end)
+        window.advance(to: end)
         return DocumentSplitter.Document(start: 0, end: writer.bytes.count, line: line, failure: failure, isRecord: true)
     }
 
@@ -46,7 +46,7 @@ struct CSVDocuments {
             scan.removeAll()
             guard let end = try end() else { return nil }
             guard let field = scan.fields.first, scan.fields.count == 1, field.isEmpty, !field.isQuoted else { return end }
-            advance(to: end)
+            window.advance(to: end)
         }
     }
 
@@ -59,11 +59,6 @@ struct CSVDocuments {
             if let end { return position + end }
             isLast = try !window.refill()
         }
-    }
-
-    private mutating func advance(to end: Int) {
-        window.line += lines(before: end - window.position)
-        window.position = end
     }
 
     private func withRecord<Result, Failure: Error>(
@@ -132,7 +127,7 @@ struct CSVDocuments {
             if name.isEmpty { throw malformed("a column has no name. Name each column in the first record", at: field.start) }
             guard columns.append(name) else { throw malformed("two columns have the name '\(name)'. Rename one of them", at: field.start) }
         }
-        advance(to: end)
+        window.advance(to: end)
         return true
     }
 
@@ -140,7 +135,7 @@ struct CSVDocuments {
         while let end = try record() {
             let isBlank = withRecord(end) { $0.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D } }
             if !isBlank || scan.flaw != nil { return end }
-            advance(to: end)
+            window.advance(to: end)
         }
         return nil
     }
