@@ -25,6 +25,17 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
+    @Test func `a deleted object is named by its own entity, also in a repetition`() throws {
+        let place = try Workplace()
+        try place.write(#"{"entities":{"Base":{},"Part":{"parent":"Base"}}}"#, to: "parts.json")
+        #expect(try place.run("init", "parts", "--schema", "parts.json").code == 0)
+        #expect(try place.run("insert", "parts", "Part").code == 0)
+        func delete() throws -> [String: Any]? { try place.run("delete", "parts", "Base/1", "--request", "q", "--json").json.first }
+        let (first, again) = (try delete(), try delete())
+        #expect(first?["id"] as? String == "Part/1" && first?["transaction"] as? Int == 3)
+        #expect(again?["id"] as? String == "Part/1" && again?["repeated"] as? Bool == true)
+    }
+
     @Test func `a request id with other arguments is a conflict`() throws {
         let place = try made()
         #expect(try place.run("set", "notes", "Note/1", "title=B", "--request", "q").code == 0)

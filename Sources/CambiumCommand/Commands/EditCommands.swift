@@ -21,13 +21,14 @@ struct Edit {
     /// Runs a transaction and prints its receipt. `body` returns the object that the transaction changes.
     func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> ObjectID) throws {
         let store = try Store.open(at: store)
+        let before = store.graph
         do {
             let (id, receipt) = try store.write(author) { transaction in
-                try body(&transaction, transaction.schema, store.graph)
+                try body(&transaction, transaction.schema, before)
             }
             Terminal.note(committed: receipt.transaction)
             try store.close()
-            print(receipt, id, store.schema)
+            print(receipt, id, before: before)
         } catch let error as CambiumError {
             try store.close()
             guard let repeated = error.underlying as? RepeatedRequest else { throw error }
@@ -35,10 +36,10 @@ struct Edit {
         }
     }
 
-    private func print(_ receipt: Receipt, _ id: ObjectID, _ schema: Schema) {
+    /// - Parameter before: The graph before the transaction. It has the entity of an object that the transaction deleted.
+    private func print(_ receipt: Receipt, _ id: ObjectID, before: Graph) {
         let number = receipt.transaction ?? receipt.graph.transaction
-        let entity = receipt.graph.entity(of: id) ?? schema.entity(id.root)
-        let text = entity.map { schema.text(of: id, entity: $0) } ?? ""
+        let text = (receipt.graph.contains(id) ? receipt.graph : before).text(of: id)
         if json {
             var writer = JSONWriter()
             writer.beginObject()

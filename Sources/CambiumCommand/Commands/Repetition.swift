@@ -22,7 +22,13 @@ struct Repetition {
             if !entry.isRetired { ops = try entry.ops() }
         }
         let graph = try ReadOnlyStore.graph(of: path, after: request.transaction)
-        object = ops.first?.object.map(graph.text(of:)) ?? subject.map { Self.text(of: $0, graph) }
+        var named = graph
+        if case .delete? = ops.first {
+            // The graph after the transaction does not have the object, so it does not have the object's entity either.
+            let earlier = TransactionNumber(rawValue: max(1, request.transaction.rawValue) - 1)
+            named = try ReadOnlyStore.graph(of: path, after: earlier)
+        }
+        object = ops.first?.object.map(named.text(of:)) ?? subject.map { Self.text(of: $0, graph) }
         if case .clone(let op)? = ops.first { clone = (op, graph) } else { clone = nil }
         self.byteCount = byteCount
     }
