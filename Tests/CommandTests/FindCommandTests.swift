@@ -56,6 +56,18 @@ import Testing
         #expect(unused.code == 65 && unused.errors.contains("The query has no condition, but a value is given for $zz"), "\(unused.errors)")
     }
 
+    @Test func `a parameter takes the same numbers as text and as JSON`() throws {
+        let place = try workplace()
+        for value in ["m=1e999", "m:=1e999"] {
+            #expect(try ids(place, "--where", "id < $m", "--set", value).count == 4)
+            #expect(try lines(place, "Note", "--sum", "id", "--having", "sum.id < $m", "--set", value) == [#"{"sum":{"id":10}}"#])
+        }
+        for value in ["m=0x10", "m=5.", "m=+5"] {
+            let refused = try place.run("find", "notes", "Note", "--where", "items.@avg.note.id < $m", "--set", value)
+            #expect(refused.code == 65 && refused.errors.contains("Expected a number"), "\(refused.errors)")
+        }
+    }
+
     @Test func `keys sort, and pages follow an object`() throws {
         let place = try workplace()
         #expect(try ids(place, "--sort", "-items.@count,title") == ["Note/3", "Note/1", "Note/2", "Note/4"])

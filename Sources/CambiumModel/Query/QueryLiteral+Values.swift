@@ -3,7 +3,7 @@ extension QueryLiteral {
     package var numberText: String? {
         switch self {
         case .number(let text): text
-        case .text(let text): DecimalNumber(text) != nil || QueryLexer.isNumber(text) ? text : nil
+        case .text(let text): NumberText.isNumber(text) ? text : nil
         case .value(.int(let value)): String(value)
         case .value(.float(let value)): value.isFinite ? value.description : nil
         case .value(.double(let value)): value.isFinite ? value.description : nil

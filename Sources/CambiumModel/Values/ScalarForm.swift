@@ -211,6 +211,11 @@ enum NumberText {
         return rest.isEmpty
     }
 
+    static func isNumber(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { isNumber(UnsafeRawBufferPointer($0)) }
+    }
+
     private static func fastDouble(_ text: UnsafeRawBufferPointer) -> Double? {
         var value = 0.0
         var digits = 0

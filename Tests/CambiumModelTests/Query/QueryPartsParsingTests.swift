@@ -68,6 +68,13 @@ import Testing
         _ = try Condition(parsing: "a == \(literal)")
     }
 
+    @Test func `a text is a number if it has the syntax of a JSON number, with or without leading zeros`() {
+        for text in ["0", "-5", "05", "1.50", "1e999", "-1E-999"] { #expect(QueryLiteral.text(text).numberText == text) }
+        for text in ["", "0x10", "+5", "5.", ".5", " 5", "5 ", "inf", "nan", "1e"] {
+            #expect(QueryLiteral.text(text).numberText == nil, "\(text)")
+        }
+    }
+
     @Test func `the names of the parameters of a condition are found in lists and in nested conditions`() throws {
         let condition = try Condition(parsing: "a == $a and not (b in {1, $b} or $c < c) and any d where (e between $e and f = $a)")
         #expect(condition.parameterNames == ["a", "b", "c", "e"])
