@@ -75,6 +75,16 @@ import Testing
         return try outcome.json.compactMap { $0["transaction"] as? Int }
     }
 
+    @Test func `the log of a moment ends with its last transaction`() throws {
+        let place = try place()
+        #expect(try numbers(place, "--at", "2026-11-20") == [1, 2])
+        #expect(try numbers(place, "--at", "4", "--from", "3") == [3, 4])
+        #expect(try place.runWithoutWaiting(["log", "notes", "--at", "9"]).code == 66)
+        #expect(try place.runWithoutWaiting(["log", "notes", "--at", "label:none"]).code == 66)
+        #expect(try place.runWithoutWaiting(["log", "notes", "--at", "2", "--to", "3"]).code == 64)
+        #expect(try place.runWithoutWaiting(["log", "notes", "--at", "2", "--follow"]).code == 64)
+    }
+
     @Test func `the state of a day is the state at its end`() throws {
         let place = try place()
         for (moment, title) in [

@@ -15,6 +15,12 @@ struct LogCommand: ParsableCommand {
     @Flag(help: "Wait for transactions that other processes commit, up to the moment of --to.") var follow = false
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    func validate() throws {
+        if follow, selection.at != nil {
+            throw ValidationError("--follow waits for later transactions, and --at omits them. Write --to in place of --at.")
+        }
+    }
+
     private var object: String? { selection.object }
     private var entity: String? { selection.entity }
 

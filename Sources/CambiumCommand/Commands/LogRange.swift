@@ -5,6 +5,7 @@ import Cambium
 struct LogSelection: ParsableArguments {
     @Option(help: .init("List transactions from this moment on.", valueName: "moment")) var from: Moment?
     @Option(help: .init("List transactions up to this moment.", valueName: "moment")) var to: Moment?
+    @Option(help: .init("Read the log as it was at this moment. Later transactions are omitted.", valueName: "moment")) var at: Moment?
     @Option(help: .init("List only transactions that name this object.", valueName: "id")) var object: String?
     @Option(
         help: .init(
@@ -12,11 +13,18 @@ struct LogSelection: ParsableArguments {
     var entity: String?
     @Option(help: .init("List only transactions of this actor.", valueName: "name")) var actor: String?
 
-    /// Returns the range from `--from` to `--to`. Throws `.notFound` if the store lacks a label.
+    func validate() throws {
+        if at != nil, to != nil { throw ValidationError("--at and --to both end the list. Omit one of them.") }
+    }
+
+    /// Returns the range from `--from` to `--to` or `--at`. Throws `.notFound` if the store lacks a label or the moment of `--at`.
     func range(in store: String, now: Timestamp = StoreEnvironment.system.now()) throws -> LogRange {
-        LogRange(
-            from: try from.map { try Self.resolved($0.point(.start, now: now), store) } ?? .latest,
-            to: try to.map { try Self.resolved($0.point(.end, now: now), store) } ?? .latest)
+        LogRange(from: try from.map { try Self.resolved($0.point(.start, now: now), store) } ?? .latest, to: try end(in: store, now))
+    }
+
+    private func end(in store: String, _ now: Timestamp) throws -> Point {
+        if let at { return .transaction(try ReadOnlyStore(at: store, point: at.point(.end, now: now)).graph.transaction) }
+        return try to.map { try Self.resolved($0.point(.end, now: now), store) } ?? .latest
     }
 
     /// Returns the transaction of a label. All other points stay unchanged, because their moments need not be in the log.
