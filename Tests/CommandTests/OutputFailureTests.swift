@@ -45,6 +45,17 @@ import Testing
         }
     }
 
+    @Test(arguments: ["log notes --follow --json", "find notes Note --watch --json"])
+    func `a command that waits for transactions ends after its reader`(command: String) throws {
+        let place = try Workplace.withStore()
+        // The command prints only one line, so it never writes to the closed pipe.
+        let pipeline = "{ timeout 20 \"$0\" \(command); echo $? >status; } | head -n 1"
+        let outcome = try place.run(executable: URL(filePath: "/bin/sh"), ["-c", pipeline, Workplace.binary.path])
+        #expect(try outcome.json.count == 1)
+        let status = String(decoding: try place.bytes(of: "status"), as: UTF8.self)
+        #expect(["141\n", "74\n"].contains(status), "\(status)")
+    }
+
     @Test(arguments: [
         ("backup notes copy", "The copy 'copy' is complete"), ("apply notes copy", "'copy' has every transaction of 'notes'"),
         ("checkpoint notes", "is stored"), ("compact notes --retain all", "The log was compacted"),

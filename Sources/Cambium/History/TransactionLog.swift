@@ -76,12 +76,19 @@ public struct TransactionLog {
         from first: TransactionNumber = TransactionNumber(rawValue: 1), every interval: Duration = .milliseconds(50),
         _ body: (Entry) throws -> Bool
     ) throws {
+        try follow(from: first, pause: { usleep(UInt32(clamping: interval.microseconds)) }, body)
+    }
+
+    /// Does the same as `follow(from:every:_:)`, but calls `pause` between two reads of the log.
+    package func follow(
+        from first: TransactionNumber = TransactionNumber(rawValue: 1), pause: () -> Void, _ body: (Entry) throws -> Bool
+    ) throws {
         struct Stop: Error {}
         var follower = try LogFollower(reader, from: first)
         do {
             while true {
                 try follower.advance { if try !body(Entry($0)) { throw Stop() } }
-                usleep(UInt32(clamping: interval.microseconds))
+                pause()
             }
         } catch is Stop {}  // `body` has returned `false`.
     }

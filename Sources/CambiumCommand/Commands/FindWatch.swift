@@ -1,19 +1,12 @@
 import Cambium
 import CambiumJSON
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// Prints the result of a query, and then its differences as other processes commit.
 struct FindWatch {
     let path: String
     let isJSON: Bool
     /// The name of the option that contains the condition, such as `--where`. Errors in the condition name this option.
     let textOption: String
-
-    /// The time between two reads of the log, in microseconds.
-    private static let interval: UInt32 = 50_000
 
     /// Follows a store until the process ends.
     ///
@@ -28,7 +21,7 @@ struct FindWatch {
         var result = try QueryRequest.named(textOption) { try LiveResult(query, in: graph) }
         try print(try result.whole(in: graph), after: graph, including: nested)
         while true {
-            usleep(Self.interval)
+            Terminal.pause()
             guard try follower.advance() > 0 else { continue }
             let before = graph
             graph = follower.graph

@@ -52,7 +52,7 @@ struct LogCommand: ParsableCommand {
         // first schema with the name decides. Errors are ignored here, because the walk through the log reports corruption.
         if object != nil || entity != nil, let newest = try? ReadOnlyStore(at: store) { resolveNames(&reading, newest.graph.schema) }
         if follow {
-            try log.follow { entry in
+            try log.follow(pause: Terminal.pause) { entry in
                 try printIfWanted(entry, &reading)
                 return reading.range.mayContinue(after: entry)
             }

@@ -60,6 +60,14 @@ enum Terminal {
         exit(Failure.ioFailure)
     }
 
+    /// Waits for 50 milliseconds, before a command that follows a store reads it again. If the reader of standard output has closed the
+    /// pipe, ends the program as a failed write does. Otherwise, the program would not notice that before it has a line to write.
+    static func pause() {
+        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        // `poll` reports an error of the descriptor even if it is asked for no event. Files and terminals have no such error.
+        if poll(&output, 1, 50) > 0 { fail(EPIPE) }
+    }
+
     // MARK: Output
 
     /// Prints a line. Control characters are escaped, so that data can neither command the terminal nor forge a line.
