@@ -50,6 +50,8 @@ import Testing
         (["show", "notes", "Note/1", "--at=\(long)"], 64, "The value '\(cut)' is invalid for '--at <moment>'"),
         (["help", "nope"], 64, "There is no command 'nope'. 'cambium help' lists the commands."),
         (["help", long], 64, "There is no command '\(cut)'."),
+        (["improt", "notes", "Note", "-"], 64, "There is no command 'improt'. 'cambium help' lists the commands."),
+        (["", "notes"], 64, "There is no command ''."), ([long], 64, "There is no command '\(cut)'."),
         (["compact", "notes", "--retain", "since:x"], 64, "The value 'since:x' is invalid for '--retain <retention>'"),
     ]
 

@@ -3,21 +3,21 @@ import CambiumJSON
 
 /// Checks of the arguments before they are parsed.
 enum Arguments {
-    /// Checks that each argument is UTF-8, and that no condition is given twice. If help is requested, also checks that the command exists.
+    /// Checks that each argument is UTF-8, that the command exists, and that no condition is given twice.
     ///
     /// - Parameter commands: The names of all commands.
     static func check(_ commands: [String]) throws {
         try checkEncoding()
-        try checkHelp(CommandLine.arguments.dropFirst(), commands)
+        try checkCommand(CommandLine.arguments.dropFirst(), commands)
         try checkConditions(CommandLine.arguments.dropFirst().prefix { $0 != "--" })
     }
 
-    /// Throws if the help of an unknown command is requested. The argument parser would print the help of the program, and succeed.
-    private static func checkHelp(_ arguments: ArraySlice<String>, _ commands: [String]) throws {
-        guard arguments.first == "help", let name = arguments.dropFirst().first, name != "help", !name.hasPrefix("-") else { return }
-        guard commands.contains(name) else {
-            throw ValidationError("There is no command '\(Excerpt.plain(name))'. 'cambium help' lists the commands.")
-        }
+    /// Throws if the command, or the command whose help is requested, does not exist. The argument parser would report all arguments as
+    /// unexpected. If the help of an unknown command is requested, the argument parser would print the help of the program.
+    private static func checkCommand(_ arguments: ArraySlice<String>, _ commands: [String]) throws {
+        guard let name = (arguments.first == "help" ? arguments.dropFirst() : arguments).first else { return }
+        if name.hasPrefix("-") || name == "help" || commands.contains(name) { return }
+        throw ValidationError("There is no command '\(Excerpt.plain(name))'. 'cambium help' lists the commands.")
     }
 
     /// Throws if a condition is given twice. The argument parser would use only the last condition. A command could then find, and thus
