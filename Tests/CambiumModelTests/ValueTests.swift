@@ -92,7 +92,7 @@ import Testing
                 "{0112233-4455-6677-8899-AABBCCDDEEFF", "00112233_4455-6677-8899-AABBCCDDEEFF",
             ]
         ),
-        (.uri, ["", "a b", "a\nb", "a\u{7F}", " "]), (.json, ["", "{", "[1,]", "nul", "{\"a\":1,\"a\":2}", "1 2", "'a'"]),
+        (.uri, ["", "a b", "a\nb", "a\u{7F}", " "]),
     ]
 
     @Test(arguments: malformed)
@@ -100,6 +100,20 @@ import Testing
         for text in texts {
             let error = #expect(throws: ConversionError.malformed(type, text)) { try Value(text: text, type: type) }
             #expect(error?.message == "expected \(type.wanted), but found \(Excerpt.quoted(text))")
+        }
+    }
+
+    @Test(arguments: [
+        ("", "the document has no value, at column 1"), ("{\"a\":1,\"a\":2}", "the object has the key \"a\" twice, at column 8"),
+        ("1 2", "more text follows the value, at column 3"), ("[1,\n]", "expected a value, at line 2, column 1"), ("{", ""), ("nul", ""),
+        ("'a'", ""),
+    ])
+    func `a text that is not JSON is refused with the reason`(_ text: String, _ reason: String) throws {
+        let plain = #expect(throws: ConversionError.self) { try Value(text: text, type: .json) }
+        let json = #expect(throws: ConversionError.self) { try Value(jsonText: text, type: .json) }
+        for error in [plain, json] {
+            let message = try #require(error?.message)
+            #expect(message.hasPrefix("\(Excerpt.quoted(text)) is not JSON: ") && message.hasSuffix(reason), "\(message)")
         }
     }
 

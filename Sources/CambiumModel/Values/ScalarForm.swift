@@ -20,8 +20,15 @@ package enum ConversionError: Error, Hashable, Sendable {
     case wrongKind(AttributeType, found: String)
     /// The value is of the right kind but is invalid, such as a date with a 13th month.
     case malformed(AttributeType, String)
-    /// The value exceeds a limit, or a function or format of a mapping does not accept it. The text gives the reason.
+    /// The value exceeds a limit, a text is not JSON, or a function or format of a mapping does not accept the value. The text gives the
+    /// reason.
     case unfit(String)
+
+    /// Returns the error for a text that must be JSON.
+    static func notJSON(_ text: String, _ error: JSONError) -> Self {
+        let line = error.line == 1 ? "" : "line \(error.line), "
+        return .unfit("\(Excerpt.quoted(text)) is not JSON: \(error.message), at \(line)column \(error.column)")
+    }
 
     package var message: String {
         switch self {
@@ -112,8 +119,13 @@ extension AttributeType {
         case .json:
             let parser = JSONParser()
             defer { withExtendedLifetime(parser) {} }  // The parser owns the tokens.
-            // If the parser rejects the text, the last line of this method throws `.malformed`.
-            if let tokens = try? parser.parse(text) { return try scalarForm(tokens, 0, scratch: &scratch) }
+            let tokens: JSONTokens
+            do throws(JSONError) {
+                tokens = try parser.parse(text)
+            } catch {
+                throw ConversionError.notJSON(String(decoding: text, as: UTF8.self), error)
+            }
+            return try scalarForm(tokens, 0, scratch: &scratch)
         }
         throw .malformed(self, String(decoding: text, as: UTF8.self))
     }

@@ -28,7 +28,12 @@ extension Value {
 
     /// Parses a JSON text, and converts it to a value of a type.
     package init(jsonText text: String, type: AttributeType) throws(ConversionError) {
-        guard let json = try? JSONValue(parsing: text.utf8) else { throw .malformed(type, text) }  // The parser's reason is dropped.
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: text.utf8)
+        } catch {
+            throw type == .json ? ConversionError.notJSON(text, error) : .malformed(type, text)
+        }
         try self.init(json: json, type: type)
     }
 
