@@ -24,7 +24,7 @@ import Testing
     /// The words of each example in a help text.
     private func examples(_ help: String) -> [[String]] {
         help.split(separator: "\n", omittingEmptySubsequences: false).drop { $0 != "Example:" && $0 != "Examples:" }.dropFirst()
-            .prefix { $0.hasPrefix("  ") }.map { words(String($0)) }
+            .prefix { !$0.isEmpty }.map { words(String($0)) }
     }
 
     /// Splits a line at spaces, except within single quotes, as a shell does.
@@ -55,15 +55,21 @@ import Testing
     @Test func `every help text has examples of its command that the command line accepts`() throws {
         for command in try commands() {
             let examples = examples(try help(command))
-            #expect((1...5).contains(examples.count), "\(command)")
+            #expect((1...7).contains(examples.count), "\(command)")
             for words in examples {
-                #expect(words.prefix(2) == ["cambium", command])
+                #expect(words.prefix(2) == ["cambium", command], "An example takes more than one line.")
                 #expect(throws: Never.self, "\(words)") { _ = try CambiumCommand.parseAsRoot(Array(words.dropFirst())) }
             }
         }
         for words in examples(try help(nil)) {
             #expect(throws: Never.self, "\(words)") { _ = try CambiumCommand.parseAsRoot(Array(words.dropFirst())) }
         }
+    }
+
+    @Test func `the date in the help of find can be compared with a date`() throws {
+        let value = try #require(examples(try help("find")).joined().first { $0.hasPrefix("t=") })
+        let outcome = try Workplace.withStore().run("find", "notes", "Note", "--where", "when > $t", "--set", value)
+        #expect(outcome.code == 0, "\(outcome.errors)")
     }
 
     @Test func `no help text has a number that only a program knows, or a default of 0 or 1`() throws {

@@ -6,10 +6,10 @@ struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "Find the objects of an entity.",
         discussion: Discussion.text(
-            examples: "cambium find notes Note --where 'title contains[c] \"paris\" and any tags.name == \"trip\"' --limit 10",
-            "cambium find notes Note --where 'created > $day' --set day=2026-11-01 --sort -created,title",
+            examples: "cambium find notes Note --where 'any tags.name == \"trip\"' --limit 10",
+            "cambium find notes Note --where 'created > $t' --set t=2026-11-01T00:00:00Z",
             "cambium find notes Note --select title,items.@count --sort -items.@count",
-            "cambium find notes Item --count --avg price --group-by note.title --having 'count > 2'",
+            "cambium find notes Item --count --group-by note.title --having 'count > 2'",
             "cambium find notes Note --identity 1 --json", "cambium find notes Note --query recent --set days=7 --count",
             "cambium find notes Note --where 'title contains \"paris\"' --sort title --watch"))
 
