@@ -37,7 +37,7 @@ import Testing
         #expect(outcome.code == 64 && outcome.errors.contains("only once"), "\(outcome.errors)")
     }
 
-    @Test func `transaction 0 is not a moment`() throws {
+    @Test func `transaction 0 and numbers of more than 64 bits are not moments`() throws {
         let place = try Workplace.withStore()
         for arguments in [
             ["show", "notes", "Note/1", "--at", "0"], ["label", "notes", "x", "0"], ["restore", "notes", "copy", "--at", "0"],
@@ -46,5 +46,7 @@ import Testing
             #expect(outcome.code == 66 && outcome.errors.contains("The first transaction of a store is 1"), "\(outcome.errors)")
         }
         #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "copy/store.json").path))
+        let huge = try place.run("show", "notes", "Note/1", "--at", String(repeating: "9", count: 30))
+        #expect(huge.code == 66 && huge.errors.contains("the last transaction is 1"), "\(huge.errors)")
     }
 }

@@ -56,6 +56,7 @@ import Testing
     @Test func `numbers and labels are moments without a time`() throws {
         #expect(Moment(argument: "17")?.point() == .transaction(TransactionNumber(rawValue: 17)))
         #expect(Moment(argument: "2026")?.point() == .transaction(TransactionNumber(rawValue: 2026)))
+        #expect(Moment(argument: "18446744073709551616")?.point() == .transaction(TransactionNumber(rawValue: .max)))
         #expect(Moment(argument: "label:yesterday")?.point() == .label("yesterday"))
     }
 

@@ -42,8 +42,8 @@ struct Moment: ExpressibleByArgument {
         case "today": form = .recentDay(age: 0)
         case "yesterday": form = .recentDay(age: 1)
         default:
-            if let number = UInt64(argument), argument.first != "+" {
-                form = .transaction(TransactionNumber(rawValue: number))
+            if let number = Self.number(argument) {
+                form = .transaction(number)
             } else if argument.hasPrefix("label:"), argument.utf8.count > 6 {
                 form = .label(String(argument.dropFirst(6)))
             } else if let time = Self.time(argument) {
@@ -54,6 +54,12 @@ struct Moment: ExpressibleByArgument {
                 return nil
             }
         }
+    }
+
+    /// Returns the number of a transaction. A number of more than 64 bits becomes the greatest one, which no transaction has.
+    private static func number(_ text: String) -> TransactionNumber? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return TransactionNumber(rawValue: UInt64(text) ?? .max)
     }
 
     /// Returns the time of an RFC 3339 text. The seconds are 0 if the text has none, and the time is in UTC if the text has no offset.
