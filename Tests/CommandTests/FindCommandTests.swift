@@ -68,6 +68,17 @@ import Testing
         }
     }
 
+    @Test func `the key of a row is the name of a property, without the mark of a name that is a word`() throws {
+        let place = try Workplace()
+        try place.write(
+            #"{"entities":{"A":{"attributes":{"no":{"type":"int64"},"in":{"type":"string","optional":true}}}}}"#, to: "words.json")
+        #expect(try place.run("init", "notes", "--schema", "words.json").code == 0)
+        #expect(try place.run("insert", "notes", "A", "no=5").code == 0)
+        #expect(try lines(place, "A", "--select", "#no,#in") == [#"{"_id":"A/1","no":5,"in":null}"#])
+        #expect(try lines(place, "A", "--group-by", "#in", "--sum", "#no") == [#"{"group":{"in":null},"sum":{"no":5}}"#])
+        #expect(try place.run("query", "notes", input: "A group by #in sum #no\n").output.hasPrefix("in  sum no\n"))
+    }
+
     @Test func `keys sort, and pages follow an object`() throws {
         let place = try workplace()
         #expect(try ids(place, "--sort", "-items.@count,title") == ["Note/3", "Note/1", "Note/2", "Note/4"])

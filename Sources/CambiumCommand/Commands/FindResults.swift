@@ -52,7 +52,7 @@ struct FindResults {
     /// - Parameter ids: The object of each row; empty if duplicate rows were removed.
     func print(_ rows: [[QueryValue]], _ ids: [ObjectID], _ operands: [Operand]) {
         for (index, row) in rows.enumerated() {
-            var members = zip(operands, row).map { JSONValue.Member($0.description, json($1)) }
+            var members = zip(operands, row).map { JSONValue.Member($0.title, json($1)) }
             if index < ids.count { members.insert(JSONValue.Member("_id", .string(graph.text(of: ids[index]))), at: 0) }
             printRow(Self.unique(members))
         }
@@ -68,14 +68,14 @@ struct FindResults {
         for row in rows {
             var members: [JSONValue.Member] = []
             if !grouping.keys.isEmpty {
-                let keys = zip(grouping.keys, row.group).map { JSONValue.Member($0.description, json($1)) }
+                let keys = zip(grouping.keys, row.group).map { JSONValue.Member($0.title, json($1)) }
                 members.append(JSONValue.Member("group", .object(Self.unique(keys))))
             }
             for function in AggregateFunction.allCases {
                 let results = zip(grouping.aggregates, row.values).filter { $0.0.function == function }
                 if results.isEmpty { continue }
                 let named = results.compactMap { aggregate, value in
-                    aggregate.operand.map { JSONValue.Member($0.description, json(value)) }
+                    aggregate.operand.map { JSONValue.Member($0.title, json(value)) }
                 }
                 members.append(JSONValue.Member(function.rawValue, named.isEmpty ? json(results[0].1) : .object(Self.unique(named))))
             }
@@ -126,6 +126,11 @@ struct FindResults {
             return (try? JSONValue(parsing: writer.bytes)) ?? .null  // A value is written as valid JSON.
         }
     }
+}
+
+extension Operand {
+    /// The path or the aggregate as a key of a row. Unlike in a condition, no name has a `#` before it.
+    var title: String { description.replacing("#", with: "") }
 }
 
 extension QueryPlan {

@@ -138,15 +138,15 @@ struct PromptRun {
             return PromptAnswer(titles: ["count"], rows: [[.value(.int(Int64(count)))]], plan: plan)
         }
         if let grouping {
-            let (rows, plan) = try explained(grouping)
-            let titles = grouping.keys.map(\.description) + grouping.aggregates.map(\.title)
+            let (rows, plan) = try graph.explainedAggregate(query, grouping)
+            let titles = grouping.keys.map(\.title) + grouping.aggregates.map(\.title)
             return PromptAnswer(titles: titles, rows: rows.map { $0.group + $0.values }, plan: plan).limited(query, rowCountMax)
         }
         var limited = query
         let cutsEarly = query.limit == nil && !isDistinct
         if cutsEarly { limited.limit = rowCountMax.map { $0 + 1 } }
         let (rows, ids, plan) = try graph.selected(operands, limited, repeated: isDistinct ? .remove : .keep)
-        let titles = (isDistinct ? [] : ["_id"]) + operands.map { $0.description.replacing("#", with: "") }
+        let titles = (isDistinct ? [] : ["_id"]) + operands.map(\.title)
         let values = isDistinct ? rows : zip(ids, rows).map { [.object($0)] + $1 }
         var answer = PromptAnswer(titles: titles, rows: values, plan: plan).limited(query, rowCountMax)
         if answer.isCut, cutsEarly { answer.total = try graph.count(query) - query.offset }
@@ -164,5 +164,5 @@ struct PromptRun {
 
 extension Aggregate {
     /// The heading of the function's column.
-    fileprivate var title: String { operand.map { "\(function.rawValue) \($0)" } ?? function.rawValue }
+    fileprivate var title: String { operand.map { "\(function.rawValue) \($0.title)" } ?? function.rawValue }
 }
