@@ -62,6 +62,21 @@ import Testing
         #expect(try place.bytes(of: "notes/log/00000000000000000001.log") == log)
     }
 
+    @Test func `a dry run of an import checks its request, and does not record it`() throws {
+        let place = try made()
+        try place.write(#"{"id":2}"#, to: "rows.json")
+        func importing(_ arguments: String...) throws -> Workplace.Outcome {
+            try place.run(executable: Workplace.binary, ["import", "notes", "Note", "rows.json", "--json", "--request", "q"] + arguments)
+        }
+        let dry = try #require(try importing("--dry-run").json.first)
+        #expect(dry["inserted"] as? Int == 1 && dry["transaction"] is NSNull)
+        #expect(try importing().json.first?["transaction"] as? Int == 3)
+        let repeated = try #require(try importing("--dry-run").json.first)
+        #expect(repeated["transaction"] as? Int == 3 && repeated["repeated"] as? Bool == true)
+        #expect(try importing("--dry-run", "--missing", "clear").code == 1)
+        #expect(try importing("--dry-run", "--actor", String(repeating: "x", count: 1025)).code == 65)
+    }
+
     @Test func `a repeated label request returns the first result`() throws {
         let place = try made()
         let first = try #require(try place.run("label", "notes", "here", "--request", "q", "--json").json.first)
