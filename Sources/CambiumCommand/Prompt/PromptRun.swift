@@ -138,7 +138,7 @@ struct PromptRun {
             return PromptAnswer(titles: ["count"], rows: [[.value(.int(Int64(count)))]], plan: plan)
         }
         if let grouping {
-            let (rows, plan) = try graph.explainedAggregate(query, grouping)
+            let (rows, plan) = try explained(grouping)
             let titles = grouping.keys.map(\.title) + grouping.aggregates.map(\.title)
             return PromptAnswer(titles: titles, rows: rows.map { $0.group + $0.values }, plan: plan).limited(query, rowCountMax)
         }
