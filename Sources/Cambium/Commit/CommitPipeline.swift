@@ -131,21 +131,22 @@ final class CommitPipeline: Sendable {
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())
         let isConfirmed = !timeline.isUnconfirmed
-        let observed = writer.recent.isWanted ? (before: timeline.head, metadata: metadata(author, at: now, as: record)) : nil
+        var observed = writer.recent.isWanted ? ObservedCommit(before: timeline.head, metadata(author, at: now, as: record)) : nil
         // `publish` calls the closure before it frees pages. The closure replaces the group's or the writer's reference to the previous
         // version, so that the pages of that version can be freed.
-        let graph = try timeline.publish(draft, isUnconfirmed: isSynced) {
-            if let observed {
-                writer.recent.add($0, after: observed.before, isConfirmed: isConfirmed, observed.metadata) {
-                    timeline.supersededByteCount(of: $0)
-                }
+        let graph = try timeline.publish(draft, isUnconfirmed: isSynced) { graph in
+            if let observed { keep(graph, observed, isConfirmed: isConfirmed) }
+            if isSynced { return queue.add(graph) }
+            writer.show(graph) { previous in
+                // An observer may have begun after `isWanted` was read, and may have read the previous graph. A store in memory cannot
+                // replay this transaction for the observer.
+                guard observed == nil, writer.recent.isWanted, previous.transaction.next == graph.transaction else { return }
+                let late = ObservedCommit(before: previous, metadata(author, at: now, as: record))
+                keep(graph, late, isConfirmed: isConfirmed)
+                observed = late
             }
-            if isSynced { queue.add($0) } else { writer.show($0) }
         }
-        if let observed {
-            let byteCount = timeline.supersededByteCount(of: observed.before)
-            writer.recent.note(byteCount: byteCount, supersededFrom: observed.before.transaction)
-        }
+        if let observed { noteSupersededBytes(observed) }
         timeline.prepareNext()
         writer.noteOpsFile(byteCount: encoded.payload.fileByteCount)
         writer.metrics.noteCommit()

@@ -60,8 +60,15 @@ final class WriterState: @unchecked Sendable {
     var graph: Graph { visible.withLock { $0 } }
 
     /// Shows a graph to readers, unless they already see a newer one.
-    func show(_ graph: Graph) {
-        visible.withLock { if graph.transaction > $0.transaction { $0 = graph } }
+    ///
+    /// - Parameter body: is called with the graph that readers see, directly before `graph` replaces it. No reader can get a graph while
+    ///   `body` runs.
+    func show(_ graph: Graph, _ body: (Graph) -> Void = { _ in }) {
+        visible.withLock { visible in
+            guard graph.transaction > visible.transaction else { return }
+            body(visible)
+            visible = graph
+        }
     }
 
     /// Shows readers a packed graph (in which rows were moved so that pages become free) instead of the graph of the same transaction. Both

@@ -32,7 +32,7 @@ extension Store {
     ///   - last: The last transaction that the consumer knows; `.none` to begin with the first transaction.
     ///   - delivery: Whether a slow consumer receives each transaction or one difference.
     public func changes(from last: TransactionNumber, _ delivery: ChangeDelivery = .every) -> ChangeSequence {
-        changes(from: last, delivery, graph)
+        begin(delivery, after: last, knowing: graph)
     }
 
     /// Returns the transactions that readers see after this call, with their changes. Otherwise does the same as `changes(from:_:)`.
@@ -40,24 +40,30 @@ extension Store {
     /// This call determines where the sequence begins, not `makeAsyncIterator()` or the first `next()`. So a program that calls this method
     /// before a write receives the transaction of the write, even if it asks for the first element later.
     ///
-    /// ```swift
-    /// var updates = store.changes().makeAsyncIterator()
-    /// try store.save(&note)
-    /// let committed = try await updates.next()
-    /// ```
-    public func changes(_ delivery: ChangeDelivery = .every) -> ChangeSequence {
-        let newest = graph
-        return changes(from: newest.transaction, delivery, newest)
-    }
+    ///     var updates = store.changes().makeAsyncIterator()
+    ///     try store.save(&note)
+    ///     let committed = try await updates.next()
+    public func changes(_ delivery: ChangeDelivery = .every) -> ChangeSequence { begin(delivery, after: nil, knowing: nil) }
 
     /// - Parameter graph: A graph that readers have seen. If this graph is the graph after `last`, the first difference is computed from
     ///   this graph, without a replay.
     func changes(from last: TransactionNumber, _ delivery: ChangeDelivery, _ graph: Graph) -> ChangeSequence {
+        begin(delivery, after: last, knowing: graph)
+    }
+
+    /// - Parameters:
+    ///   - last: The last transaction that the consumer knows; `nil` for the newest one.
+    ///   - known: A graph that readers have seen; `nil` for the newest one.
+    private func begin(_ delivery: ChangeDelivery, after last: TransactionNumber?, knowing known: Graph?) -> ChangeSequence {
         let seat = ObserverSeat(self, delivery)
+        // From now on, the store keeps its newest versions for the observer. If the graph were read first, the store would lack the version
+        // of a transaction in between, and a store in memory cannot replay it.
+        if delivery == .every { seat.leave(ObserverSeat.Held()) }
+        let graph = known ?? graph
+        let last = last ?? graph.transaction
         // Keeps the graph for the observer, because a store in memory cannot replay the transactions between this call and the first
         // delivery.
-        let known = delivery == .coalesced && graph.transaction == last ? graph : nil
-        seat.leave(ObserverSeat.Held(graph: known))
+        if delivery == .coalesced { seat.leave(ObserverSeat.Held(graph: graph.transaction == last ? graph : nil)) }
         return ChangeSequence(store: self, last: last, delivery: delivery, seat: seat)
     }
 }

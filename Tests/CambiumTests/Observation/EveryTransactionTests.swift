@@ -1,4 +1,6 @@
+import CambiumBytes
 import CambiumTesting
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -117,6 +119,36 @@ import Testing
         #expect(await errorCode { _ = try await changes.next() } == .expired)
         #expect(try await changes.next() == nil)
         #expect(await errorCode { _ = try await store.changes(from: number(1)).first { _ in true } } == .expired)
+    }
+
+    @Test func `a consumer that begins while another thread writes misses nothing, also in a store in memory`() async throws {
+        let store = try Store.inMemory(schema: Notes.schema)
+        let note = try #require(try store.addNote(1).graph.objects(of: "Note").first)
+        let written = Atomic(0)
+        let limit = Atomic(0)
+        let isDone = Atomic(false)
+        let writer = DedicatedThread {
+            while !isDone.load(ordering: .relaxed) {
+                let number = written.load(ordering: .relaxed)
+                if number >= limit.load(ordering: .relaxed) { continue }
+                do { try store.setTitle(of: note, to: "\(number)") } catch { Issue.record("\(error)") }
+                written.store(number + 1, ordering: .relaxed)
+            }
+        }
+        // The writer is never so far ahead that the store drops the versions of a consumer.
+        func letWrite() { limit.store(written.load(ordering: .relaxed) + 1000, ordering: .relaxed) }
+        var failureCount = 0
+        for _ in 0..<200 {
+            letWrite()
+            var changes = store.changes().makeAsyncIterator()
+            letWrite()
+            let failure = await errorCode { _ = try await changes.next() }
+            if failure != nil { failureCount += 1 }
+        }
+        isDone.store(true, ordering: .relaxed)
+        writer?.join()
+        #expect(failureCount == 0)
+        try store.close()
     }
 
     @Test func `a migration is delivered as a change of the schema`() async throws {
