@@ -254,6 +254,33 @@ import Testing
         #expect(try CheckpointRecord.list(volume).allSatisfy { $0.rawValue > 8 } && follower.advance() == 1)
     }
 
+    @Test func `a reader gets the graph of a follower while the follower releases its old pages`() throws {
+        let volume = SharedVolume()
+        let store = try checkpointed(volume.memory)
+        let follower = try StoreFollower(volume)
+        let areInTime = Guarded<[Bool]>([])
+        volume.onRelease.withLock { body in
+            body = {
+                let done = DispatchSemaphore(value: 0)
+                _ = DedicatedThread.run {
+                    _ = follower.graph
+                    done.signal()
+                }
+                let isInTime = done.wait(timeout: .now() + .seconds(5)) == .success
+                areInTime.withLock { $0.append(isInTime) }
+            }
+        }
+        for number in 1...2 {
+            try insert(store, number)
+            try store.checkpoint()
+            try follower.advance()
+        }
+        try follower.advance()
+        volume.onRelease.withLock { $0 = nil }
+        #expect(areInTime.withLock { $0 } == [true])
+        try store.close()
+    }
+
     @Test func `a follower releases its first checkpoint even if the newest checkpoint is corrupt`() throws {
         let volume = MemoryVolume()
         let store = try checkpointed(volume)
@@ -310,5 +337,29 @@ import Testing
         }
         #expect(isTask.withLock { $0 } == false)
         while gone != nil { await Task.yield() }
+    }
+}
+
+/// Files in memory that report when a shared lock on one of them is released.
+private final class SharedVolume: OverMemory {
+    let memory = MemoryVolume()
+    let onRelease = Guarded<(@Sendable () -> Void)?>(nil)
+
+    var name: String { "shared" }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile { try memory.open(path, mode) }
+    func share(_ path: String) throws(CambiumError) -> any VolumeLock { Share(lock: try memory.share(path), volume: self) }
+
+    private final class Share: VolumeLock {
+        private let lock: any VolumeLock
+        private let volume: SharedVolume
+
+        init(lock: any VolumeLock, volume: SharedVolume) {
+            self.lock = lock
+            self.volume = volume
+        }
+
+        deinit { if let body = volume.onRelease.withLock({ $0 }) { body() } }
+
+        func unlock() { lock.unlock() }
     }
 }

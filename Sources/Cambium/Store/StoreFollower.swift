@@ -115,7 +115,13 @@ public final class StoreFollower: @unchecked Sendable {
             let transaction = moved.timeline.head.transaction
             guard transaction >= read else { return 0 }
             position = moved
-            newest.withLock { $0 = moved.timeline }
+            // The old timeline is released outside of the lock, because its release may free all pages of a store, and readers wait for the
+            // lock.
+            let old = newest.withLock { timeline in
+                defer { timeline = moved.timeline }
+                return timeline
+            }
+            _ = consume old
             return Int(clamping: transaction.rawValue - read.rawValue)
         } catch let error as CambiumError where error.code == .notFound || error.code == .damaged {
             return 0
