@@ -163,6 +163,18 @@ import Testing
         #expect(past.memory.viewCount == 0 && past.memory.byteCount == 0)
     }
 
+    @Test func `a closed store shows earlier moments, and keeps none of them`() throws {
+        let (store, volume, digests) = try made(60)
+        let past = try #require(store.past)
+        for number in [14, 25] { _ = try store.graph(at: moment(number)) }
+        #expect(past.memory.viewCount == 2)
+        try store.close()
+        #expect(try store.graph(at: moment(25)).digest() == digests[24])
+        #expect(past.memory.viewCount == 0)
+        // Another process can drop every checkpoint that the closed store has used.
+        #expect(try CheckpointRecord.list(volume).allSatisfy { try !volume.isShared(CheckpointRecord.path($0)) })
+    }
+
     @Test func `many threads read moments while another writes, makes checkpoints and compacts`() throws {
         let (store, volume, digests) = try made(80, checkpointEvery: 20)
         let past = EarlierGraphs(volume)

@@ -24,6 +24,8 @@ package final class EarlierGraphs: Sendable {
         var views: [EarlierView] = []
         /// The number of times that all views were released.
         var forgottenCount = 0
+        /// Whether no view is kept any longer, because the store was closed.
+        var isEnded = false
         var replayedCount = 0
     }
 
@@ -59,11 +61,20 @@ package final class EarlierGraphs: Sendable {
     }
 
     /// Releases everything that is kept: the memory, and the checkpoints that the kept moments use.
-    package func forget() {
-        state.withLock { state in
-            state.views = []
-            state.forgottenCount += 1
+    package func forget() { release { $0.forgottenCount += 1 } }
+
+    /// Releases everything that is kept, and keeps nothing from now on. Call this method when the store is closed: a program may hold the
+    /// closed store for a long time, and other processes could not drop the checkpoints of its views.
+    func end() { release { $0.isEnded = true } }
+
+    private func release(_ change: (inout State) -> Void) {
+        let released = state.withLock { state in
+            change(&state)
+            defer { state.views = [] }
+            return state.views
         }
+        // The views are released outside of the lock, because their release may free many pages.
+        _ = consume released
     }
 
     /// The number of kept moments, and the number of bytes of memory that they hold, not counting mapped pages.
@@ -114,16 +125,21 @@ package final class EarlierGraphs: Sendable {
     private func keep(_ view: EarlierView, replayedCount: Int, _ forgottenCount: Int) -> Graph {
         // Reads the graph first: as soon as the view is kept, another thread may take it and advance it.
         let graph = view.graph
-        state.withLock { state in
+        let released = state.withLock { state -> [EarlierView] in
             state.replayedCount += replayedCount
-            // If `forget` was called while this thread used the view, the view is released, too.
-            guard state.forgottenCount == forgottenCount else { return }
+            // If `forget` or `end` was called while this thread used the view, the view is released, too.
+            guard state.forgottenCount == forgottenCount, !state.isEnded else { return [] }
             state.views.append(view)
+            var released: [EarlierView] = []
             var byteCount = state.views.reduce(0) { $0 + $1.byteCount }
             while state.views.count > viewCountMax || byteCount > byteCountMax, !state.views.isEmpty {
-                byteCount -= state.views.removeFirst().byteCount
+                let oldest = state.views.removeFirst()
+                byteCount -= oldest.byteCount
+                released.append(oldest)
             }
+            return released
         }
+        _ = consume released
         return graph
     }
 }

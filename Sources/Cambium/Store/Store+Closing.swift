@@ -12,7 +12,8 @@ extension Store {
     ///
     /// Graphs of the store can still be read, and stay unchanged even if another process then writes to the store. A lease (a small file)
     /// ensures this: it lists the chunks of the store's files that these graphs map. If the lease cannot be written, the lock is released
-    /// only when the last of these graphs is released. Complexity: O(chunks).
+    /// only when the last of these graphs is released. The store releases the graphs of earlier moments that it kept for `graph(at:)`, and
+    /// keeps no more of them. Complexity: O(chunks).
     public func close() throws(CambiumError) {
         try writer.checkOutsideOfWrites("close")
         try writer.closing.hold { () throws(CambiumError) in try closeOnce() }
@@ -30,6 +31,7 @@ extension Store {
         guard wasOpen else { return }
         defer {
             writer.bell.end()
+            past?.end()
             writer.releaseStoreLock()
         }
         checkpoints?.checkpointer.end()
@@ -61,6 +63,7 @@ extension Store {
         checkpoints?.checkpointer.end()
         commits.sealing?.abandon()
         writer.bell.end()
+        past?.end()
         writer.abandonStoreLock()
     }
 }

@@ -2,8 +2,8 @@ public import CambiumGraph
 import CambiumModel
 
 extension Store {
-    /// Returns the graph at a moment that is not later than the newest graph. The store keeps the graphs of the last few requests. A replay
-    /// continues from the latest of these graphs that is not after the moment.
+    /// Returns the graph at a moment that is not later than the newest graph. An open store keeps the graphs of the last few requests.
+    /// A replay continues from the latest of these graphs that is not after the moment.
     ///
     /// ```swift
     /// let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
