@@ -70,6 +70,21 @@ import Testing
         #expect(again.graph.objectCount == 1)
     }
 
+    @Test func `a transaction that changes nothing never has an unknown outcome`() throws {
+        let volume = GatedVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        volume.isShut.store(true, ordering: .relaxed)
+        let first = try store.enqueue { try $0.insert("Note", ["id": .int(1)]) }.ticket
+        volume.arrivals.wait()
+        let reading = try store.enqueue { _ in }.ticket
+        volume.isBroken.store(true, ordering: .relaxed)
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        #expect([first, reading].map(outcome) == [.outcomeUnknown, .ioFailure])
+        #expect(code { try store.write { _ in } } == .notWritable)
+        #expect(code { try store.close() } == .outcomeUnknown)
+    }
+
     /// Returns a store in which a second transaction was staged, and never written, because the sync of the first one failed. Also returns
     /// the tickets of both transactions, and the object that reports to refs whether the second one was committed.
     private func failedSync() throws -> (store: Store, tickets: [Ticket], known: TransactionOutcome) {

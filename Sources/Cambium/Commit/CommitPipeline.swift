@@ -54,7 +54,9 @@ final class CommitPipeline: Sendable {
             try transaction.checkUsable()
             // The store remembers a request with its outcome, so a request that changed nothing becomes a transaction without ops.
             if transaction.ops.opCount == 0, author.requestID == nil || transaction.isRehearsal {
-                return queue.join(nil, transaction.takeDraft().original, level, waiter)
+                var pending = queue.join(nil, transaction.takeDraft().original, level, waiter)
+                pending.isEmpty = true
+                return pending
             }
             let outcome = transaction.outcome
             let pending = try publish(transaction, author, checks, level, waiter, upkeep: &upkeep)

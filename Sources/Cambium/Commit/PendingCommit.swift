@@ -22,10 +22,12 @@ struct PendingCommit: Sendable {
     /// The error of a commit that did nothing, because its request was applied earlier. It is reported once the transaction of that request
     /// is durable.
     var refusal: CambiumError?
+    /// Whether the transaction changed nothing. Such a commit waits only because the changes that it may have read must become durable.
+    var isEmpty = false
 
     /// The result of the commit, provided that it becomes as durable as it must be.
     var result: Result<Receipt, CambiumError> {
-        if let failure = fate?.failure { return .failure(failure) }
+        if let failure = fate?.failure { return .failure(own(failure)) }
         if let refusal { return .failure(refusal) }
         guard let graph = graph ?? group?.graph else { preconditionFailure("A commit without a graph is in a group that has one.") }
         let share = byteCount + (isStaged ? group?.shareByteCount ?? 0 : 0)
@@ -36,7 +38,7 @@ struct PendingCommit: Sendable {
     func result(of outcome: CommitGroup.Outcome) -> Result<Receipt, CambiumError> {
         switch outcome {
         case .success: result
-        case .failure(let cause): .failure(failure(cause))
+        case .failure(let cause): .failure(own(failure(cause)))
         }
     }
 
@@ -50,6 +52,19 @@ struct PendingCommit: Sendable {
             .ioFailure,
             "An earlier write to the disk failed, so this transaction was not written. Repeat the transaction. The earlier error: "
                 + cause.message,
+            underlying: cause)
+    }
+
+    /// Returns the error of this commit if the disk failed. The outcome of a transaction that changed nothing is always known, whatever
+    /// became of the changes that it may have read.
+    private func own(_ error: CambiumError) -> CambiumError {
+        guard isEmpty, error.code == .outcomeUnknown else { return error }
+        let cause = error.underlying as? CambiumError ?? error
+        if cause.code == .notWritable { return cause }
+        return CambiumError(
+            .ioFailure,
+            "The disk failed before earlier transactions were durable, so the store may or may not contain them. This call changed "
+                + "nothing. Open the store again, and repeat the call. The cause: \(cause.message)",
             underlying: cause)
     }
 
