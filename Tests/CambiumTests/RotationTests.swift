@@ -153,4 +153,32 @@ import Testing
         #expect(store.pageFindings.isEmpty)
         #expect(try LogDirectory.segments(rotating.volume.memory).count == 1)
     }
+
+    @Test func `no segment is begun after a sync has failed`() throws {
+        let volume = GatedVolume()
+        var tuning = LogTuning.tiny
+        (tuning.sealsSegments, tuning.segmentByteCount) = (false, 1000)
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, tuning: tuning)
+        let log = try #require(store.writer.log)
+        var frameByteCount = 0
+        while log.position + frameByteCount < tuning.segmentByteCount {
+            let before = log.position
+            try Rotating.insert(store)
+            frameByteCount = log.position - before
+        }
+        volume.isShut.store(true, ordering: .relaxed)
+        let first = try store.enqueue { try $0.insert("Memo") }.ticket
+        volume.arrivals.wait()
+        // The segment is full now, so the next transaction is staged for another segment.
+        let second = try store.enqueue { try $0.insert("Memo") }.ticket
+        #expect(log.pendingRotation != nil)
+        volume.isBroken.store(true, ordering: .relaxed)
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        #expect(codes([first, second]) == [.outcomeUnknown, .ioFailure])
+        // Later syncs of the same file may succeed although the bytes are lost.
+        volume.isBroken.store(false, ordering: .relaxed)
+        #expect(Failing.of { try store.close() } == .outcomeUnknown)
+        #expect(try LogDirectory.segments(volume.memory).count == 1)
+    }
 }

@@ -108,8 +108,9 @@ extension CambiumError {
 }
 
 extension LogWriter {
-    /// The rotation to a segment whose file the writer does not have yet; `nil` if there is no rotation.
-    package var pendingRotation: SegmentRotation? { rotation }
+    /// The rotation to a segment whose file the writer does not have yet; `nil` if there is no rotation. It is also `nil` if the writer is
+    /// poisoned, because such a writer changes nothing on the disk.
+    package var pendingRotation: SegmentRotation? { poison == nil ? rotation : nil }
 
     /// Ends the current segment in memory. Transactions that are staged from now on belong to the next segment. The caller ensures that no
     /// transaction is staged when it calls this method.
