@@ -85,6 +85,14 @@ import Testing
         #expect(code { try store.close() } == .outcomeUnknown)
     }
 
+    @Test func `a checkpoint whose sync fails has a known outcome`() throws {
+        let (volume, store) = try broken(.buffered(every: .seconds(3600)))
+        volume.fail(at: volume.operationCount, with: EIO)
+        #expect(code { _ = try store.checkpoint() } == .ioFailure)
+        #expect(code { _ = try store.checkpoint() } == .notWritable)
+        #expect(code { try store.close() } == .outcomeUnknown)
+    }
+
     /// Returns a store in which a second transaction was staged, and never written, because the sync of the first one failed. Also returns
     /// the tickets of both transactions, and the object that reports to refs whether the second one was committed.
     private func failedSync() throws -> (store: Store, tickets: [Ticket], known: TransactionOutcome) {

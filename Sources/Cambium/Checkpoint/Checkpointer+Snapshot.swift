@@ -18,7 +18,9 @@ extension Checkpointer {
     /// Waits until every earlier transaction, and everything else that was written to the log, is durable. The writer's lock is free while
     /// this method waits. If the store is being closed, the log stays open until the checkpoint is complete.
     func syncLog() throws(CambiumError) {
-        let pending = writer.lock.hold(as: .checkpoint) { queue.join(nil, timeline.head, .synced, .thread) }
+        var pending = writer.lock.hold(as: .checkpoint) { queue.join(nil, timeline.head, .synced, .thread) }
+        // A checkpoint commits nothing, so its outcome is known even if the sync fails.
+        pending.isEmpty = true
         _ = try queue.settle(pending)
         // If another thread's sync failed while this thread was waiting, the log may lack bytes although this sync succeeded. In that case,
         // `beginSync` throws.

@@ -8,8 +8,8 @@ extension Store {
     /// several MiB, and before the store is closed.
     ///
     /// Throws `.ioFailure` if a disk operation fails; in that case, the existing checkpoints stay, and nothing else changes. Throws
-    /// `.invalidInput` for a store in memory, and `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the
-    /// last checkpoint).
+    /// `.notWritable` if the store was closed, or if an earlier write or sync has failed. Throws `.invalidInput` for a store in memory, and
+    /// `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the last checkpoint).
     @discardableResult
     public func checkpoint() throws -> CheckpointReceipt {
         try writer.checkOutsideOfWrites("checkpoint")
