@@ -52,10 +52,14 @@ import Testing
         #expect(manager.changeCurrentDirectoryPath(directory))
         let store = try Store.create(at: "notes", schema: Notes.schema)
         let follower = try StoreFollower(of: "notes")
+        let log = try TransactionLog(of: "notes")
         #expect(manager.changeCurrentDirectoryPath(other))
         try insert(store, 1)
         try store.checkpoint()
         #expect(try follower.advance() == 1)
+        var numbers: [UInt64] = []
+        try log.forEach { numbers.append($0.number.rawValue) }
+        #expect(numbers == [1, 2])
         try store.close()
         #expect(try manager.contentsOfDirectory(atPath: other) == [])
         #expect(try ReadOnlyStore(at: directory + "/notes").recovery.checkpoint.rawValue == 2)

@@ -50,7 +50,7 @@ public struct TransactionLog {
     }
 
     /// Opens the log of a store. Throws `.notFound` if there is no store, `.damaged` if its settings cannot be read.
-    public init(of path: String) throws(CambiumError) { try self.init(SystemVolume(root: path)) }
+    public init(of path: String) throws(CambiumError) { try self.init(SystemVolume(fixed: path)) }
 
     package init(_ volume: any Volume) throws(CambiumError) { reader = try LogReader(volume) }
 
