@@ -98,6 +98,14 @@ import Testing
         #expect(try checkpoints == [4] && store.metrics.checkpointCount == 1)
     }
 
+    @Test func `an automatic checkpoint that finds the store closed is not a failure`() throws {
+        let store = try Store.notes()
+        try store.addNote(1)
+        try store.close()
+        try #require(store.checkpoints).attempt()
+        #expect(store.checkpointFailure == nil && store.metrics.failedCheckpointCount == 0)
+    }
+
     @Test func `closing a store makes the checkpoint that failed before`() throws {
         let store = try made { ($0.checkpointByteCount, $0.closingCheckpointByteCount) = (20_000, 20_000) }
         volume.beforeListing.withLock { $0 = [{ throw CambiumError(.ioFailure, "The disk refuses.") }] }

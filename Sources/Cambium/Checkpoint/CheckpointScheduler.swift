@@ -73,9 +73,14 @@ final class CheckpointScheduler: Sendable {
             if receipt.byteCount > 0 { writer.metrics.upkeep.withLock { $0.noteCheckpoint(ticks: TickClock.ticks(since: begin)) } }
             return receipt
         } catch {
-            writer.metrics.upkeep.withLock { $0.failedCheckpointCount += 1 }
+            if !isRefusal(error) { writer.metrics.upkeep.withLock { $0.failedCheckpointCount += 1 } }
             throw error
         }
+    }
+
+    /// Whether an error only states that the store was closed. Then no checkpoint has failed: closing makes one if it is worthwhile.
+    private func isRefusal(_ error: any Error) -> Bool {
+        (error as? CambiumError)?.code == .notWritable && writer.lock.hold { writer.isClosed }
     }
 
     /// Makes a checkpoint before the store is closed, if opening the store again would take long without it.
@@ -85,10 +90,13 @@ final class CheckpointScheduler: Sendable {
         if tailByteCount >= tuning.closingCheckpointByteCount { attempt() }
     }
 
-    /// Makes an automatic checkpoint, and records its failure.
+    /// Makes an automatic checkpoint, and records its failure. Does nothing more if the store was closed in the meantime.
     func attempt() {
         var failure: CambiumError?
-        do { _ = try checkpoint() } catch { failure = error as? CambiumError ?? CambiumError(.ioFailure, "\(error)") }
+        do { _ = try checkpoint() } catch {
+            if isRefusal(error) { return }
+            failure = error as? CambiumError ?? CambiumError(.ioFailure, "\(error)")
+        }
         state.withLock { state in
             state.isQueued = false
             state.failure = failure
