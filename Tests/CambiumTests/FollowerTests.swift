@@ -281,6 +281,24 @@ import Testing
         try store.close()
     }
 
+    @Test func `a follower whose next transactions are retired continues with the checkpoint that replaces them`() throws {
+        let volume = MemoryVolume()
+        let store = try checkpointed(volume)
+        let follower = try StoreFollower(volume)
+        let before = follower.graph
+        for number in 1...3 {
+            try insert(store, number)
+            try store.compact(.checkpoints(1))
+        }
+        try insert(store, 4)
+        #expect(try follower.advance() == 4)
+        #expect(follower.graph.digest() == store.graph.digest() && before.objectCount == 1)
+        try insert(store, 5)
+        #expect(try follower.advance() == 1)
+        #expect(follower.graph.digest() == store.graph.digest())
+        try store.close()
+    }
+
     @Test func `a follower releases its first checkpoint even if the newest checkpoint is corrupt`() throws {
         let volume = MemoryVolume()
         let store = try checkpointed(volume)

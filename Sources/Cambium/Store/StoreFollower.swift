@@ -20,6 +20,8 @@ public final class StoreFollower: @unchecked Sendable {
     private let advancing = WriterLock()
     private let volume: any Volume
     private let tuning: LogTuning
+    /// The id of the store, 16 bytes.
+    private let store: [UInt8]
     @exclusivity(unchecked) private var position: Position
     /// Whether transactions were read since the follower last searched for newer checkpoints.
     @exclusivity(unchecked) private var hasAdvanced = true
@@ -49,7 +51,7 @@ public final class StoreFollower: @unchecked Sendable {
     package init(_ volume: any Volume, tuning: LogTuning = .standard) throws {
         let reader = try LogReader(volume)
         let begun = try Replay.reading(reader) { replay in try Self.begin(reader, replay) }
-        (self.volume, self.tuning, position) = (volume, tuning, begun)
+        (self.volume, self.tuning, store, position) = (volume, tuning, reader.settings.store, begun)
         newest = Guarded(begun.timeline)
     }
 
@@ -67,9 +69,10 @@ public final class StoreFollower: @unchecked Sendable {
     /// Applies the transactions that were committed since the last call, and returns their number.
     ///
     /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
-    /// next transactions were retired before they were read; a new follower begins after them. After an error, the graph is unchanged. The
-    /// log may end with bytes that do not verify. They are left to the next call, because the writer may be writing them. If another thread
-    /// is executing this method, the call waits for that thread.
+    /// store no longer exists. After an error, the graph is unchanged. The log may end with bytes that do not verify. They are left to the
+    /// next call, because the writer may be writing them. If another thread is executing this method, the call waits for that thread.
+    ///
+    /// If the next transactions were retired before they were read, the follower continues with the checkpoint that replaces them.
     ///
     /// If the follower has read all transactions of at least two newer checkpoints, it continues from the newest sound one of them. The
     /// writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages are freed with the
@@ -84,9 +87,18 @@ public final class StoreFollower: @unchecked Sendable {
                 hasAdvanced = count > 0
                 if count > 0 { return count }
             }
-            let count = try Self.advance(&position)
+            let count = try read()
             if count > 0 { hasAdvanced = true }
             return count
+        }
+    }
+
+    /// Applies the next transactions, and returns their number.
+    private func read() throws -> Int {
+        do {
+            return try Self.advance(&position)
+        } catch let error as CambiumError where error.code == .notFound {
+            return try restart(after: error)
         }
     }
 
@@ -114,18 +126,34 @@ public final class StoreFollower: @unchecked Sendable {
             let moved = try Self.begin(reader, start)
             let transaction = moved.timeline.head.transaction
             guard transaction >= read else { return 0 }
-            position = moved
-            // The old timeline is released outside of the lock, because its release may free all pages of a store, and readers wait for the
-            // lock.
-            let old = newest.withLock { timeline in
-                defer { timeline = moved.timeline }
-                return timeline
-            }
-            _ = consume old
-            return Int(clamping: transaction.rawValue - read.rawValue)
+            return enter(moved, after: read)
         } catch let error as CambiumError where error.code == .notFound || error.code == .damaged {
             return 0
         }
+    }
+
+    /// Continues with the newest checkpoint, because the next transactions were retired before they were read. Returns the number of
+    /// transactions that were committed in the meantime. Throws `error` if this is another store, or if it has no later transaction.
+    private func restart(after error: CambiumError) throws -> Int {
+        let read = position.timeline.head.transaction
+        let reader = try LogReader(volume)
+        guard reader.settings.store == store else { throw error }
+        let begun = try Replay.reading(reader) { replay in try Self.begin(reader, replay) }
+        guard begun.timeline.head.transaction > read else { throw error }
+        return enter(begun, after: read)
+    }
+
+    /// Continues from another position, and returns the number of its transactions after `read`.
+    private func enter(_ other: Position, after read: TransactionNumber) -> Int {
+        position = other
+        // The old timeline is released outside of the lock, because its release may free all pages of a store, and readers wait for the
+        // lock.
+        let old = newest.withLock { timeline in
+            defer { timeline = other.timeline }
+            return timeline
+        }
+        _ = consume old
+        return Int(clamping: other.timeline.head.transaction.rawValue - read.rawValue)
     }
 
     /// Returns a replay that begins with the first of these checkpoints that still exists and is not corrupt. Returns `nil` if there is no
