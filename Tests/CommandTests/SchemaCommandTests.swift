@@ -51,6 +51,18 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
+    @Test func `an absent default differs from the text none, and a default of true from a flag`() throws {
+        func schema(title: String, done: String) -> String {
+            #"{"entities": {"Note": {"attributes": {"title": {"type": "string"\#(title)}, "done": {"type": "bool"\#(done)}}}}}"#
+        }
+        let place = try Workplace()
+        try place.write(schema(title: "", done: #", "default": true"#), to: "before.json")
+        try place.write(schema(title: #", "default": "none""#, done: ""), to: "after.json")
+        #expect(try place.run("init", "notes", "--schema", "before.json").code == 0)
+        let output = try place.run("schema", "notes", "--set", "after.json").output
+        #expect(output.contains(#"Note.title  default none -> "none""#) && output.contains("Note.done   default true -> none"), "\(output)")
+    }
+
     @Test func `losses of moved properties and of entities with another parent are reported`() throws {
         func schema(animal: String = "", pet: String, cat: String, kitten: String = "") -> String {
             #"""

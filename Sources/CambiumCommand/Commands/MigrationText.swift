@@ -78,6 +78,8 @@ struct MigrationText {
         case ("order", _, _): return "in another order"
         case ("optional", nil, _): return "optional"
         case ("optional", _, nil): return "mandatory"
+        // The default of a Boolean attribute may be `true`. It is a value, and not a flag that the attribute has or lacks.
+        case ("default", _, _): return "default \(pair(change.before, change.after))"
         case (_, let before, "true"?) where before == nil: return aspect
         case (_, "true"?, nil): return "not \(aspect)"
         default: return "\(aspect) \(pair(change.before, change.after))"
@@ -86,12 +88,16 @@ struct MigrationText {
 
     private static func pair(_ before: String?, _ after: String?) -> String { "\(plain(before)) -> \(plain(after))" }
 
-    /// Returns a name without the quotes of JSON. Any other text keeps its quotes, which show where the text ends.
+    /// The output for a value that is absent.
+    private static let absent = "none"
+
+    /// Returns a name without the quotes of JSON. Any other text keeps its quotes, which show where the text ends. The text `none` keeps
+    /// them, too, because it would look like an absent value.
     private static func plain(_ text: String?) -> String {
-        guard let text else { return "none" }
+        guard let text else { return absent }
         let inner = text.dropFirst().dropLast()
         let isName = text.hasPrefix("\"") && !inner.isEmpty && inner.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
-        return isName ? String(inner) : text
+        return isName && inner != absent ? String(inner) : text
     }
 
     private func affected(_ entry: MigrationReport.Entry) -> String {
