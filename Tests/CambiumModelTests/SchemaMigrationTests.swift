@@ -43,6 +43,15 @@ import Testing
             ])
     }
 
+    @Test func `another order of declaration is reported once, for the first entity that moved`() throws {
+        let (tag, page) = (#""Tag":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}}}"#, #""Page":{}"#)
+        let turned = #""Tag":{"attributes":{"b":{"type":"bool"},"a":{"type":"bool"}}}"#
+        #expect(try changes("\(note),\(tag),\(page)", "\(note),\(page),\(tag)") == ["changed Page order"])
+        #expect(try changes("\(note),\(tag)", "\(note),\(turned)") == ["changed Tag order"])
+        #expect(try changes("\(note),\(tag)", "\(turned),\(note)") == ["changed Tag order"])
+        #expect(try changes("\(note),\(tag)", "\(page),\(tag),\(note)") == ["added Page", "changed Tag order"])
+    }
+
     @Test func `a renamed entity or property keeps its number, and renamedFrom may stay in the file`() throws {
         let after = #""Memo":{"renamedFrom":"Note","attributes":{"name":{"type":"string","renamedFrom":"title"},"year":{"type":"int32"}}}"#
         let first = try migration(note, after)

@@ -218,22 +218,22 @@ struct SchemaComparison {
 
     /// Records changes to the order in which entities and properties are declared. The order matters because commands and exports use it.
     private mutating func compareOrder() {
-        let entities = (old.entities.compactMap(\.number), new.entities.compactMap(\.number))
-        if Self.isReordered(entities.0, entities.1), let first = new.entities.first {
-            changes.append(SchemaChange(.changed, first.name, aspect: "order", old: .init(first.number), new: .init(first.number)))
-        }
+        let moved = Self.firstReordered(old.entities.compactMap(\.number), new.entities.compactMap(\.number))
         for entity in new.entities {
             guard let before = matcher.entities[entity.name].flatMap({ oldByName[$0] }) else { continue }
+            // If both an entity and its properties moved, one change states it.
             let isReordered =
-                Self.isReordered(before.attributes.compactMap(\.number), entity.attributes.compactMap(\.number))
-                || Self.isReordered(before.relationships.compactMap(\.number), entity.relationships.compactMap(\.number))
+                (moved != nil && entity.number == moved)
+                || Self.firstReordered(before.attributes.compactMap(\.number), entity.attributes.compactMap(\.number)) != nil
+                || Self.firstReordered(before.relationships.compactMap(\.number), entity.relationships.compactMap(\.number)) != nil
             if isReordered {
                 changes.append(SchemaChange(.changed, entity.name, aspect: "order", old: .init(before.number), new: .init(entity.number)))
             }
         }
     }
 
-    private static func isReordered(_ before: [UInt16], _ after: [UInt16]) -> Bool {
-        before.filter(Set(after).contains) != after.filter(Set(before).contains)
+    /// Returns the first number in `after` that has another place among the numbers of both arrays, or `nil` if their order is the same.
+    private static func firstReordered(_ before: [UInt16], _ after: [UInt16]) -> UInt16? {
+        zip(before.filter(Set(after).contains), after.filter(Set(before).contains)).first { $0 != $1 }?.1
     }
 }
