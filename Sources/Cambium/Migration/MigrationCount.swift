@@ -3,8 +3,16 @@ import CambiumModel
 
 /// Counts the objects and values that each change of a migration affects, in the graph before the migration.
 struct MigrationCount {
-    let migration: SchemaMigration
-    let graph: Graph
+    private let migration: SchemaMigration
+    private let graph: Graph
+    /// The attributes whose definition has become mandatory, or optional.
+    private let changedPresence: Set<SchemaChange.Subject>
+
+    init(_ migration: SchemaMigration, _ graph: Graph) {
+        self.migration = migration
+        self.graph = graph
+        changedPresence = Set(migration.changes.filter { $0.aspect == "optional" }.compactMap(\.new))
+    }
 
     private var old: Schema { migration.before }
     private var new: Schema { migration.after }
@@ -82,11 +90,19 @@ struct MigrationCount {
             let filled = isFilled ? graph.fullCount(of: attribute.root, in: gaining) : 0
             return (filled, graph.valueCount(of: attribute, in: losing).present)
         case (.changed, "type"): return (graph.valueCount(of: attribute, in: staying).present, 0)
-        case (.changed, "optional") where attribute.isOptional:
-            let isFilled = after.first?.attribute(attribute.number)?.defaultValue.isNull == false
-            return (isFilled ? graph.valueCount(of: attribute, in: staying).missing : 0, 0)
+        case (.changed, "optional") where attribute.isOptional: return (filledCount(attribute, staying, after), 0)
+        case (.changed, "derived") where attribute.isOptional:
+            // A derived attribute can be optional although its definition is mandatory. Then no other change counts its nulls.
+            let isCounted = change.new.map(changedPresence.contains) ?? true
+            return (isCounted ? 0 : filledCount(attribute, staying, after), 0)
         default: return (0, 0)
         }
+    }
+
+    /// Returns the number of nulls that the default replaces because an attribute becomes mandatory.
+    private func filledCount(_ attribute: Attribute, _ staying: Set<EntityNumber>, _ after: [Entity]) -> Int {
+        guard let new = after.first?.attribute(attribute.number), !new.isOptional, !new.defaultValue.isNull else { return 0 }
+        return graph.valueCount(of: attribute, in: staying).missing
     }
 
     private func counts(_ change: SchemaChange, _ relationship: Relationship) -> (Int, Int) {

@@ -54,7 +54,7 @@ extension Store {
         let receipt = try transact(author, as: .migration, for: "migrate") { transaction in
             let before = transaction.draft.original
             let migration = try SchemaMigration(from: before.schema, to: definition)
-            report.entries = MigrationCount(migration: migration, graph: before).entries(hasProgram: hasProgram)
+            report.entries = MigrationCount(migration, before).entries(hasProgram: hasProgram)
             if migration.isEmpty { return }
             if !hasProgram { try Self.refuse(migration.replacements) }
             try transaction.record(.schema(migration.after.catalog))
@@ -127,7 +127,7 @@ extension Store {
         let before = draft.original
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()
-        report.entries = MigrationCount(migration: migration, graph: before).entries(hasProgram: false)
+        report.entries = MigrationCount(migration, before).entries(hasProgram: false)
         // A closure must fill the replaced properties, which are empty at first. A check now would report them as missing.
         if migration.isEmpty || !migration.replacements.isEmpty { return report }
         do throws(CambiumError) {

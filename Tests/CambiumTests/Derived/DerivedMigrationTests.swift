@@ -51,6 +51,17 @@ import Testing
         #expect(try orders.values("pieces") == ["6", "0", "0"])
     }
 
+    @Test func `nulls of a derived attribute that becomes mandatory get its default, and the report counts them`() throws {
+        var definition = DerivedOrders.definition
+        definition["Order"][attribute: "last"].presence = .mandatory
+        let orders = try DerivedOrders(definition)
+        definition["Order"][attribute: "last"] = AttributeDefinition("last", .string, default: "unknown")
+        let report = try orders.store.migrate(to: definition)
+        try orders.check()
+        #expect(try orders.values("last") == ["b", "c", "unknown"])
+        #expect(report.entries.reduce(0) { $0 + $1.objectCount } == 1)
+    }
+
     @Test func `an ordinary attribute cannot become a derived one by itself`() throws {
         var definition = DerivedOrders.definition
         definition["Order"][attribute: "pieces"].derivation = nil
