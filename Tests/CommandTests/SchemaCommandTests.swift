@@ -88,6 +88,28 @@ import Testing
         #expect(try place.run("verify", "animals").code == 0)
     }
 
+    @Test func `objects that lose a moved property do not count as changed`() throws {
+        let before = #""attributes": {"age": {"type": "int16", "optional": true}}, "relationships": {"toys": {"to": "Toy", "many": true}}"#
+        let after = before.replacing(#""int16", "optional": true"#, with: #""int64", "default": 7"#)
+            .replacing(#""many": true"#, with: #""many": true, "ordered": true"#)
+        func schema(animal: String = "", cat: String = "") -> String {
+            #"{"entities": {"Animal": {\#(animal)}, "Cat": {"parent": "Animal"\#(cat)}, "Toy": {}}}"#
+        }
+        let place = try Workplace.withStore()
+        try place.write(schema(animal: before), to: "animals.json")
+        try place.write(schema(cat: ", " + after), to: "next.json")
+        #expect(try place.run("init", "animals", "--schema", "animals.json").code == 0)
+        #expect(try place.run("insert", "animals", "Toy").code == 0)
+        for entity in ["Animal", "Cat"] {
+            #expect(try place.run("insert", "animals", entity, "age=3", "toys=Toy/1").code == 0)
+            #expect(try place.run("insert", "animals", entity).code == 0)
+        }
+        let output = try place.run("schema", "animals", "--set", "next.json").output
+        #expect(output.contains("type int16 -> int64, 1 value converted") && output.contains("ordered, 1 link kept"), "\(output)")
+        #expect(output.contains("mandatory, the default for 1 object"), "\(output)")
+        #expect(try place.run("verify", "animals").code == 0)
+    }
+
     @Test func `an entity that was renamed is found by either name`() throws {
         let place = try place()
         let next = Workplace.notes.replacing(#""Memo": {"#, with: #""Text": { "renamedFrom": "Memo", "#)

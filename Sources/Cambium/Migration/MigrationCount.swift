@@ -81,6 +81,8 @@ struct MigrationCount {
             old.entities.filter { $0.root == attribute.root && $0.attribute(attribute.number) != nil }.map(\.number))
         let staying = family.filter { new.entity($0) != nil }
         let after = new.entities.filter { $0.root == attribute.root && $0.attribute(attribute.number) != nil }
+        // An attribute that changes may also move. Then the objects that lose it do not count as changed.
+        let keeping = staying.intersection(after.map(\.number))
         switch (change.kind, change.aspect) {
         case (.removed, _), (.replaced, _): return (0, graph.valueCount(of: attribute, in: staying).present)
         case (.moved, _):
@@ -89,20 +91,20 @@ struct MigrationCount {
             let isFilled = after.first?.attribute(attribute.number)?.defaultValue.isNull == false
             let filled = isFilled ? graph.fullCount(of: attribute.root, in: gaining) : 0
             return (filled, graph.valueCount(of: attribute, in: losing).present)
-        case (.changed, "type"): return (graph.valueCount(of: attribute, in: staying).present, 0)
-        case (.changed, "optional") where attribute.isOptional: return (filledCount(attribute, staying, after), 0)
+        case (.changed, "type"): return (graph.valueCount(of: attribute, in: keeping).present, 0)
+        case (.changed, "optional") where attribute.isOptional: return (filledCount(attribute, keeping, after), 0)
         case (.changed, "derived") where attribute.isOptional:
             // A derived attribute can be optional although its definition is mandatory. Then no other change counts its nulls.
             let isCounted = change.new.map(changedPresence.contains) ?? true
-            return (isCounted ? 0 : filledCount(attribute, staying, after), 0)
+            return (isCounted ? 0 : filledCount(attribute, keeping, after), 0)
         default: return (0, 0)
         }
     }
 
     /// Returns the number of nulls that the default replaces because an attribute becomes mandatory.
-    private func filledCount(_ attribute: Attribute, _ staying: Set<EntityNumber>, _ after: [Entity]) -> Int {
+    private func filledCount(_ attribute: Attribute, _ keeping: Set<EntityNumber>, _ after: [Entity]) -> Int {
         guard let new = after.first?.attribute(attribute.number), !new.isOptional, !new.defaultValue.isNull else { return 0 }
-        return graph.valueCount(of: attribute, in: staying).missing
+        return graph.valueCount(of: attribute, in: keeping).missing
     }
 
     private func counts(_ change: SchemaChange, _ relationship: Relationship) -> (Int, Int) {
@@ -121,7 +123,8 @@ struct MigrationCount {
             return (0, isKept ? 0 : graph.memberCount(of: relationship, in: staying))
         case (.replaced, _): return (0, graph.memberCount(of: relationship, in: staying))
         case (.moved, _): return (0, graph.memberCount(of: relationship, in: staying.subtracting(after)))
-        case (.changed, "many"), (.changed, "ordered"): return (graph.memberCount(of: relationship, in: staying), 0)
+        case (.changed, "many"), (.changed, "ordered"):
+            return (graph.memberCount(of: relationship, in: staying.intersection(after)), 0)
         default: return (0, 0)
         }
     }
