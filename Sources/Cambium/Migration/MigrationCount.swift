@@ -7,11 +7,16 @@ struct MigrationCount {
     private let graph: Graph
     /// The attributes whose definition has become mandatory, or optional.
     private let changedPresence: Set<SchemaChange.Subject>
+    /// The properties that new properties replace, by the old entity that declares them.
+    private var replaced: [EntityNumber: Set<PropertyNumber>] = [:]
 
     init(_ migration: SchemaMigration, _ graph: Graph) {
         self.migration = migration
         self.graph = graph
         changedPresence = Set(migration.changes.filter { $0.aspect == "optional" }.compactMap(\.new))
+        for change in migration.changes where change.kind == .replaced {
+            if let subject = change.old, let number = subject.property { replaced[subject.entity, default: []].insert(number) }
+        }
     }
 
     private var old: Schema { migration.before }
@@ -44,7 +49,8 @@ struct MigrationCount {
 
     /// Returns the number of values and members that objects lose because an entity gets another parent.
     ///
-    /// Other changes count the losses of a property that is removed or moved, and of a descendant that also gets another parent.
+    /// Other changes count the losses of a property that is removed, replaced or moved, and of a descendant that also gets another parent.
+    /// If the entity that declares a property is removed, only the new parents of its descendants show that they lose the property.
     private func inheritedLoss(of entity: Entity) -> Int {
         var family = entity.family.filter { new.entity($0) != nil }
         for number in migration.changes.filter({ $0.aspect == "parent" }).compactMap({ $0.old?.entity }) where number != entity.number {
@@ -52,16 +58,37 @@ struct MigrationCount {
         }
         var count = 0
         for attribute in entity.attributes where attribute.entity != entity.number {
-            guard new.attribute(attribute.number, ofRoot: entity.root)?.entity == attribute.entity else { continue }
+            let holder = new.attribute(attribute.number, ofRoot: entity.root)?.entity
+            if isCounted(attribute.number, of: attribute.entity, now: holder) { continue }
             let losing = family.filter { new.entity($0)?.attribute(attribute.number) == nil }
             if !losing.isEmpty { count += graph.valueCount(of: attribute, in: losing).present }
         }
         for relationship in entity.relationships where relationship.entity != entity.number {
-            guard new.relationship(relationship.number, ofRoot: entity.root)?.entity == relationship.entity else { continue }
+            let holder = new.relationship(relationship.number, ofRoot: entity.root)?.entity
+            if isCounted(relationship.number, of: relationship.entity, now: holder) || holder == nil && isKeptByInverse(relationship) {
+                continue
+            }
             let losing = family.filter { new.entity($0)?.relationship(relationship.number) == nil }
             if !losing.isEmpty { count += graph.memberCount(of: relationship, in: losing) }
         }
         return count
+    }
+
+    /// Returns whether a change of the property itself counts its losses.
+    ///
+    /// - Parameters:
+    ///   - before: The old entity that declares the property.
+    ///   - after: The new entity that declares the property, or `nil` if the new schema does not have the property.
+    private func isCounted(_ property: PropertyNumber, of before: EntityNumber, now after: EntityNumber?) -> Bool {
+        if let after { return after != before }
+        return new.entity(before) != nil || replaced[before]?.contains(property) == true
+    }
+
+    /// Returns whether the new schema still has the inverse of a relationship. If it does, the inverse keeps the links.
+    private func isKeptByInverse(_ relationship: Relationship) -> Bool {
+        let link = old.links[relationship.link]
+        let other = relationship.end == 0 ? link.second : link.first
+        return other.property.flatMap { new.relationship($0, ofRoot: other.root) } != nil
     }
 
     private func propertyCounts(_ change: SchemaChange) -> (Int, Int) {
@@ -113,15 +140,8 @@ struct MigrationCount {
         let after = Set(
             new.entities.filter { $0.root == relationship.root && $0.relationship(relationship.number) != nil }.map(\.number))
         switch (change.kind, change.aspect) {
-        case (.removed, _):
-            // If the new schema still has the inverse relationship, it keeps the links, so no link is lost.
-            let link = old.links[relationship.link]
-            let other = relationship.end == 0 ? link.second : link.first
-            let isKept = new.entities.contains { entity in
-                entity.root == other.root && other.property.flatMap { entity.relationship($0) } != nil
-            }
-            return (0, isKept ? 0 : graph.memberCount(of: relationship, in: staying))
-        case (.replaced, _): return (0, graph.memberCount(of: relationship, in: staying))
+        case (.removed, _), (.replaced, _):
+            return (0, isKeptByInverse(relationship) ? 0 : graph.memberCount(of: relationship, in: staying))
         case (.moved, _): return (0, graph.memberCount(of: relationship, in: staying.subtracting(after)))
         case (.changed, "many"), (.changed, "ordered"):
             return (graph.memberCount(of: relationship, in: staying.intersection(after)), 0)
