@@ -63,7 +63,7 @@ struct SchemaComparison {
         }
         compare(
             named(before).json(withNumbers: false), entity.json(withNumbers: false), entity.name, nil,
-            isRenamed: before.name != entity.name, oldSubject, subject)
+            isRenamed: before.name != entity.name, changing: isReused(before.parent) ? "parent" : nil, oldSubject, subject)
         compareQueries(before, entity, oldSubject, subject)
         for attribute in entity.attributes {
             compareProperty(entity, attribute.name, attribute.number, attribute.json(withNumbers: false))
@@ -73,10 +73,15 @@ struct SchemaComparison {
         }
     }
 
+    /// Returns whether the old schema has an entity of this name that is removed, and the new schema uses the name for another entity.
+    private func isReused(_ entity: String?) -> Bool { entity.map { newNames[$0] == nil && matcher.new.entity($0) != nil } ?? false }
+
     /// Records a change for each key whose value differs between two JSON objects.
+    ///
+    /// - Parameter reusedKey: A key whose name means another entity in the new schema, so that equal names are a change.
     private mutating func compare(
-        _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, _ old: SchemaChange.Subject,
-        _ new: SchemaChange.Subject
+        _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, changing reusedKey: String?,
+        _ old: SchemaChange.Subject, _ new: SchemaChange.Subject
     ) {
         guard case .object(let members) = before, case .object(let others) = after else { return }
         var keys = others.map(\.key)
@@ -85,7 +90,7 @@ struct SchemaComparison {
         for key in keys where !parts.contains(key) && !(isRenamed && key == "renamedFrom") {
             // A null is equivalent to an absent key.
             let (was, becomes) = (before[key].flatMap { $0 == .null ? nil : $0.text }, after[key].flatMap { $0 == .null ? nil : $0.text })
-            if Self.valueKeys.contains(key) ? Self.isSame(was, becomes) : was == becomes { continue }
+            if key != reusedKey, Self.valueKeys.contains(key) ? Self.isSame(was, becomes) : was == becomes { continue }
             changes.append(SchemaChange(.changed, entity, property, aspect: key, before: was, after: becomes, old: old, new: new))
         }
     }
@@ -146,7 +151,9 @@ struct SchemaComparison {
             changes.append(SchemaChange(.renamed, entity.name, name, before: oldKey.property, after: name, old: oldSubject, new: subject))
         }
         guard let before = property(oldKey)?.json else { return }
-        compare(before, json, entity.name, name, isRenamed: oldKey.property != name, oldSubject, subject)
+        compare(
+            before, json, entity.name, name, isRenamed: oldKey.property != name,
+            changing: isReused(oldRelationships[oldKey]?.destination) ? "to" : nil, oldSubject, subject)
     }
 
     /// Returns the JSON of a property of the old schema, with the new names of renamed entities and properties.
