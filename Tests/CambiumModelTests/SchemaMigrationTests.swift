@@ -79,6 +79,19 @@ import Testing
         #expect(error?.code == .invalidInput && error?.place?.pointer == "/entities/E/attributes/b/renamedFrom")
     }
 
+    @Test(arguments: [
+        (#""x":{"type":"bool"}"#, #""y":{"type":"bool","renamedFrom":"x"}"#, "x"),
+        (#""y":{"type":"bool","renamedFrom":"x"}"#, #""y":{"type":"bool","renamedFrom":"x"}"#, "x"),
+        (#""x":{"type":"bool","renamedFrom":"w"}"#, #""x":{"type":"bool","renamedFrom":"w"}"#, "x"),
+    ])
+    func `a second name cannot be renamed from the same former name`(_ before: String, _ after: String, _ former: String) throws {
+        let second = #""z":{"type":"bool","renamedFrom":"\#(former)"}"#
+        let error = #expect(throws: CambiumError.self) {
+            try migration(#""E":{"attributes":{\#(before)}}"#, #""E":{"attributes":{\#(after),\#(second)}}"#)
+        }
+        #expect(error?.code == .invalidInput && error?.place?.pointer == "/entities/E/attributes/z/renamedFrom")
+    }
+
     @Test func `a number is never reused`() throws {
         let less = #""Note":{"attributes":{"title":{"type":"string"}}}"#
         let first = try migration(note + #","Tag":{}"#, less)

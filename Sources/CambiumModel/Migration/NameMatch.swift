@@ -7,10 +7,11 @@ struct NameMatch {
 
     /// Maps each new name to its old name. A new name without an old name has no entry.
     private(set) var oldNames: [String: String] = [:]
-    /// The new names for which it cannot be decided whether they are renames. The old schema does not have such a name, and the new schema
-    /// still has its former name.
-    private(set) var ambiguous: [Name] = []
-    private var taken: Set<String> = []
+    /// The new names that match no old name, although they state a former name. `holder` is the new name that has this former name instead.
+    /// So it cannot be decided which of the two names was renamed.
+    private(set) var ambiguous: [(name: Name, holder: String)] = []
+    /// Maps each old name that matches a new name to that new name.
+    private var newNames: [String: String] = [:]
 
     init(old: [Name], new: [Name]) {
         let formerNames = Dictionary(old.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
@@ -18,32 +19,35 @@ struct NameMatch {
         // If the old schema has the name with the same former name, an earlier migration has already applied the renaming.
         for name in new where name.formerName != nil && formerNames[name.name] == .some(name.formerName) { take(name.name, name.name) }
         for name in new where oldNames[name.name] == nil {
-            guard let former = name.formerName, former != name.name, formerNames[former] != nil, !taken.contains(former) else { continue }
+            guard let former = name.formerName, former != name.name, formerNames[former] != nil, newNames[former] == nil else { continue }
             let keeper = wanted[former]
-            if let keeper, !(keeper.map { formerNames[$0] != nil && $0 != former } ?? false) {
-                // The new schema still has the former name. If the old schema has both names, nothing was renamed. If the old schema has
-                // only the former name, this name can match either new name, so the rename cannot be decided.
-                if formerNames[name.name] == nil { ambiguous.append(name) }
-                continue
-            }
+            // The new schema still has the former name. If the old schema has both names, nothing was renamed.
+            if let keeper, !(keeper.map { formerNames[$0] != nil && $0 != former } ?? false) { continue }
             take(name.name, former)
         }
-        for name in new where oldNames[name.name] == nil && formerNames[name.name] != nil && !taken.contains(name.name) {
+        for name in new where oldNames[name.name] == nil && formerNames[name.name] != nil && newNames[name.name] == nil {
             take(name.name, name.name)
         }
         // A Core Data model keeps one identifier through several renamings. So an old name matches a new name that has the same former
-        // name.
+        // name, unless the former name is itself an old name with a match.
         let byFormerName = Dictionary(
             old.compactMap { name in name.formerName.map { ($0, name) } }, uniquingKeysWith: { first, _ in first })
         for name in new where oldNames[name.name] == nil {
-            guard let former = name.formerName, let found = byFormerName[former], !taken.contains(found.name)
+            guard let former = name.formerName, newNames[former] == nil, let found = byFormerName[former], newNames[found.name] == nil
             else { continue }
             take(name.name, found.name)
+        }
+        for name in new where oldNames[name.name] == nil {
+            guard let former = name.formerName, former != name.name else { continue }
+            // Either the former name is an old name, or an earlier migration renamed another new name from it.
+            let renamed = byFormerName[former].flatMap { newNames[$0.name] }
+            let holder = newNames[former] ?? renamed.flatMap { wanted[$0] == .some(former) ? $0 : nil }
+            if let holder { ambiguous.append((name, holder)) }
         }
     }
 
     private mutating func take(_ new: String, _ old: String) {
         oldNames[new] = old
-        taken.insert(old)
+        newNames[old] = new
     }
 }
