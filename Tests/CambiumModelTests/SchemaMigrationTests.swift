@@ -137,6 +137,13 @@ import Testing
         #expect(try changes(above, both).count { $0.hasPrefix("replaced") && $0.hasSuffix("!") } == 2)
     }
 
+    @Test func `a property that was renamed earlier moves although another property has its former name`() throws {
+        let (name, title) = (#""name":{"type":"bool","renamedFrom":"title"}"#, #""title":{"type":"bool"}"#)
+        let before = #""A":{"attributes":{\#(name),\#(title)}},"B":{"parent":"A"}"#
+        #expect(
+            try changes(before, #""A":{"attributes":{\#(title)}},"B":{"parent":"A","attributes":{\#(name)}}"#) == ["moved B.name A B"])
+    }
+
     @Test func `no entity leaves its hierarchy automatically`() throws {
         let before = #""A":{},"B":{"parent":"A"}"#
         #expect(try changes(before, #""A":{},"B":{}"#) == ["replaced B B !"])

@@ -4,8 +4,8 @@ struct OldRelatives {
     private let matcher: SchemaMatcher
     /// For each name of a property, the old entities that declare such a property, in the order of the old schema.
     private var declaring: [String: [(place: Int, entity: Entity)]] = [:]
-    /// The properties that the old entities declare.
-    private var declared: Set<SchemaMatcher.Key> = []
+    /// The properties that the old entities declare, with their former names.
+    private var formerNames: [SchemaMatcher.Key: String?] = [:]
     /// For each old entity that still exists, its new name.
     private let newNames: [String: String]
 
@@ -14,9 +14,10 @@ struct OldRelatives {
         newNames = Dictionary(matcher.entities.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
         for (place, entity) in matcher.old.definition.entities.enumerated() {
             guard let old = matcher.old.entity(entity.name) else { continue }
-            for name in entity.attributes.map(\.name) + entity.relationships.map(\.name) {
+            let names = entity.attributes.map { ($0.name, $0.formerName) } + entity.relationships.map { ($0.name, $0.formerName) }
+            for (name, former) in names {
                 declaring[name, default: []].append((place, old))
-                declared.insert(.init(entity: entity.name, property: name))
+                formerNames.updateValue(former, forKey: .init(entity: entity.name, property: name))
             }
         }
     }
@@ -30,13 +31,19 @@ struct OldRelatives {
         var found: [(place: Int, key: SchemaMatcher.Key)] = []
         for wanted in [name.formerName, name.name].compactMap(\.self) {
             for (place, old) in declaring[wanted] ?? [] where old.root == oldRoot.number && isRelative(old, before, entity) {
-                // The former name takes precedence over the current name.
-                if let former = name.formerName, former != wanted, declared.contains(.init(entity: old.name, property: former)) { continue }
+                if let former = name.formerName, wanted != preferred(name.name, former, old) { continue }
                 found.append((place, .init(entity: old.name, property: wanted)))
             }
             if name.formerName == name.name { break }
         }
         return found.sorted { $0.place < $1.place }.map(\.key)
+    }
+
+    /// Returns the name under which an old entity declares a property that has been renamed. If the entity has properties of both names,
+    /// the former name takes precedence, unless an earlier migration has already applied the renaming.
+    private func preferred(_ name: String, _ former: String, _ old: Entity) -> String {
+        if formerNames[.init(entity: old.name, property: name)] == .some(former) { return name }
+        return formerNames[.init(entity: old.name, property: former)] == nil ? name : former
     }
 
     private func isRelative(_ old: Entity, _ before: Entity?, _ entity: Entity) -> Bool {
