@@ -137,6 +137,18 @@ import Testing
         #expect(try changes(above, both).count { $0.hasPrefix("replaced") && $0.hasSuffix("!") } == 2)
     }
 
+    @Test func `a property that moves to a new entity is reported, and needs a closure if two properties match it`() throws {
+        let x = #""attributes":{"x":{"type":"bool"}}"#
+        let after = #""A":{},"M":{"parent":"A",\#(x)},"B":{"parent":"M"},"C":{"parent":"M"}"#
+        #expect(
+            try changes(#""A":{},"B":{"parent":"A",\#(x)},"C":{"parent":"A"}"#, after)
+                == ["added M", "moved M.x B M", #"changed B parent "A" "M""#, #"changed C parent "A" "M""#])
+        let both = try migration(#""A":{},"B":{"parent":"A",\#(x)},"C":{"parent":"A",\#(x)}"#, after)
+        #expect(both.replacements.map(\.subject) == ["M.x"])
+        let other = try migration(#""A":{\#(x)},"B":{"parent":"A"},"C":{"parent":"A"}"#, after.replacing("bool", with: "uuid"))
+        #expect(other.replacements.map(\.subject) == ["M.x"])
+    }
+
     @Test func `a property that was renamed earlier moves although another property has its former name`() throws {
         let (name, title) = (#""name":{"type":"bool","renamedFrom":"title"}"#, #""title":{"type":"bool"}"#)
         let before = #""A":{"attributes":{\#(name),\#(title)}},"B":{"parent":"A"}"#

@@ -55,6 +55,8 @@ struct SchemaComparison {
             } else {
                 changes.append(SchemaChange(.added, entity.name, old: nil, new: subject))
             }
+            // A property of a new entity is new, too, unless it has moved or replaces a property of a relative.
+            compareProperties(entity) { [matcher] in matcher.properties[$0] != nil || matcher.replaced[$0] != nil }
             return
         }
         let oldSubject = SchemaChange.Subject(before.number)
@@ -65,12 +67,7 @@ struct SchemaComparison {
             named(before).json(withNumbers: false), entity.json(withNumbers: false), entity.name, nil,
             isRenamed: before.name != entity.name, changing: isReused(before.parent) ? "parent" : nil, oldSubject, subject)
         compareQueries(before, entity, oldSubject, subject)
-        for attribute in entity.attributes {
-            compareProperty(entity, attribute.name, attribute.number, attribute.json(withNumbers: false))
-        }
-        for relationship in entity.relationships {
-            compareProperty(entity, relationship.name, relationship.number, relationship.json(withNumbers: false))
-        }
+        compareProperties(entity) { _ in true }
     }
 
     /// Returns whether the old schema has an entity of this name that is removed, and the new schema uses the name for another entity.
@@ -126,6 +123,16 @@ struct SchemaComparison {
     }
 
     // MARK: Properties
+
+    /// Compares the properties of an entity for whose keys `isIncluded` returns `true`.
+    private mutating func compareProperties(_ entity: EntityDefinition, where isIncluded: (SchemaMatcher.Key) -> Bool) {
+        for attribute in entity.attributes where isIncluded(.init(entity: entity.name, property: attribute.name)) {
+            compareProperty(entity, attribute.name, attribute.number, attribute.json(withNumbers: false))
+        }
+        for relationship in entity.relationships where isIncluded(.init(entity: entity.name, property: relationship.name)) {
+            compareProperty(entity, relationship.name, relationship.number, relationship.json(withNumbers: false))
+        }
+    }
 
     private mutating func compareProperty(_ entity: EntityDefinition, _ name: String, _ number: UInt16?, _ json: JSONValue) {
         let key = SchemaMatcher.Key(entity: entity.name, property: name)

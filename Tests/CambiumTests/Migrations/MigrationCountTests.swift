@@ -45,4 +45,17 @@ import Testing
         #expect(report.entries.filter { $0.lostCount > 0 }.map { "\($0.change.subject) \($0.lostCount)" } == ["Cat 4", "Pet 1"])
         #expect(store.graph.invariantFindings() == [])
     }
+
+    @Test func `a property that moves to a new entity is lost by the objects that are not below it`() throws {
+        let store = try store()
+        var definition = Self.animals
+        definition.entities.append(EntityDefinition("Hunter", parent: "Pet") { AttributeDefinition("owner", .string, default: "") })
+        definition["Pet"].remove("owner")
+        definition["Cat"].parent = "Hunter"
+        let report = try store.migrate(to: definition)
+        let owner = try #require(report.entries.first { $0.change.subject == "Hunter.owner" })
+        #expect(owner.change.kind == .moved && owner.lostCount == 1)
+        #expect(report.entries.reduce(0) { $0 + $1.lostCount } == 1)
+        #expect(store.graph.invariantFindings() == [])
+    }
 }
