@@ -110,7 +110,11 @@ extension ReferenceGraph {
         if let above, let copy = plan.copies[above], let other = objects[above]?.entity.attribute(name), other.type == attribute.type,
             !other.isDerived
         {
-            return plan.attributes[copy]?[other.number] ?? .null
+            let value = plan.attributes[copy]?[other.number] ?? .null
+            if !attribute.constraints.isEmpty, let reason = attribute.constraints.check(value) {
+                throw CambiumError(.ruleViolated, "The copy of \(text(id)) would take a value for '\(attribute.name)' that \(reason).")
+            }
+            return value
         }
         switch attribute.userInfo[plan.options.keys.withoutParent]?.lowercased() {
         case "keep": return try rebuilt(attribute, id, &plan)

@@ -127,13 +127,17 @@ extension ReferenceGraph {
         func rules(_ attribute: Attribute, _ schema: Schema) -> AttributeDefinition? {
             let entity = schema.definition.entities.first { $0.number == attribute.entity.rawValue }
             guard let found = entity?.attributes.first(where: { $0.number == attribute.number.rawValue }) else { return nil }
-            var rules = AttributeDefinition("", found.type)
+            let hasValues = found.min != nil || found.max != nil || found.allowed != nil
+            var rules = AttributeDefinition("", hasValues ? Self.kind(found.type) : .bool)
             (rules.min, rules.max, rules.allowed, rules.regex) = (found.min, found.max, found.allowed, found.regex)
             (rules.minLength, rules.maxLength) = (found.minLength, found.maxLength)
             return rules
         }
         return rules(attribute, schema) != rules(was, old)
     }
+
+    /// Returns the type with whose values the rules of a type are compared. A wider type of whole numbers has the same values.
+    private static func kind(_ type: AttributeType) -> AttributeType { [.int16, .int32].contains(type) ? .int64 : type }
 
     private func addViolations(
         _ relationship: Relationship, _ before: Relationship?, _ id: ObjectID, _ isStub: Bool, _ old: Schema,
