@@ -4,7 +4,8 @@ package import CambiumModel
 /// Random changes to a schema. A migration makes most of these changes automatically. Some changes need a closure that converts values, and
 /// existing objects violate the rules of some others.
 extension RandomSchema {
-    /// Returns a valid schema that differs from another schema in one to three aspects.
+    /// Returns a valid schema that differs from another schema in one to three aspects. Occasionally, two attributes have also exchanged
+    /// their names.
     package static func changed(_ schema: Schema, _ random: inout SplitMix64) -> SchemaDefinition {
         var definition = schema.definition
         for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -14,6 +15,13 @@ extension RandomSchema {
             made.change(&random)
             let changed = SchemaDefinition(entities: made.entities)
             // Skips a change if it makes the schema invalid, alone or together with the earlier changes.
+            if isSound(changed) { definition = changed }
+        }
+        if random.isTrue(1, outOf: 10) {
+            var made = RandomSchema()
+            made.entities = definition.entities
+            made.exchangeNames(since: schema.definition, &random)
+            let changed = SchemaDefinition(entities: made.entities)
             if isSound(changed) { definition = changed }
         }
         return definition
@@ -30,7 +38,7 @@ extension RandomSchema {
 
     private mutating func change(_ random: inout SplitMix64) {
         guard let entity = entities.indices.randomElement(using: &random) else { return addEntity(parent: nil, &random) }
-        switch Int.random(in: 0..<34, using: &random) {
+        switch Int.random(in: 0..<41, using: &random) {
         case 0, 1: entities[entity].attributes.append(attribute(&random))
         case 2: removeAttribute(entity, &random)
         case 3, 4: renameAttribute(entity, &random)
@@ -50,6 +58,10 @@ extension RandomSchema {
         case 30, 31: addDerived(entity, &random)
         case 32, 33: changeDerived(entity, &random)
         case 22: entities[entity].attributes.shuffle(using: &random)
+        case 34, 35: removeBetween(entity, &random)
+        case 36, 37: insertBetween(entity, &random)
+        case 38, 39: changeRules(entity, &random)
+        case 40: changeDestination(entity, &random)
         default: moveAttribute(entity, &random)
         }
     }
@@ -58,7 +70,7 @@ extension RandomSchema {
 
     // MARK: Attributes
 
-    private mutating func replaceInSets(_ entity: Int, _ name: String, by other: String?) {
+    mutating func replaceInSets(_ entity: Int, _ name: String, by other: String?) {
         func replaced(_ set: [String]) -> [String] { set.compactMap { $0 == name ? other : $0 } }
         for index in family(entity) {
             entities[index].identity = replaced(entities[index].identity)
