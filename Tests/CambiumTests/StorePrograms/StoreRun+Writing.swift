@@ -19,45 +19,14 @@ extension StoreRun {
         if durability != nil, moments.count > count { durableCount = moments.count }
     }
 
-    /// Migrates to another schema, with or without a closure. The migration may be refused.
-    mutating func migrate() throws {
-        let definition = RandomSchema.changed(reference.schema, &random)
-        let migration = try SchemaMigration(from: reference.schema, to: definition)
-        if random.isTrue(1, outOf: 4) {
-            _ = try store.previewMigration(to: definition)
-            try checkUnchanged("a preview")
-        }
-        var trial = reference
-        var refusal: CambiumError.Code?
-        do throws(CambiumError) { try trial.apply(.schema(migration.after.catalog)) } catch { refusal = error.code }
-        let hasProgram = random.isTrue(1, outOf: 2)
-        if !migration.replacements.isEmpty, !hasProgram { refusal = .ruleViolated }
-        let author = author()
-        // An empty migration changes nothing. The store remembers its request, if it has one.
-        if migration.isEmpty { return try settle(author) { _, store, _ in try store.migrate(to: definition, author).transaction } }
-        if let refusal {
-            let found = code {
-                if hasProgram { try store.migrate(to: definition, author) { _, _ in } } else { try store.migrate(to: definition, author) }
-            }
-            if found != refusal { throw Finding("a migration threw \(String(describing: found)) instead of \(refusal)") }
-            return try checkUnchanged("a migration that was refused")
-        }
-        program.adopt(migration.after)
-        try settle(author) { run, store, after in
-            after = trial
-            if !hasProgram { return try store.migrate(to: definition, author).transaction }
-            return try store.migrate(to: definition, author) { _, transaction in try run.change(&transaction, &after, 0...6) }.transaction
-        }
-    }
-
     /// Returns the author of a transaction, sometimes with a request.
-    private mutating func author() -> Author {
+    mutating func author() -> Author {
         requestCount += 1
         return random.isTrue(1, outOf: 3) ? Author(actor: "somebody", requestID: "request \(requestCount)") : Author()
     }
 
     /// Records random ops. An op that throws must leave nothing, and the transaction then continues or ends.
-    private mutating func change(
+    mutating func change(
         _ transaction: inout WriteTransaction, _ after: inout ReferenceGraph, _ counts: ClosedRange<Int>
     ) throws {
         for _ in 0..<Int.random(in: counts, using: &random) {
@@ -85,7 +54,7 @@ extension StoreRun {
     }
 
     /// Runs a transaction, whose result must be that of the reference.
-    private mutating func settle(
+    mutating func settle(
         _ author: Author, _ body: (inout StoreRun, Store, inout ReferenceGraph) throws -> TransactionNumber?
     ) throws {
         var after = reference
