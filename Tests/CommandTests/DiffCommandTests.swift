@@ -88,6 +88,24 @@ import Testing
         #expect(row["_id"] as? String == "Note/3" && row["_stub"] as? [String: Bool] == ["before": true, "after": false])
     }
 
+    @Test func `a property that a migration replaced with an equal one does not differ`() throws {
+        func schema(_ count: String) -> String {
+            #"""
+            {"entities": {"List": {"attributes": {"size": {"type": "\#(count)", "derived": {"count": "parts"}}},
+                                   "relationships": {"parts": {"to": "List", "many": true}}}}}
+            """#
+        }
+        let place = try Workplace()
+        try place.write(schema("int64"), to: "before.json")
+        try place.write(schema("int32"), to: "after.json")
+        #expect(try place.run("init", "notes", "--schema", "before.json").code == 0)
+        #expect(try place.run("insert", "notes", "List").code == 0)
+        #expect(try place.run("insert", "notes", "List", "parts=List/1").code == 0)
+        #expect(try place.run("schema", "notes", "--set", "after.json").code == 0)
+        #expect(try place.run("diff", "notes", "3").output == "The schema differs.\n0 inserted, 0 deleted, 0 changed\n")
+        #expect(try rows(place, "2", "4").map { $0["_id"] as? String } == ["List/2"])
+    }
+
     @Test func `a condition selects the objects that satisfy it at one of the moments`() throws {
         let place = try workplace()
         #expect(try place.run("set", "notes", "Note/1", "title=b").code == 0)

@@ -7,9 +7,11 @@ struct ChangedObject {
     /// The graphs of the two moments.
     private let graphs: (before: Graph, after: Graph)
     private let id: String
-    /// The values of each attribute at both moments. A migration may have replaced an attribute with another attribute of the same name.
+    /// The values of each attribute at both moments. A migration may have replaced an attribute with another attribute of the same name. If
+    /// both have the same value, the attribute is omitted.
     private let values: [(name: String, before: Value, after: Value)]
-    /// The changes to each relationship. A migration may have replaced a relationship with another relationship of the same name.
+    /// The changes to each relationship. A migration may have replaced a relationship with another relationship of the same name. If both
+    /// have the same members, the relationship is omitted.
     private let members: [(name: String, changes: [RelationshipChange])]
 
     init(_ change: ObjectChange, of changes: Changes) {
@@ -20,21 +22,27 @@ struct ChangedObject {
         members = Self.members(change.relationships)
     }
 
+    /// Whether nothing of the object differs, because a migration has only replaced properties with others that have the same names, values
+    /// and members.
+    var isUnchanged: Bool { change.kind == .changed && !change.changesStub && values.isEmpty && members.isEmpty }
+
     private static func values(_ changes: [AttributeChange]) -> [(name: String, before: Value, after: Value)] {
         var values: [(name: String, before: Value, after: Value)] = []
         var places: [String: Int] = [:]
+        var replaced: Set<String> = []
         for change in changes {
             let name = change.attribute.name
             if let place = places[name] {
                 // If a migration replaced an attribute, the changes list the new attribute first. The old attribute of the same name
                 // follows, with the earlier value.
                 values[place].before = change.before
+                replaced.insert(name)
             } else {
                 places[name] = values.count
                 values.append((name, change.before, change.after))
             }
         }
-        return values
+        return values.filter { !replaced.contains($0.name) || $0.before != $0.after }
     }
 
     private static func members(_ changes: [RelationshipChange]) -> [(name: String, changes: [RelationshipChange])] {
@@ -47,7 +55,8 @@ struct ChangedObject {
                 members.append((name, [change]))
             }
         }
-        return members
+        // The new relationship precedes the old one.
+        return members.filter { $0.changes.count == 1 || $0.changes.first?.after != $0.changes.last?.before }
     }
 
     // MARK: Output for programs

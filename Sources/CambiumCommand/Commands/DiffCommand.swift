@@ -33,8 +33,10 @@ struct DiffCommand: ParsableCommand {
         let progress = Terminal.isInteractive ? nil : Progress("diff", byteCount: nil)
         for change in changes where family?.contains(change.entity.number) ?? true {
             guard filters.isEmpty || filters.contains(where: { $0.holds(change.id) }) else { continue }
+            let object = ChangedObject(change, of: changes)
+            if object.isUnchanged { continue }
             counts[change.kind, default: 0] += 1
-            let byteCount = show(ChangedObject(change, of: changes))
+            let byteCount = show(object)
             progress?.add(byteCount)
         }
         progress?.end()
