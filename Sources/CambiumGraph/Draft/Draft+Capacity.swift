@@ -26,11 +26,13 @@ extension Draft {
 
     /// Throws `.limitExceeded` if a migration may need more chunks than are free outside the reserve for deletions. Complexity: O(tables).
     ///
-    /// - Parameter groupCount: The number of groups of rows that the migration rebuilds.
-    func checkCapacity(forMigrating groupCount: Int) throws(CambiumError) {
+    /// - Parameters:
+    ///   - groupCount: The number of groups of rows that the migration rebuilds.
+    ///   - byteCount: The number of bytes of pages that the migration adds.
+    func checkCapacity(forMigrating groupCount: Int, adding byteCount: Int) throws(CambiumError) {
         // The factor 2 allows for values of a wider type in a rebuilt group.
         let share = Double(2 * groupCount) / Double(max(1, allGroupCount))
-        let needed = chunkCount(Int(Double(space.liveGranules) * share), buckets: 0)
+        let needed = chunkCount(Int(Double(space.liveGranules) * share) + byteCount / PageLayout.granule, buckets: 0)
         if pending.isOff || needed <= space.freeChunkCount - space.capacity.reserveChunkCount { return }
         throw space.capacity.exhausted("the new schema may need \(needed) more chunks of 64 KiB")
     }

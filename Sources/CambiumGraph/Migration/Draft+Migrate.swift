@@ -23,7 +23,7 @@ extension Draft {
                     "'\(entity.name)' cannot become abstract while objects of exactly this entity exist: \(count). Delete them first.")
             }
         }
-        try checkCapacity(forMigrating: plan.rebuiltGroupCount(reader))
+        try checkCapacity(forMigrating: plan.rebuiltGroupCount(reader), adding: addedByteCount(plan))
         leaveOldEntities(plan)
         let members = plan.links.indices.map { collectMembers(ofLink: $0, plan) }
         let converted = rebuild(plan)
@@ -40,6 +40,24 @@ extension Draft {
         derived = DerivedNotes()
         if isChanged { noteAllDerived() }
         pending.migration = plan.checks
+    }
+
+    /// Returns the approximate maximum number of bytes of the edges and of the entries in hash indexes that a migration creates.
+    private func addedByteCount(_ plan: MigrationPlan) -> Int {
+        let reader = reader
+        var (edgeCount, entryCount) = (0, 0)
+        for (link, source) in zip(plan.new.links, plan.links) {
+            guard case .edges = link, let old = source.old, !source.isKept else { continue }
+            let end = layout.end(old, source.isSwapped ? 1 : 0)
+            reader.forEachRow(of: layout.tables[layout.startTable(end)]) { edgeCount += reader.memberCount(end, owner: $0) }
+        }
+        for table in plan.tables where table.new.root != nil {
+            guard let before = table.old else { continue }
+            entryCount += table.indexes.count { $0 == nil } * reader.groupCount(before.index) * PageLayout.fanOut
+        }
+        // An edge takes 8 bytes for its objects, and at most 32 bytes for its places in two lists. It also has an entry in an index. An
+        // entry takes 8 bytes, and buckets are at least half full.
+        return edgeCount * (8 + 32 + 16) + entryCount * 16
     }
 
     // MARK: Removed objects and links
