@@ -1,4 +1,4 @@
-internal import CambiumJSON
+import CambiumJSON
 internal import CambiumModel
 
 /// Random changes to the hierarchies of a schema, to the rules for values, and to the meaning of names.

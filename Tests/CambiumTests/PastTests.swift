@@ -166,7 +166,7 @@ import Testing
     @Test func `a closed store shows earlier moments, and keeps none of them`() throws {
         let (store, volume, digests) = try made(60)
         let past = try #require(store.past)
-        for number in [14, 25] { _ = try store.graph(at: moment(number)) }
+        for number in [25, 14] { _ = try store.graph(at: moment(number)) }
         #expect(past.memory.viewCount == 2)
         try store.close()
         #expect(try store.graph(at: moment(25)).digest() == digests[24])

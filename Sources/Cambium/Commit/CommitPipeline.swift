@@ -140,9 +140,10 @@ final class CommitPipeline: Sendable {
             if let observed { keep(graph, observed, isConfirmed: isConfirmed) }
             if isSynced { return queue.add(graph) }
             writer.show(graph) { previous in
-                // An observer may have begun after `isWanted` was read, and may have read the previous graph. A store in memory cannot
-                // replay this transaction for the observer.
-                guard observed == nil, writer.recent.isWanted, previous.transaction.next == graph.transaction else { return }
+                // An observer may have begun after the last observer ended or after `isWanted` was read, and may have read the previous
+                // graph. A store in memory cannot replay this transaction for the observer.
+                guard writer.recent.isWanted, !writer.recent.contains(graph.transaction), previous.transaction.next == graph.transaction
+                else { return }
                 let late = ObservedCommit(before: previous, metadata(author, at: now, as: record))
                 keep(graph, late, isConfirmed: isConfirmed)
                 observed = late

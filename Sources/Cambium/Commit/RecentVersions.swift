@@ -74,6 +74,9 @@ final class RecentVersions: Sendable {
         }
     }
 
+    /// Returns whether the version after a transaction is kept.
+    func contains(_ number: TransactionNumber) -> Bool { state.withLock { $0.numbers.contains(number.rawValue) } }
+
     /// The number of versions that are kept.
     var count: Int { state.withLock { $0.numbers.count } }
 

@@ -40,9 +40,11 @@ extension Store {
     /// This call determines where the sequence begins, not `makeAsyncIterator()` or the first `next()`. So a program that calls this method
     /// before a write receives the transaction of the write, even if it asks for the first element later.
     ///
-    ///     var updates = store.changes().makeAsyncIterator()
-    ///     try store.save(&note)
-    ///     let committed = try await updates.next()
+    /// ```swift
+    /// var updates = store.changes().makeAsyncIterator()
+    /// try store.save(&note)
+    /// let committed = try await updates.next()
+    /// ```
     public func changes(_ delivery: ChangeDelivery = .every) -> ChangeSequence { begin(delivery, after: nil, knowing: nil) }
 
     /// - Parameter graph: A graph that readers have seen. If this graph is the graph after `last`, the first difference is computed from
