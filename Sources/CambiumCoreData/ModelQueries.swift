@@ -102,7 +102,7 @@ struct ModelPredicate {
     /// Returns a condition in which the spellings of Core Data are replaced. The recursion is bounded, because the depth of a parsed
     /// condition is limited.
     func translated(_ condition: Condition) throws(ModelQueries.Refusal) -> Condition {
-        switch condition {
+        switch condition.form {
         case .constant: return condition
         case .and(let parts): return .and(try translated(parts))
         case .or(let parts): return .or(try translated(parts))

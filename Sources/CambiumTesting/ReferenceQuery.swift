@@ -53,7 +53,7 @@ package struct ReferenceQuery: Sendable {
     // MARK: Conditions
 
     package func holds(_ condition: Condition, _ id: ObjectID) -> Bool {
-        switch condition {
+        switch condition.form {
         case .constant(let isTrue): return isTrue
         case .and(let parts): return parts.allSatisfy { holds($0, id) }
         case .or(let parts): return parts.contains { holds($0, id) }

@@ -43,7 +43,7 @@ extension Condition {
     /// Returns the condition with the ids of the graph in place of provisional ids. The method recurses once for each level of the
     /// condition.
     fileprivate func resolved(_ ids: [ObjectID: ObjectID]) -> Condition {
-        switch self {
+        switch form {
         case .constant: return self
         case .comparison(var comparison):
             comparison.left = comparison.left.resolved(ids)

@@ -162,7 +162,7 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
 
 extension PredicateExpressions.Filter: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        guard case .related(_, let path, let condition) = try translation.test(sequence, variable.key, filter, .any) else {
+        guard case .related(_, let path, let condition) = try translation.test(sequence, variable.key, filter, .any).form else {
             throw translation.refusal("filters something other than a relationship")
         }
         return .members(path.names, condition)

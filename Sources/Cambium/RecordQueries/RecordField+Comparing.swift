@@ -123,7 +123,7 @@ extension Condition {
     /// Returns the parts of an `and` (if `isConjunction` is true) or of an `or`, or the condition itself if it has another form. So a long
     /// chain of operators becomes one flat list instead of deep nesting.
     private func parts(of isConjunction: Bool) -> [Condition] {
-        switch self {
+        switch form {
         case .and(let parts) where isConjunction: parts
         case .or(let parts) where !isConjunction: parts
         default: [self]

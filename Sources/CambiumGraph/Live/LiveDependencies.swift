@@ -46,7 +46,7 @@ struct LiveDependencies {
     private mutating func add(_ condition: Condition) {
         var stack = [(condition: condition, level: 0)]
         while let (condition, level) = stack.popLast() {
-            switch condition {
+            switch condition.form {
             case .constant: break
             case .and(let parts), .or(let parts): for part in parts { stack.append((part, level)) }
             case .not(let part): stack.append((part, level))

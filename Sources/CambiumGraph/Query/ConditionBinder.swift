@@ -19,7 +19,7 @@ struct ConditionBinder {
     /// Returns the node for a condition that `Condition.check()` has accepted. `Condition.check()` limits the depth of the condition, and
     /// thereby the depth of this recursion.
     func bind(_ condition: Condition, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
-        switch condition {
+        switch condition.form {
         case .constant(let isTrue): return ConstantNode(isTrue)
         case .and(let parts): return AndNode(try bind(parts, entity))
         case .or(let parts): return OrNode(try bind(parts, entity))

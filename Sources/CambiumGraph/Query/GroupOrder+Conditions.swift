@@ -9,7 +9,7 @@ extension GroupOrder {
     /// Throws for a wrong name, parameter or pattern. Otherwise, a mistake would be reported only if a group needs the part of the
     /// condition that contains it.
     func resolved(_ condition: Condition) throws(QueryMistake) -> GroupCondition {
-        switch condition {
+        switch condition.form {
         case .constant(let isTrue): return .constant(isTrue)
         case .not(let part): return .not(try resolved(part))
         case .and(let parts): return .and(try resolved(parts))
@@ -52,7 +52,7 @@ extension GroupOrder {
     /// Returns whether a group satisfies a condition. The recursion is limited, because `Condition.check()` has limited the depth of the
     /// condition.
     func holds(_ condition: GroupCondition, _ row: AggregateRow) throws(QueryMistake) -> Bool {
-        switch condition {
+        switch condition.form {
         case .constant(let isTrue): return isTrue
         case .not(let part): return try !holds(part, row)
         case .and(let parts):

@@ -1,12 +1,7 @@
 /// A comparison of two operands, such as `name beginswith[c] "Ma"`.
-///
-/// ```swift
-/// let name = Comparison(try Operand(parsing: "name"), .beginsWith, "Ma", folding: .caseInsensitive)
-/// let people = try graph.find(Query("Person", where: .comparison(name)))
-/// ```
-public struct Comparison: Hashable, Sendable {
+package struct Comparison: Hashable, Sendable {
     /// The relation between the left and the right operand.
-    public enum Relation: Hashable, Sendable, CaseIterable {
+    package enum Relation: Hashable, Sendable, CaseIterable {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
         /// The left text contains the right text. Or the left path leads to several objects or values, and one of them equals the right
         /// operand.
@@ -23,14 +18,14 @@ public struct Comparison: Hashable, Sendable {
     }
 
     /// How many of the values must satisfy the relation, if a path leads through a to-many relationship.
-    public var quantifier: Quantifier?
-    public var left: Operand
-    public var relation: Relation
-    public var right: Operand
+    package var quantifier: Quantifier?
+    package var left: Operand
+    package var relation: Relation
+    package var right: Operand
     /// The differences between texts that the comparison ignores.
-    public var folding: Folding
+    package var folding: Folding
 
-    public init(_ left: Operand, _ relation: Relation, _ right: Operand, quantifier: Quantifier? = nil, folding: Folding = []) {
+    package init(_ left: Operand, _ relation: Relation, _ right: Operand, quantifier: Quantifier? = nil, folding: Folding = []) {
         self.quantifier = quantifier
         self.left = left
         self.relation = relation

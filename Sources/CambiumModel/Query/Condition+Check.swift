@@ -11,7 +11,7 @@ extension Condition {
         var stack = [(condition: self, depth: 0)]
         var patternCount = 0
         while let (condition, depth) = stack.popLast() {
-            switch condition {
+            switch condition.form {
             case .constant: break
             case .comparison(let comparison):
                 try comparison.check()
@@ -25,7 +25,7 @@ extension Condition {
             // The parser counts levels in the same way: one for each part that contains other parts, and one for each name before 'where'.
             if depth > Self.depthMax {
                 throw CambiumError(
-                    .limitExceeded, "The condition is nested deeper than \(Self.depthMax) levels. Put more parts into one .and or .or.")
+                    .limitExceeded, "The condition is nested deeper than \(Self.depthMax) levels. Join the parts with fewer levels.")
             }
             if patternCount > Self.patternCountMax { throw CambiumError(.limitExceeded, Self.tooManyPatterns) }
         }
@@ -56,7 +56,7 @@ extension Condition {
     private func forEachComparison(_ body: (Comparison) -> Void) {
         var stack = [self]
         while let condition = stack.popLast() {
-            switch condition {
+            switch condition.form {
             case .constant: break
             case .comparison(let comparison): body(comparison)
             case .and(let parts), .or(let parts): stack += parts

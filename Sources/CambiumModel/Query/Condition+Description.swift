@@ -11,7 +11,7 @@ extension Condition: CustomStringConvertible {
 
 extension Comparison: CustomStringConvertible {
     /// The text of the comparison, such as `any tags.name ==[c] "red"`.
-    public var description: String {
+    package var description: String {
         var writer = QueryWriter()
         writer.write(self)
         return writer.text
@@ -30,7 +30,7 @@ extension Operand: CustomStringConvertible {
 extension QueryPath: CustomStringConvertible {
     /// The names, separated by dots. If the first of them is also a keyword of conditions, a `#` precedes it. The text of the empty path
     /// is `self`.
-    public var description: String {
+    package var description: String {
         var writer = QueryWriter()
         writer.write(self)
         return writer.text
@@ -39,7 +39,7 @@ extension QueryPath: CustomStringConvertible {
 
 extension QueryLiteral: CustomStringConvertible {
     /// The text of the literal. Text, dates, UUIDs, URIs, data and JSON are in quotation marks.
-    public var description: String {
+    package var description: String {
         var writer = QueryWriter()
         writer.write(self)
         return writer.text

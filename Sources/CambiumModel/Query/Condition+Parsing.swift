@@ -30,7 +30,7 @@ extension QueryPath {
     /// Parses names that are separated by dots, such as `owner.name`. The text `self` is the empty path.
     ///
     /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is not a path.
-    public init(parsing text: String) throws(CambiumError) {
+    package init(parsing text: String) throws(CambiumError) {
         var parser = try QueryParser(text)
         self = try parser.wholePath()
     }

@@ -2,20 +2,35 @@
 ///
 /// Every condition is true or false, as in NSPredicate. Docs/QUERIES.md specifies the text and the meaning of each form.
 ///
-/// ```swift
-/// let condition = try Condition(parsing: "age > 30 and any tags.name == \"red\"")
-/// ```
-public indirect enum Condition: Hashable, Sendable {
-    /// Every object satisfies the condition if the value is `true`. No object satisfies the condition if the value is `false`.
-    case constant(Bool)
-    case comparison(Comparison)
-    /// True if all conditions are true. True if there are no conditions.
-    case and([Condition])
-    /// True if one of the conditions is true. False if there are no conditions.
-    case or([Condition])
-    case not(Condition)
-    /// A condition on the objects at the end of a path of relationships: `any items where (price > 3 and done == false)`.
-    case related(Quantifier, QueryPath, Condition)
+///     let condition = try Condition(parsing: "age > 30 and any tags.name == \"red\"")
+///
+/// The operators `&&`, `||` and `!` combine conditions.
+public struct Condition: Hashable, Sendable {
+    package indirect enum Form: Hashable, Sendable {
+        /// Every object satisfies the condition if the value is `true`. No object satisfies the condition if the value is `false`.
+        case constant(Bool)
+        case comparison(Comparison)
+        /// True if all conditions are true. True if there are no conditions.
+        case and([Condition])
+        /// True if one of the conditions is true. False if there are no conditions.
+        case or([Condition])
+        case not(Condition)
+        /// A condition on the objects at the end of a path of relationships: `any items where (price > 3 and done == false)`.
+        case related(Quantifier, QueryPath, Condition)
+    }
+
+    package let form: Form
+
+    private init(_ form: Form) { self.form = form }
+
+    package static func constant(_ isTrue: Bool) -> Condition { Condition(.constant(isTrue)) }
+    package static func comparison(_ comparison: Comparison) -> Condition { Condition(.comparison(comparison)) }
+    package static func and(_ parts: [Condition]) -> Condition { Condition(.and(parts)) }
+    package static func or(_ parts: [Condition]) -> Condition { Condition(.or(parts)) }
+    package static func not(_ part: Condition) -> Condition { Condition(.not(part)) }
+    package static func related(_ quantifier: Quantifier, _ path: QueryPath, _ part: Condition) -> Condition {
+        Condition(.related(quantifier, path, part))
+    }
 
     /// The maximum number of levels to which conditions may be nested. Each name of a path before `where` is a level. A deeper condition is
     /// refused.
@@ -26,13 +41,7 @@ public indirect enum Condition: Hashable, Sendable {
 }
 
 /// How many related objects must satisfy a condition.
-///
-/// ```swift
-/// let red = try Condition(parsing: "name == \"red\"")
-/// let query = Query("Note", where: .related(.any, QueryPath(["tags"]), red))
-/// print(try graph.count(query))
-/// ```
-public enum Quantifier: String, Hashable, Sendable, CaseIterable {
+package enum Quantifier: String, Hashable, Sendable, CaseIterable {
     /// At least one object. False if there are no objects.
     case any
     /// Every object. True if there are no objects.

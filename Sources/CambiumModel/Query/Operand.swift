@@ -1,12 +1,9 @@
-/// One side of a comparison.
+/// One side of a comparison: a path such as `owner.name`, an aggregate such as `items.@sum.price`, a constant, a list or a parameter.
 ///
-/// ```swift
-/// let path = try Operand(parsing: "city.name")
-/// let query = try Query("Person", where: "age between $ages", ["ages": [18, 30]])
-/// for row in try graph.values(of: [path], query) { print(row[0]) }
-/// ```
+///     let price = try Operand(parsing: "items.@sum.price")
+///     let query = try Query("Note", where: "owner == $owner and rating in $ratings", ["owner": .object(id), "ratings": [3, 4]])
 public struct Operand: Hashable, Sendable {
-    public enum Form: Hashable, Sendable {
+    package enum Form: Hashable, Sendable {
         /// The value at the end of a path.
         case path(QueryPath)
         /// A number that is computed from related objects, such as `items.@sum.price`.
@@ -18,11 +15,11 @@ public struct Operand: Hashable, Sendable {
         case parameter(String)
     }
 
-    public var form: Form
+    package var form: Form
     /// The position of the operand in the text of the query, if the operand was parsed from a text.
     package var offset: TextOffset
 
-    public init(_ form: Form) { self.init(form, at: nil) }
+    package init(_ form: Form) { self.init(form, at: nil) }
 
     package init(_ form: Form, at offset: Int?) {
         self.form = form
@@ -43,32 +40,24 @@ public struct Operand: Hashable, Sendable {
 ///
 /// The last name may also be `_id` (the object itself) or `_entity` (the name of the object's entity). An empty path means the object
 /// itself.
-public struct QueryPath: Hashable, Sendable {
-    public var names: [String]
-    /// The position of the path in the text of the query. Only the path before `where` has one, because it is no operand.
-    package var offset = TextOffset(nil)
+package struct QueryPath: Hashable, Sendable {
+    package var names: [String]
 
-    public init(_ names: [String]) { self.names = names }
+    package init(_ names: [String]) { self.names = names }
 
     /// The maximum number of names of a path.
     package static let nameCountMax = 64
 }
 
 /// A number that is computed from the objects at the end of a path: `tags.@count`, `items.@sum.price`.
-///
-/// ```swift
-/// let total = Operand(.aggregate(RelatedAggregate(.sum, QueryPath(["items"]), of: QueryPath(["price"]))))
-/// let query = Query("Note", where: .comparison(Comparison(total, .greater, 100)))
-/// print(try graph.count(query))
-/// ```
-public struct RelatedAggregate: Hashable, Sendable {
-    public var function: AggregateFunction
+package struct RelatedAggregate: Hashable, Sendable {
+    package var function: AggregateFunction
     /// The path to the objects.
-    public var path: QueryPath
+    package var path: QueryPath
     /// The path from each object to its value; `nil` if the function counts the objects.
-    public var value: QueryPath?
+    package var value: QueryPath?
 
-    public init(_ function: AggregateFunction, _ path: QueryPath, of value: QueryPath? = nil) {
+    package init(_ function: AggregateFunction, _ path: QueryPath, of value: QueryPath? = nil) {
         self.function = function
         self.path = path
         self.value = value
@@ -98,12 +87,7 @@ public enum AggregateFunction: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A constant in a condition. The constant is converted to the type of the attribute with which it is compared.
-///
-/// ```swift
-/// let day = Operand(.literal(.text("1990-01-01T00:00:00Z")))  // The attribute's type decides how the text is read.
-/// let people = try graph.find(Query("Person", where: "born < $day", ["day": day]))
-/// ```
-public enum QueryLiteral: Hashable, Sendable {
+package enum QueryLiteral: Hashable, Sendable {
     case null
     case bool(Bool)
     /// The text of a number, written as in JSON.

@@ -18,7 +18,7 @@ struct QueryWriter: Sendable {
         }
         level += 1
         defer { level -= 1 }
-        switch condition {
+        switch condition.form {
         case .constant(let value): text += value ? "true" : "false"
         case .comparison(let comparison): write(comparison)
         case .and(let parts): write(parts, " and ", empty: "true")
@@ -45,7 +45,7 @@ struct QueryWriter: Sendable {
 
     /// Writes a condition that is a part of another one, in parentheses if it consists of several conditions.
     private mutating func writeGrouped(_ condition: Condition) {
-        switch condition {
+        switch condition.form {
         case .and(let parts) where !parts.isEmpty, .or(let parts) where !parts.isEmpty:
             text += "("
             write(condition)

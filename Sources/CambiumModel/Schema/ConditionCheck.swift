@@ -14,7 +14,7 @@ package struct ConditionCheck {
     /// Checks a condition, and throws the first mistake. The caller must have called `Condition.check()`, which limits the depth of the
     /// condition and thereby this recursion.
     package func check(_ condition: Condition, _ entity: Entity) throws(QueryMistake) {
-        switch condition {
+        switch condition.form {
         case .constant: break
         case .and(let parts), .or(let parts): for part in parts { try check(part, entity) }
         case .not(let part): try check(part, entity)

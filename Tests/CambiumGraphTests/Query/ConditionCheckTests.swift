@@ -49,7 +49,7 @@ import Testing
 extension Condition {
     /// Returns the condition with another relation, quantifier or constant in each comparison.
     fileprivate func changed(_ random: inout SplitMix64) -> Condition {
-        switch self {
+        switch form {
         case .constant: return self
         case .and(let parts): return .and(parts.map { $0.changed(&random) })
         case .or(let parts): return .or(parts.map { $0.changed(&random) })

@@ -118,7 +118,7 @@ import Testing
 
     @Test func `an operand knows the place of its first byte`() throws {
         let text = "a == 1 and\n é.b in {'x',\n  $p}"
-        guard case .and(let parts) = try Condition(parsing: text), case .comparison(let second) = parts[1],
+        guard case .and(let parts) = try Condition(parsing: text).form, case .comparison(let second) = parts[1].form,
             case .list(let elements) = second.right.form
         else {
             Issue.record("The text has another tree.")
