@@ -51,13 +51,13 @@ struct LiveQueries {
         try change(store, place, "number", 100)
         let alone = try seconds(store, place)
 
-        var observers: [LiveQuery.Iterator] = []
-        for number in 0..<Self.queryCount {
+        var observers = try (0..<Self.queryCount).map { number in
             let query = try Query(
                 "Person", where: "score > $low", ["low": Operand(integerLiteral: Int64(-number))], sort: "-score", limit: 20)
-            var observer = store.live(query).makeAsyncIterator()
-            try check(try await observer.next()?.isWhole == true, "a live query begins with its whole result")
-            observers.append(observer)
+            return store.live(query).makeAsyncIterator()
+        }
+        for index in observers.indices {
+            try check(try await observers[index].next()?.isWhole == true, "a live query begins with its whole result")
         }
         let watched = try seconds(store, place)
         settings.emit("C9.commit in memory without live queries", alone / Double(Self.commitCount) * 1e6, "µs")

@@ -21,38 +21,33 @@ extension Store {
     /// schema removes a name in the query, the sequence throws `.unknownName` or `.invalidInput`. After an error, the sequence ends. See
     /// Docs/LIVE.md.
     ///
+    /// Each iterator of the sequence begins with the whole result. As long as a sequence or an iterator exists, the store stays open,
+    /// unless the program closes it.
+    ///
     /// Complexity of an update: O(objects whose answer may differ x log result + result), and at most that of the query.
     ///
     /// - Parameters:
     ///   - query: The query, without a cursor.
     ///   - sections: A key by which the result is sorted first, and by which it is divided into sections; `nil` for no sections. The key
     ///     must not ignore differences between texts.
-    public func live(_ query: Query, sections: SortKey? = nil) -> LiveQuery { LiveQuery(store: self, query: query, sections: sections) }
+    public func live(_ query: Query, sections: SortKey? = nil) -> some AsyncSequence<LiveUpdate, any Error> & Sendable {
+        LiveQuery(store: self, query: query, sections: sections)
+    }
 }
 
-/// The results of a query, from transaction to transaction. `Store.live(_:sections:)` returns this sequence.
-///
-/// ```swift
-/// let query = try Query("Note", where: "rating > 3", sort: "title")
-/// for try await update in store.live(query) { print(update.count, update.inserted.count, update.deleted.count) }
-/// ```
-///
-/// Each iterator begins with the whole result. As long as a sequence or an iterator exists, the store stays open, unless the program closes
-/// it.
-public struct LiveQuery: AsyncSequence, Sendable {
-    public typealias Element = LiveUpdate
-
+/// The results of a query, from transaction to transaction.
+struct LiveQuery: AsyncSequence, Sendable {
     let store: Store
     let query: Query
     let sections: SortKey?
 
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         let observer: LiveObserver
 
         /// Waits for the next update. Returns `nil` if the store was closed and everything was delivered. Throws as
         /// `Store.live(_:sections:)` describes.
-        public mutating func next() async throws -> LiveUpdate? { try await observer.next() }
+        mutating func next() async throws -> LiveUpdate? { try await observer.next() }
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(observer: LiveObserver(self)) }
+    func makeAsyncIterator() -> Iterator { Iterator(observer: LiveObserver(self)) }
 }

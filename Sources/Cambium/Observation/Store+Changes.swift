@@ -23,6 +23,9 @@ extension Store {
     /// transactions or 64 MiB of changes. The error is the same if the consumer requests nothing for a minute, and a transaction is
     /// committed after that minute. After an error, the sequence ends.
     ///
+    /// Each iterator of the sequence begins at the same transaction. As long as a sequence or an iterator exists, the store stays open,
+    /// unless the program closes it.
+    ///
     /// A transaction is delivered once it is as durable as the store promises. After a crash, the last transactions of a `buffered` store
     /// may be missing, although they were delivered. See Docs/OBSERVATION.md.
     ///
@@ -31,8 +34,10 @@ extension Store {
     /// - Parameters:
     ///   - last: The last transaction that the consumer knows; `.none` to begin with the first transaction.
     ///   - delivery: Whether a slow consumer receives each transaction or one difference.
-    public func changes(from last: TransactionNumber, _ delivery: ChangeDelivery = .every) -> ChangeSequence {
-        begin(delivery, after: last, knowing: graph)
+    public func changes(
+        from last: TransactionNumber, _ delivery: ChangeDelivery = .every
+    ) -> some AsyncSequence<CommittedChanges, any Error> & Sendable {
+        changes(from: last, delivery, graph)
     }
 
     /// Returns the transactions that readers see after this call, with their changes. Otherwise does the same as `changes(from:_:)`.
@@ -40,12 +45,13 @@ extension Store {
     /// This call determines where the sequence begins, not `makeAsyncIterator()` or the first `next()`. So a program that calls this method
     /// before a write receives the transaction of the write, even if it asks for the first element later.
     ///
-    /// ```swift
-    /// var updates = store.changes().makeAsyncIterator()
-    /// try store.save(&note)
-    /// let committed = try await updates.next()
-    /// ```
-    public func changes(_ delivery: ChangeDelivery = .every) -> ChangeSequence { begin(delivery, after: nil, knowing: nil) }
+    ///     var updates = store.changes().makeAsyncIterator()
+    ///     try store.save(&note)
+    ///     let committed = try await updates.next()
+    public func changes(_ delivery: ChangeDelivery = .every) -> some AsyncSequence<CommittedChanges, any Error> & Sendable {
+        let newest = graph
+        return changes(from: newest.transaction, delivery, newest)
+    }
 
     /// - Parameter graph: A graph that readers have seen. If this graph is the graph after `last`, the first difference is computed from
     ///   this graph, without a replay.
@@ -70,30 +76,20 @@ extension Store {
     }
 }
 
-/// The transactions of a store with their changes, in order. `Store.changes(from:_:)` returns this sequence.
-///
-/// ```swift
-/// let changes = store.changes(from: last)
-/// for try await committed in changes { print(committed.transaction, committed.changes.count) }
-/// ```
-///
-/// Each iterator begins at the same transaction. As long as a sequence or an iterator exists, the store stays open, unless the program
-/// closes it.
-public struct ChangeSequence: AsyncSequence, Sendable {
-    public typealias Element = CommittedChanges
-
+/// The transactions of a store with their changes, in order.
+struct ChangeSequence: AsyncSequence, Sendable {
     let store: Store
     let last: TransactionNumber
     let delivery: ChangeDelivery
     let seat: ObserverSeat
 
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         let observer: ChangeObserver
 
         /// Waits for the next delivery. Returns `nil` if the store was closed and everything was delivered. Throws as
         /// `Store.changes(from:_:)` describes.
-        public mutating func next() async throws -> CommittedChanges? { try await observer.next() }
+        mutating func next() async throws -> CommittedChanges? { try await observer.next() }
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(observer: ChangeObserver(self)) }
+    func makeAsyncIterator() -> Iterator { Iterator(observer: ChangeObserver(self)) }
 }

@@ -1,32 +1,22 @@
-/// The records of a query's answer, and their changes. `Store.live(_:)` creates this sequence.
-///
-/// ```swift
-/// for try await update in store.live(RecordQuery<Person> { $0.age > 30 }.sorted(by: \.name)) {
-///     show(try update.records())
-/// }
-/// ```
-///
-/// Docs/LIVE.md states what an update contains, and how a slow consumer catches up.
-public struct LiveRecords<Record: EntityRecord>: AsyncSequence, Sendable {
-    public typealias Element = RecordUpdate<Record>
-
+/// The records of a query's answer, and their changes.
+struct LiveRecords<Record: EntityRecord>: AsyncSequence, Sendable {
     let query: LiveQuery
 
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         var updates: LiveQuery.Iterator
         private var ids: [ObjectID] = []
 
         init(_ updates: LiveQuery.Iterator) { self.updates = updates }
 
         /// Returns the next update. Throws as `LiveQuery.Iterator.next()` does.
-        public mutating func next() async throws -> RecordUpdate<Record>? {
+        mutating func next() async throws -> RecordUpdate<Record>? {
             guard let update = try await updates.next() else { return nil }
             update.apply(to: &ids)
             return RecordUpdate(update: update, ids: ids)
         }
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(query.makeAsyncIterator()) }
+    func makeAsyncIterator() -> Iterator { Iterator(query.makeAsyncIterator()) }
 }
 
 /// The records of a live query after a commit, and the differences from the previous update.
@@ -60,7 +50,17 @@ public struct RecordUpdate<Record: EntityRecord>: Sendable {
 extension Store {
     /// Returns the records of a query's answer and their changes: first all records, then the differences after each commit that concerns
     /// the query. See `live(_:sections:)`.
-    public func live<Record: EntityRecord>(_ query: RecordQuery<Record>) -> LiveRecords<Record> { LiveRecords(query: live(query.query)) }
+    ///
+    ///     for try await update in store.live(RecordQuery<Person> { $0.age > 30 }.sorted(by: \.name)) {
+    ///         show(try update.records())
+    ///     }
+    ///
+    /// Docs/LIVE.md states what an update contains, and how a slow consumer catches up.
+    public func live<Record: EntityRecord>(
+        _ query: RecordQuery<Record>
+    ) -> some AsyncSequence<RecordUpdate<Record>, any Error> & Sendable {
+        LiveRecords(query: LiveQuery(store: self, query: query.query, sections: nil))
+    }
 }
 
 /// The objects of one record type that differ between two graphs, as records.

@@ -7,11 +7,11 @@ import Testing
 /// Live queries of a store: their updates, their waking, and what they hold.
 @Suite struct LiveQueryTests {
     /// A consumer of a live query, with the objects to which its updates lead.
-    private struct Consumer {
-        var updates: LiveQuery.Iterator
+    private struct Consumer<Updates: AsyncIteratorProtocol> where Updates.Element == LiveUpdate {
+        var updates: Updates
         var ids: [ObjectID] = []
 
-        init(_ live: LiveQuery) { updates = live.makeAsyncIterator() }
+        init<Live: AsyncSequence>(_ live: Live) where Live.AsyncIterator == Updates { updates = live.makeAsyncIterator() }
 
         @discardableResult
         mutating func next() async throws -> LiveUpdate? {

@@ -161,8 +161,7 @@ import Testing
         try history.store.migrate(to: definition)
         try history.store.addNote(1000)
         try history.store.close()
-        for changes in [live, history.store.changes(from: before)] {
-            let found = try await changes.all()
+        for found in [try await live.all(), try await history.store.changes(from: before).all()] {
             #expect(found.map(\.changes.changesSchema) == [true, false])
             #expect(found.map(\.changes.count) == [0, 1])
         }

@@ -59,7 +59,7 @@ final class ObservedHistory {
     }
 }
 
-extension ChangeSequence.Iterator {
+extension AsyncIteratorProtocol where Element == CommittedChanges {
     /// Returns the next deliveries.
     mutating func next(_ count: Int) async throws -> [CommittedChanges] {
         var found: [CommittedChanges] = []
@@ -68,7 +68,7 @@ extension ChangeSequence.Iterator {
     }
 }
 
-extension ChangeSequence {
+extension AsyncSequence where Element == CommittedChanges {
     /// Returns all deliveries up to the closing of the store.
     func all() async throws -> [CommittedChanges] {
         var found: [CommittedChanges] = []

@@ -77,8 +77,8 @@ import Testing
 
     @Test func `the pump of live queries survives the end of all leases, also in a store in memory`() async throws {
         let store = try made(nil)
-        let observer = store.changes(.coalesced).makeAsyncIterator().observer
         var known = store.graph
+        let observer = store.changes(from: known.transaction, .coalesced, known).makeAsyncIterator().observer
         for _ in 0..<2 {
             #expect(store.expireLeases() > 0)
             try advance(store)

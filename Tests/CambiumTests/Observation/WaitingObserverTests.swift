@@ -156,7 +156,9 @@ import Testing
     }
 
     /// Returns all deliveries, and lets other tasks run a random number of times after each.
-    private static func dawdling(through changes: ChangeSequence, seed: UInt64) async throws -> [CommittedChanges] {
+    private static func dawdling(
+        through changes: some AsyncSequence<CommittedChanges, any Error>, seed: UInt64
+    ) async throws -> [CommittedChanges] {
         var random = SplitMix64(seed: seed)
         var found: [CommittedChanges] = []
         for try await next in changes {
