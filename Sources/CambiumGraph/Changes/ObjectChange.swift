@@ -1,6 +1,7 @@
 public import CambiumModel
 
-/// The difference between one object at two moments.
+/// The difference between one object at two moments, or the changes of an edit to one object. The base of the edit is the earlier moment,
+/// and the edit itself is the later one.
 ///
 /// ```swift
 /// for object in graph.changes(since: older) where object.kind == .inserted { print(object.entity.name, object.id) }
@@ -14,27 +15,53 @@ public struct ObjectChange: Sendable {
     private let after: Graph
     /// The events of the object, at least one. An event about the object itself comes first.
     private let events: ArraySlice<ChangeEvent>
+    /// The changes of an edit, which has no events; `nil` for two graphs.
+    private let edited: Edited?
+
+    /// The changes of an edit to one object.
+    package final class Edited: Sendable {
+        let id: ObjectID
+        let entity: Entity
+        let kind: Kind
+        let attributes: [AttributeChange]
+        let relationships: [RelationshipChange]
+
+        package init(
+            _ id: ObjectID, _ entity: Entity, _ kind: Kind, _ attributes: [AttributeChange], _ relationships: [RelationshipChange]
+        ) {
+            (self.id, self.entity, self.kind) = (id, entity, kind)
+            (self.attributes, self.relationships) = (attributes, relationships)
+        }
+    }
 
     init(before: Graph, after: Graph, events: ArraySlice<ChangeEvent>) {
         self.before = before
         self.after = after
         self.events = events
+        edited = nil
+    }
+
+    package init(_ edited: Edited, base: Graph) {
+        (before, after, events) = (base, base, [])
+        self.edited = edited
     }
 
     private var first: ChangeEvent { events[events.startIndex] }
 
-    public var id: ObjectID { ObjectID(root: first.root, serial: first.serial) }
+    public var id: ObjectID { edited?.id ?? ObjectID(root: first.root, serial: first.serial) }
 
     public var kind: Kind {
+        if let edited { return edited.kind }
         switch first.kind {
-        case .inserted: .inserted
-        case .deleted: .deleted
-        case .stub, .attribute, .removed, .added, .moved: .changed
+        case .inserted: return .inserted
+        case .deleted: return .deleted
+        case .stub, .attribute, .removed, .added, .moved: return .changed
         }
     }
 
     /// The concrete entity of the object at the later moment, or at the earlier moment if the object was deleted.
     public var entity: Entity {
+        if let edited { return edited.entity }
         guard let entity = (kind == .deleted ? before : after).entity(of: id) else {
             preconditionFailure("An object that changed must be in one of the two graphs.")
         }
@@ -42,12 +69,13 @@ public struct ObjectChange: Sendable {
     }
 
     /// Whether the object is a stub at only one of the two moments. A stub is an object of which only the identity is known.
-    public var changesStub: Bool { kind == .changed && first.kind == .stub }
+    public var changesStub: Bool { edited == nil && kind == .changed && first.kind == .stub }
 
     /// The attributes that differ, in the order of the schema. For an inserted or deleted object, the attributes with a value.
     ///
     /// Complexity: O(attributes of the entity x log changes of the object + bytes of the values).
     public var attributes: [AttributeChange] {
+        if let edited { return edited.attributes }
         let (old, new) = (before.entity(of: id), after.entity(of: id))
         let known = new?.attributes ?? []
         let dropped = (old?.attributes ?? []).filter { new?.attribute($0.number) == nil }
@@ -63,6 +91,7 @@ public struct ObjectChange: Sendable {
     ///
     /// Complexity: O(relationships of the entity x log changes of the object + members that were added or removed).
     public var relationships: [RelationshipChange] {
+        if let edited { return edited.relationships }
         let (old, new) = (before.entity(of: id), after.entity(of: id))
         let known = new?.relationships ?? []
         let dropped = (old?.relationships ?? []).filter { new?.relationship($0.number) == nil }

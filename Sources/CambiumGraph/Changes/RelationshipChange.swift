@@ -1,12 +1,6 @@
 public import CambiumModel
 
-/// The members of a relationship of one object at two moments.
-///
-/// ```swift
-/// for object in store.graph.changes(since: earlier) {
-///     for change in object.relationships { print(change.relationship.name, change.added, change.removed, change.isMoved) }
-/// }
-/// ```
+/// The members of a relationship of one object at two moments, or in the base of an edit and in the edit.
 public struct RelationshipChange: Sendable {
     /// A relationship of an object, in both graphs.
     struct Links: Sendable {
@@ -16,6 +10,8 @@ public struct RelationshipChange: Sendable {
         let id: ObjectID
         let before: Graph
         let after: Graph
+        /// All members before and after an edit; `nil` for two graphs.
+        var lists: (before: [ObjectID], after: [ObjectID])?
 
         init(_ relationship: Relationship, _ former: Relationship?, _ id: ObjectID, _ before: Graph, _ after: Graph) {
             self.relationship = relationship
@@ -25,11 +21,11 @@ public struct RelationshipChange: Sendable {
             self.after = after
         }
 
-        var membersBefore: [ObjectID] { before.members(former, of: id) ?? [] }
-        var membersAfter: [ObjectID] { after.members(relationship, of: id) ?? [] }
+        var membersBefore: [ObjectID] { lists?.before ?? before.members(former, of: id) ?? [] }
+        var membersAfter: [ObjectID] { lists?.after ?? after.members(relationship, of: id) ?? [] }
     }
 
-    private let links: Links
+    private var links: Links
     /// The members that the object had only at the earlier moment, ascending.
     public let removed: [ObjectID]
     /// The members that the object has only at the later moment, ascending.
@@ -55,6 +51,17 @@ public struct RelationshipChange: Sendable {
         removed = own.filter { $0.kind == .removed }.map { ObjectID(root: links.former.destinationRoot, serial: $0.target) }
         added = own.filter { $0.kind == .added }.map { ObjectID(root: links.relationship.destinationRoot, serial: $0.target) }
         isMoved = own.contains { $0.kind == .moved }
+    }
+
+    /// Creates the change of an edit to the relationship of an object. Returns `nil` if the lists of members are equal.
+    package init?(_ relationship: Relationship, of id: ObjectID, from before: [ObjectID], to after: [ObjectID], base: Graph) {
+        if before == after { return nil }
+        links = Links(relationship, nil, id, base, base)
+        links.lists = (before, after)
+        let (old, new) = (Set(before), Set(after))
+        removed = before.filter { !new.contains($0) }.sorted()
+        added = after.filter { !old.contains($0) }.sorted()
+        isMoved = removed.isEmpty && added.isEmpty
     }
 
     /// Creates the change to the relationship of an object that exists in only one graph. Returns `nil` if the relationship has no members.
