@@ -10,19 +10,24 @@ public import CambiumModel
 /// let hooks = ImportHooks(finish: { transaction, id, row in try transaction.set(id, "source", to: .string("feed")) })
 /// ```
 public struct ImportHooks: Sendable {
-    /// Changes a row before the import reads it.
-    public typealias Prepare = @Sendable (inout JSONValue) throws -> Void
-    /// Receives an applied row and its object, and may change the transaction, but cannot delete objects.
-    public typealias Finish = @Sendable (inout WriteTransaction, ObjectID, JSONValue) throws -> Void
+    typealias Prepare = @Sendable (inout JSONValue) throws -> Void
+    typealias Finish = @Sendable (inout WriteTransaction, ObjectID, JSONValue) throws -> Void
 
-    package var prepare: Prepare?
+    var prepare: Prepare?
     /// The hook that runs after a row is applied. It does not run for an object that `existing: .skip` leaves unchanged.
-    package var finish: Finish?
+    var finish: Finish?
     /// The entity whose rows are prepared; `nil` for the rows of any entity.
     var preparedEntity: String?
 
     /// Creates hooks. `nil` means no hook.
-    public init(prepare: Prepare? = nil, finish: Finish? = nil) {
+    ///
+    /// - Parameters:
+    ///   - prepare: Changes a row before the import reads it.
+    ///   - finish: Receives an applied row and its object, and may change the transaction, but cannot delete objects.
+    public init(
+        prepare: (@Sendable (inout JSONValue) throws -> Void)? = nil,
+        finish: (@Sendable (inout WriteTransaction, ObjectID, JSONValue) throws -> Void)? = nil
+    ) {
         self.prepare = prepare
         self.finish = finish
     }

@@ -20,7 +20,7 @@ extension ImportHooks {
     ///   - prepare: Changes a row before the import reads it.
     ///   - finish: Receives an applied row and its object, and may change the transaction, but cannot delete objects.
     public init<Record: EntityRecord>(
-        _ type: Record.Type, prepare: Prepare? = nil,
+        _ type: Record.Type, prepare: (@Sendable (inout JSONValue) throws -> Void)? = nil,
         finish: @escaping @Sendable (inout WriteTransaction, Ref<Record>, JSONValue) throws -> Void
     ) {
         self.init(prepare: prepare) { transaction, id, row in
@@ -31,7 +31,7 @@ extension ImportHooks {
     }
 
     /// Creates a hook that prepares the rows of a record's entity, as `init(_:prepare:finish:)` does.
-    public init<Record: EntityRecord>(_ type: Record.Type, prepare: @escaping Prepare) {
+    public init<Record: EntityRecord>(_ type: Record.Type, prepare: @escaping @Sendable (inout JSONValue) throws -> Void) {
         self.init(prepare: prepare)
         preparedEntity = Record.recordSchema.entity
     }

@@ -10,14 +10,13 @@ public import CambiumModel
 public struct ExportHooks: Sendable {
     public enum Decision: Sendable { case write, leaveOut }
 
-    /// Receives the id of an object in the graph, and the row that describes the object. May change the row. Returns whether the export
-    /// writes the row. An error that the hook throws ends the export.
-    public typealias WillExport = @Sendable (Graph, ObjectID, inout JSONValue) throws -> Decision
-
     /// The hook that is called for each row, but not for objects that are nested in a row. The export does not check the changed row, so
     /// the program must ensure that an import can read the changed row.
-    package var willExport: WillExport?
+    package var willExport: (@Sendable (Graph, ObjectID, inout JSONValue) throws -> Decision)?
 
     /// Creates hooks. `nil` means no hook.
-    public init(willExport: WillExport? = nil) { self.willExport = willExport }
+    ///
+    /// - Parameter willExport: Receives the id of an object in the graph, and the row that describes the object. May change the row.
+    ///   Returns whether the export writes the row. An error that the hook throws ends the export.
+    public init(willExport: (@Sendable (Graph, ObjectID, inout JSONValue) throws -> Decision)? = nil) { self.willExport = willExport }
 }

@@ -6,7 +6,7 @@
 /// ```
 public struct ImportSource: Sendable {
     /// Fills a buffer with the next bytes and returns their number; 0 at the end.
-    public typealias Reader = (UnsafeMutableRawBufferPointer) throws -> Int
+    package typealias Reader = (UnsafeMutableRawBufferPointer) throws -> Int
 
     /// The format of the bytes.
     public enum Format: String, Sendable, CaseIterable {
@@ -30,8 +30,12 @@ public struct ImportSource: Sendable {
     ///   - name: The name of the source in errors.
     ///   - isRepeatable: Whether the source can be read from its beginning more than once.
     ///   - format: The format of the bytes.
-    ///   - open: Opens the source at its beginning, and returns its reader.
-    public init(name: String, isRepeatable: Bool, format: Format = .json, open: @escaping @Sendable () throws -> Reader) {
+    ///   - open: Opens the source at its beginning. Returns a reader, which fills a buffer with the next bytes and returns their number,
+    ///     or 0 at the end.
+    public init(
+        name: String, isRepeatable: Bool, format: Format = .json,
+        open: @escaping @Sendable () throws -> (UnsafeMutableRawBufferPointer) throws -> Int
+    ) {
         self.name = name
         self.isRepeatable = isRepeatable
         mayWait = !isRepeatable
