@@ -28,7 +28,7 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
     public init(
         _ entity: String, parent: (any EntityRecord.Type)? = nil, isAbstract: Bool = false, unique: [[String]] = [],
         indexes: [[String]] = [], userInfo: [String: String] = [:], renamedFrom: String? = nil,
-        @RecordSchemaBuilder<Record> properties: () -> [RecordProperty<Record>]
+        @DefinitionBuilder<RecordProperty<Record>> properties: () -> [RecordProperty<Record>]
     ) {
         let properties = properties()
         self.properties = properties
@@ -138,18 +138,4 @@ public struct RecordProperty<Record>: Sendable {
             "The property '\(name)' of \(Record.self) cannot be set after the record was created. Declare it with 'var', or implement "
                 + "init(from:).")
     }
-}
-
-/// Builds the list of a record's properties.
-///
-/// ```swift
-/// let schema = RecordSchema<Note>("Note") {
-///     RecordProperty("id", \.id, .identity)
-///     RecordProperty("title", \.title)
-/// }
-/// ```
-@resultBuilder
-public enum RecordSchemaBuilder<Record> {
-    public static func buildExpression(_ property: RecordProperty<Record>) -> RecordProperty<Record> { property }
-    public static func buildBlock(_ properties: RecordProperty<Record>...) -> [RecordProperty<Record>] { properties }
 }

@@ -28,16 +28,10 @@ public struct SchemaDefinition: Sendable, Hashable {
     public init(@DefinitionBuilder<EntityDefinition> _ entities: () -> [EntityDefinition]) { self.entities = entities() }
 }
 
-/// Builds a list of definitions.
-///
-/// ```swift
-/// let schema = try Schema {
-///     EntityDefinition("Shelf") { AttributeDefinition("code", .string) }
-///     EntityDefinition("Product") { AttributeDefinition("sku", .string) }
-/// }
-/// ```
+/// Builds a list of definitions, such as the entities of a schema or the properties of a record.
 @resultBuilder
 public enum DefinitionBuilder<Definition> {
+    public static func buildExpression(_ definition: Definition) -> Definition { definition }
     public static func buildBlock(_ definitions: Definition...) -> [Definition] { definitions }
 }
 
