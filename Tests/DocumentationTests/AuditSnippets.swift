@@ -13,9 +13,8 @@ import Testing
         return receipt
     }
 
-    private func recordWithDigest(_ store: Store, _ customer: ObjectID) throws {
-        let digest = RequestDigest(of: ["move", "Customer/1", "Milan"])
-        let request = Author(actor: "jane", requestID: "ticket-119", requestDigest: digest)
+    private func recordWithParts(_ store: Store, _ customer: ObjectID) throws {
+        let request = Author(actor: "jane", requestID: "ticket-119", requestParts: ["move", "Customer/1", "Milan"])
         try store.write(request) { try $0.set(customer, "city", to: "Milan") }
     }
 
@@ -85,7 +84,7 @@ import Testing
             let (store, customer) = try customers(path)
             #expect(try record(store, customer).transaction == TransactionNumber(rawValue: 3))
             try label(store)
-            try recordWithDigest(store, customer)
+            try recordWithParts(store, customer)
             let changes = try compare(store, customer)
             #expect(changes.map { $0.attributes.map(\.after) } == [["Milan"]])
             try list(path, to: store.graph.transaction)
@@ -93,11 +92,11 @@ import Testing
         }
     }
 
-    @Test func `a request with a known id and another digest is a conflict`() async throws {
+    @Test func `a request with a known id and other parts is a conflict`() async throws {
         try await withFolder { folder in
             let (store, customer) = try customers("\(folder)/customers")
-            try recordWithDigest(store, customer)
-            let other = Author(actor: "jane", requestID: "ticket-119", requestDigest: RequestDigest(of: ["other"]))
+            try recordWithParts(store, customer)
+            let other = Author(actor: "jane", requestID: "ticket-119", requestParts: ["other"])
             let error = #expect(throws: CambiumError.self) { try store.write(other) { try $0.delete(customer) } }
             #expect(error?.code == .conflict)
         }
@@ -109,7 +108,7 @@ import Testing
             let (store, customer) = try customers(path)
             try store.checkpoint()
             try label(store)
-            try recordWithDigest(store, customer)
+            try recordWithParts(store, customer)
             let copy = "\(folder)/copy"
             let compaction = try compact(store, path, archive: "\(folder)/archive", copy)
             #expect(compaction.retiredEnd >= TransactionNumber(rawValue: 2))

@@ -33,13 +33,23 @@ public struct Author: Sendable, Hashable {
     /// A key by which the store recognizes a repeated request. Each of the last million requests is applied only once, even if another
     /// process repeats it, and even if it changed nothing. 1 to 256 bytes.
     public var requestID: String?
-    /// A hash of the content of the request. A request with a known id but a different digest fails with `.conflict`. If either of the two
-    /// requests has no digest, only the ids are compared. `RequestDigest(of:)` makes a digest.
-    public var requestDigest: RequestDigest?
+    /// A hash of the content of the request. `RequestHasher` computes digests.
+    package var requestDigest: RequestDigest?
 
     /// Creates an author. A commit throws `.limitExceeded` for a text that is too long. It throws `.invalidInput` for an empty request id,
-    /// and for a digest without a request id.
-    public init(actor: String? = nil, message: String? = nil, requestID: String? = nil, requestDigest: RequestDigest? = nil) {
+    /// and for parts without a request id.
+    ///
+    ///     let author = Author(actor: "jane", requestID: key, requestParts: ["set", "Note/1", "title=Paris"])
+    ///     try store.write(author) { try $0.set(note, "title", to: "Paris") }
+    ///
+    /// - Parameter requestParts: The content of the request. The store keeps a hash of these texts and their order, which is the same on
+    ///   every machine. A request with a known id but a different hash fails with `.conflict`. If either of the two requests has no parts,
+    ///   only the ids are compared.
+    public init(actor: String? = nil, message: String? = nil, requestID: String? = nil, requestParts: [String]? = nil) {
+        self.init(actor: actor, message: message, requestID: requestID, requestDigest: requestParts.map { RequestDigest(of: $0) })
+    }
+
+    package init(actor: String?, message: String?, requestID: String?, requestDigest: RequestDigest?) {
         self.actor = actor
         self.message = message
         self.requestID = requestID

@@ -1,5 +1,5 @@
 internal import CambiumLog
-public import CambiumModel
+package import CambiumModel
 
 /// Computes the digest of a request from its parts: SHA-256 over each part and its length, cut to 16 bytes.
 ///
@@ -40,12 +40,7 @@ package struct RequestHasher {
 
 extension RequestDigest {
     /// Creates the digest of texts, each of which is one part. The same parts in the same order produce the same digest on every machine.
-    ///
-    /// ```swift
-    /// let digest = RequestDigest(of: ["set", "Note/1", "title=Paris"])
-    /// try store.write(Author(requestID: key, requestDigest: digest)) { try $0.set(note, "title", to: "Paris") }
-    /// ```
-    public init(of parts: some Sequence<String>) {
+    package init(of parts: some Sequence<String>) {
         var hasher = RequestHasher()
         for part in parts { hasher.add(part) }
         self = hasher.finish()

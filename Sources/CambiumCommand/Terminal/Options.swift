@@ -29,8 +29,7 @@ struct AuthorOptions: ParsableArguments {
     /// command by this digest. The parts are the name of the command and its arguments, without the store, `--actor`, `--message` and
     /// options of the output.
     func author(of parts: [String]) -> Author {
-        Author(
-            actor: actor, message: message, requestID: request, requestDigest: request.map { _ in RequestDigest(of: parts) })
+        Author(actor: actor, message: message, requestID: request, requestParts: request.map { _ in parts })
     }
 }
 

@@ -1,13 +1,7 @@
 /// A hash of the content of a request. The store uses the digest to distinguish a repeated request from another request with the same id.
 ///
-/// ```swift
-/// let digest = RequestDigest(of: ["move", "Customer/1", "Milan"])
-/// let clerk = Author(actor: "jane", requestID: "ticket-119", requestDigest: digest)
-/// try store.write(clerk) { try $0.set(customer, "city", to: "Milan") }
-/// ```
-///
-/// `init(of:)` makes a digest. The store only compares digests.
-public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
+/// `RequestHasher` makes digests. The store only compares them.
+package struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
     package static let byteCount = 16
 
     private let high: UInt64
@@ -26,5 +20,5 @@ public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The digest as 32 hexadecimal digits.
-    public var description: String { GraphDigest(high: high, low: low).description }
+    package var description: String { GraphDigest(high: high, low: low).description }
 }
