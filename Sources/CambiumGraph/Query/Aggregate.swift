@@ -6,10 +6,10 @@ public import CambiumModel
 /// let average = Aggregate(.avg, of: try Operand(parsing: "price"))
 /// ```
 public struct Aggregate: Hashable, Sendable {
-    public var function: AggregateFunction
-    /// The values to which the function is applied; `nil` if the function counts objects.
-    public var operand: Operand?
+    package var function: AggregateFunction
+    package var operand: Operand?
 
+    /// - Parameter operand: The values to which the function is applied; `nil` if the function counts objects.
     public init(_ function: AggregateFunction, of operand: Operand? = nil) {
         self.function = function
         self.operand = operand
@@ -42,18 +42,16 @@ public struct AggregateRow: Hashable, Sendable {
 /// for row in try graph.aggregate(Query("Product"), byShelf) { print(row.group, row.values) }
 /// ```
 public struct Grouping: Sendable {
-    /// The paths to the values by which objects are grouped. Objects with the same values form a group. If there are no keys, all objects
-    /// form one group.
-    public var keys: [Operand]
-    public var aggregates: [Aggregate]
-    /// A condition on the groups. Its paths are the keys, `count`, and the functions with their paths, such as `sum.price`. If a function
-    /// has the name of a key, `group` precedes the name of the key, such as `group.count`.
-    public var having: Condition? { didSet { (havingText, havingOption) = (nil, nil) } }
-    /// The text that the condition was parsed from, for the positions in errors.
-    package var havingText: String?
-    /// The name of the option that contains the text of the condition, which errors state before a position.
-    package var havingOption: String?
+    package var keys: [Operand]
+    package var aggregates: [Aggregate]
+    package var having: Condition?
 
+    /// - Parameters:
+    ///   - keys: The paths to the values by which objects are grouped. Objects with the same values form a group. If there are no keys, all
+    ///     objects form one group.
+    ///   - aggregates: The functions. A row of the answer has their results in this order.
+    ///   - having: A condition on the groups. Its paths are the keys, `count`, and the functions with their paths, such as `sum.price`. If
+    ///     a function has the name of a key, `group` precedes the name of the key, such as `group.count`.
     public init(by keys: [Operand] = [], _ aggregates: [Aggregate], having: Condition? = nil) {
         self.keys = keys
         self.aggregates = aggregates

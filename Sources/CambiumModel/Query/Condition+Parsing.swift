@@ -48,7 +48,7 @@ extension SortKey {
     /// Parses keys that are separated by commas, such as `owner.name,-born`. Objects with equal first keys are sorted by the next key.
     ///
     /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is not a list of keys.
-    public static func list(parsing text: String) throws(CambiumError) -> [SortKey] {
+    package static func list(parsing text: String) throws(CambiumError) -> [SortKey] {
         var parser = try QueryParser(text)
         return try parser.wholeSortKeys()
     }

@@ -11,13 +11,16 @@ public struct SortKey: Hashable, Sendable {
     public enum Direction: Hashable, Sendable { case ascending, descending }
     public enum Nulls: Hashable, Sendable { case first, last }
 
-    /// A path or an aggregate.
-    public var operand: Operand
-    public var direction: Direction
-    /// The position of objects whose key is null. By default, such objects are first in an ascending order, and last in a descending order.
-    public var nulls: Nulls
-    public var folding: Folding
+    package var operand: Operand
+    package var direction: Direction
+    package var nulls: Nulls
+    package var folding: Folding
 
+    /// - Parameters:
+    ///   - operand: A path or an aggregate.
+    ///   - nulls: The position of objects whose key is null. By default, such objects are first in an ascending order, and last in a
+    ///     descending order.
+    ///   - folding: The differences between texts that the order ignores.
     public init(_ operand: Operand, _ direction: Direction = .ascending, nulls: Nulls? = nil, folding: Folding = []) {
         self.operand = operand
         self.direction = direction
