@@ -7,24 +7,6 @@ private func compare(_ left: Operand, _ relation: Comparison.Relation, _ right: 
 extension RecordField where V: AttributeValue {
     public static func == (left: Self, right: V) -> Condition { compare(left.operand, .equal, .value(right.attributeValue)) }
     public static func != (left: Self, right: V) -> Condition { compare(left.operand, .notEqual, .value(right.attributeValue)) }
-    public static func < (left: Self, right: V) -> Condition { compare(left.operand, .less, .value(right.attributeValue)) }
-    public static func <= (left: Self, right: V) -> Condition { compare(left.operand, .lessOrEqual, .value(right.attributeValue)) }
-    public static func > (left: Self, right: V) -> Condition { compare(left.operand, .greater, .value(right.attributeValue)) }
-    public static func >= (left: Self, right: V) -> Condition { compare(left.operand, .greaterOrEqual, .value(right.attributeValue)) }
-
-    public static func == (left: Self, right: Self) -> Condition { compare(left.operand, .equal, right.operand) }
-    public static func != (left: Self, right: Self) -> Condition { compare(left.operand, .notEqual, right.operand) }
-    public static func < (left: Self, right: Self) -> Condition { compare(left.operand, .less, right.operand) }
-    public static func <= (left: Self, right: Self) -> Condition { compare(left.operand, .lessOrEqual, right.operand) }
-    public static func > (left: Self, right: Self) -> Condition { compare(left.operand, .greater, right.operand) }
-    public static func >= (left: Self, right: Self) -> Condition { compare(left.operand, .greaterOrEqual, right.operand) }
-
-    /// Whether the value is one of several values.
-    public func isIn(_ values: some Sequence<V>) -> Condition { compare(operand, .isIn, .values(values.map(\.attributeValue))) }
-    /// Whether the value lies between two values, or equals one of them.
-    public func isBetween(_ least: V, and greatest: V) -> Condition {
-        compare(operand, .isBetween, .values([least.attributeValue, greatest.attributeValue]))
-    }
 }
 
 extension RecordField {
@@ -34,25 +16,35 @@ extension RecordField {
     public static func != <W: AttributeValue>(left: Self, right: W?) -> Condition where V == W? {
         compare(left.operand, .notEqual, .value(right?.attributeValue ?? .null))
     }
-    public static func < <W: AttributeValue>(left: Self, right: W) -> Condition where V == W? {
+}
+
+extension RecordField where V.ComparedValue: AttributeValue {
+    public static func < (left: Self, right: V.ComparedValue) -> Condition {
         compare(left.operand, .less, .value(right.attributeValue))
     }
-    public static func <= <W: AttributeValue>(left: Self, right: W) -> Condition where V == W? {
+    public static func <= (left: Self, right: V.ComparedValue) -> Condition {
         compare(left.operand, .lessOrEqual, .value(right.attributeValue))
     }
-    public static func > <W: AttributeValue>(left: Self, right: W) -> Condition where V == W? {
+    public static func > (left: Self, right: V.ComparedValue) -> Condition {
         compare(left.operand, .greater, .value(right.attributeValue))
     }
-    public static func >= <W: AttributeValue>(left: Self, right: W) -> Condition where V == W? {
+    public static func >= (left: Self, right: V.ComparedValue) -> Condition {
         compare(left.operand, .greaterOrEqual, .value(right.attributeValue))
     }
 
+    public static func == (left: Self, right: Self) -> Condition { compare(left.operand, .equal, right.operand) }
+    public static func != (left: Self, right: Self) -> Condition { compare(left.operand, .notEqual, right.operand) }
+    public static func < (left: Self, right: Self) -> Condition { compare(left.operand, .less, right.operand) }
+    public static func <= (left: Self, right: Self) -> Condition { compare(left.operand, .lessOrEqual, right.operand) }
+    public static func > (left: Self, right: Self) -> Condition { compare(left.operand, .greater, right.operand) }
+    public static func >= (left: Self, right: Self) -> Condition { compare(left.operand, .greaterOrEqual, right.operand) }
+
     /// Whether the value is one of several values.
-    public func isIn<W: AttributeValue>(_ values: some Sequence<W>) -> Condition where V == W? {
+    public func isIn(_ values: some Sequence<V.ComparedValue>) -> Condition {
         compare(operand, .isIn, .values(values.map(\.attributeValue)))
     }
     /// Whether the value lies between two values, or equals one of them.
-    public func isBetween<W: AttributeValue>(_ least: W, and greatest: W) -> Condition where V == W? {
+    public func isBetween(_ least: V.ComparedValue, and greatest: V.ComparedValue) -> Condition {
         compare(operand, .isBetween, .values([least.attributeValue, greatest.attributeValue]))
     }
 }
@@ -80,17 +72,7 @@ extension RecordField where V: LinkedValues {
 
 // MARK: Texts
 
-/// An attribute type that is a text: `String` or `String?`.
-///
-/// ```swift
-/// let found = try graph.fetch(Person.self) { $0.name.hasPrefix("ma", .caseInsensitive) || $0.nick.contains("x") }
-/// print(found.map(\.name))
-/// ```
-public protocol TextValue: PropertyValue {}
-extension String: TextValue {}
-extension Optional: TextValue where Wrapped == String {}
-
-extension RecordField where V: TextValue {
+extension RecordField where V.ComparedValue == String {
     /// Whether the text contains another text.
     public func contains(_ text: String, _ folding: Folding = []) -> Condition {
         compare(operand, .contains, .value(.string(text)), folding)

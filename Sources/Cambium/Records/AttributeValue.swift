@@ -9,15 +9,13 @@
 ///
 /// Any other type must convert itself:
 ///
-/// ```swift
-/// struct Cents: AttributeValue {
-///     static let attributeType = AttributeType.int64
-///     var count: Int64
-///     var attributeValue: Value { .int(count) }
-///     init(attributeValue: Value) throws { count = try Int64(attributeValue: attributeValue) }
-/// }
-/// ```
-public protocol AttributeValue: PropertyValue {
+///     struct Cents: AttributeValue {
+///         static let attributeType = AttributeType.int64
+///         var count: Int64
+///         var attributeValue: Value { .int(count) }
+///         init(attributeValue: Value) throws { ... }
+///     }
+public protocol AttributeValue: PropertyValue where ComparedValue == Self {
     /// The type of the attribute in a schema.
     static var attributeType: AttributeType { get }
 

@@ -10,6 +10,9 @@
 /// Conforming types are the attribute types (see `AttributeValue`), other records, `Ref`, `ToMany`, optionals of these, and arrays and sets
 /// of records and refs. A program's own types conform to `AttributeValue`, which has fewer requirements.
 public protocol PropertyValue: Sendable {
+    /// The type of the values with which a condition compares the property: the type itself, or the type inside of an optional.
+    associatedtype ComparedValue: Sendable = Self
+
     /// The form that the property has in a schema.
     static var propertyForm: PropertyForm { get }
 
@@ -40,6 +43,8 @@ public enum PropertyForm: Sendable {
 }
 
 extension Optional: PropertyValue where Wrapped: PropertyValue {
+    public typealias ComparedValue = Wrapped.ComparedValue
+
     public static var propertyForm: PropertyForm { Wrapped.propertyForm.optional }
 
     @inlinable

@@ -20,13 +20,11 @@ extension Graph {
     /// Throws `.unknownName` if the record type does not fit the store's schema, or if the type's own `recordSchema` does not list the
     /// property.
     /// Complexity: O(objects of the hierarchy / 128).
-    public func column<Record: EntityRecord, V: AttributeValue>(_ keyPath: KeyPath<Record, V>) throws -> RecordColumn<V> {
-        RecordColumn(column(try attribute(keyPath)))
-    }
-
-    /// Resolves an optional property of a record for loops over many objects. Throws as `column(_:)` does for a property that is not
-    /// optional.
-    public func column<Record: EntityRecord, V: AttributeValue>(_ keyPath: KeyPath<Record, V?>) throws -> RecordColumn<V> {
+    ///
+    /// - Parameter keyPath: A property that is an attribute. If its type is optional, the column has the type inside of the optional.
+    public func column<Record: EntityRecord, V: PropertyValue>(
+        _ keyPath: KeyPath<Record, V>
+    ) throws -> RecordColumn<V.ComparedValue> where V.ComparedValue: AttributeValue {
         RecordColumn(column(try attribute(keyPath)))
     }
 
