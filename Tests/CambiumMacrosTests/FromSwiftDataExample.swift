@@ -28,7 +28,7 @@
             trip.budget = 900
             trip.stops.swapAt(0, 1)
             try store.save(&trip)
-            let found = try store.fetch(Trip.self) { $0.budget > 500 && $0.stops.any { $0.city == "Rome" } }
+            let found = try store.graph.fetch(Trip.self) { $0.budget > 500 && $0.stops.any { $0.city == "Rome" } }
             #expect(found.map(\.name) == ["Spring"])
             #expect(found.first?.stops.map(\.city) == ["Rome", "Paris"])
             #expect(found.first?.isSelected == false)

@@ -137,7 +137,7 @@ import Testing
         #expect(lost.ref?.id == other.ref?.id)
         lost.name = "found"
         try store.save(&lost)
-        #expect(try store.fetch(Tag.self).map(\.name) == ["other", "found"])
+        #expect(try store.graph.fetch(Tag.self).map(\.name) == ["other", "found"])
     }
 
     @Test func `refs to objects of a transaction that a full disk rolled back are no longer valid`() throws {

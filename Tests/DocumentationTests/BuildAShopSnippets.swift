@@ -55,7 +55,7 @@ extension Sale: EntityRecord {
         let store = try Store.inMemory(schema: Schema(of: Shelf.self))
         var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples")])
         try store.save(&shelf)
-        let found = try store.fetch(Product.self) { $0.shelf.code == "A" }
+        let found = try store.graph.fetch(Product.self) { $0.shelf.code == "A" }
         print(found.map(\.name))
         #expect(found.map(\.name) == ["Apples"])
     }

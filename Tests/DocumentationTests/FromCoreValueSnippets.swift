@@ -56,7 +56,7 @@ struct Owner: EntityRecord, Equatable {
             var shops = [Shop(name: "A"), Shop(name: "B")]
             try open(&shops, in: &transaction)
         }
-        #expect(try store.fetch(Shop.self) { $0.kind == .online }.count == 2)
+        #expect(try store.graph.fetch(Shop.self) { $0.kind == .online }.count == 2)
     }
 
     @Test func `structs save themselves, once`() throws {
@@ -66,7 +66,7 @@ struct Owner: EntityRecord, Equatable {
         shop.age = 30
         try store.save(&shop, Author(actor: "jane"))
         #expect(try store.graph.count(of: "Owner") == 1)
-        let old = try store.fetch(Shop.self) { $0.age > 20 && $0.owner.name == "Jane" }
+        let old = try store.graph.fetch(Shop.self) { $0.age > 20 && $0.owner.name == "Jane" }
         let names = try store.graph.fetch(RecordQuery<Shop>().sorted(by: \.name).limited(to: 10)).map(\.name)
         let found = try store.graph.find(Shop.self, identity: "Household Wares")
         let (good, errors) = try store.graph.collect(RecordQuery<Shop>())

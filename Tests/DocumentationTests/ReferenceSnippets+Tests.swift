@@ -25,7 +25,7 @@ extension ReferenceSnippets {
         tag.name = "ruby"
         try edit.save(&tag)
         try store.commit(&edit)
-        #expect(try store.fetch(Tag.self).map(\.name) == ["ruby"])
+        #expect(try store.graph.fetch(Tag.self).map(\.name) == ["ruby"])
     }
 
     @Test func `an iterator of changes returns the transaction that follows the call of changes`() async throws {
@@ -39,7 +39,7 @@ extension ReferenceSnippets {
         var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples", price: 2)])
         try store.save(&shelf)
         try copy(shelf, in: store)
-        let products = try store.fetch(Product.self)
+        let products = try store.graph.fetch(Product.self)
         #expect(products.map(\.sku) == ["a-1", "a-1-copy"])
         #expect(products.map(\.name) == ["Apples", "Apples"])
         let codes = try products.map { try $0.shelf?.load().code }
@@ -57,7 +57,7 @@ extension ReferenceSnippets {
         }
         var purchase = Purchase(number: 2, product: apples)
         try store.save(&purchase)
-        #expect(try store.fetch(Purchase.self).map(\.product) == [apples])
+        #expect(try store.graph.fetch(Purchase.self).map(\.product) == [apples])
     }
 }
 

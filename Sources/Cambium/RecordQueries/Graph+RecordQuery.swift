@@ -1,17 +1,14 @@
 extension Graph {
-    /// Returns the records of an entity that satisfy a condition, by ascending id.
+    /// Returns the records of an entity that satisfy a condition, by ascending id. Without a condition, returns all records.
     ///
     /// ```swift
     /// let adults = try graph.fetch(Person.self) { $0.age >= 18 && $0.city.name == "Paris" }
     /// ```
     ///
     /// Throws as `find(_:)` does. Also throws as `load(_:)` does for the first record that cannot be read.
-    public func fetch<Record: EntityRecord>(_ type: Record.Type, where condition: (RecordFields<Record>) -> Condition) throws -> [Record] {
-        try fetch(RecordQuery(where: condition))
-    }
-
-    /// Returns all records of an entity, by ascending id. Throws as `fetch(_:where:)` does.
-    public func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try fetch(RecordQuery<Record>()) }
+    public func fetch<Record: EntityRecord>(
+        _ type: Record.Type, where condition: (RecordFields<Record>) -> Condition = RecordQuery<Record>.all
+    ) throws -> [Record] { try fetch(RecordQuery(where: condition)) }
 
     /// Returns the records of a query's answer, in the order of the query. Throws as `fetch(_:where:)` does.
     public func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] { try load(find(query.query)) }
@@ -105,17 +102,4 @@ extension Graph {
             return (key, Int(count))
         }
     }
-}
-
-extension Store {
-    /// Returns the records of an entity that satisfy a condition, from the newest graph. See `Graph.fetch(_:where:)`.
-    public func fetch<Record: EntityRecord>(_ type: Record.Type, where condition: (RecordFields<Record>) -> Condition) throws -> [Record] {
-        try graph.fetch(type, where: condition)
-    }
-
-    /// Returns all records of an entity, from the newest graph. See `Graph.fetch(_:)`.
-    public func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try graph.fetch(type) }
-
-    /// Returns the records of a query's answer, from the newest graph. See `Graph.fetch(_:)`.
-    public func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] { try graph.fetch(query) }
 }

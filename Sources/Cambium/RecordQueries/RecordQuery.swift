@@ -10,16 +10,16 @@ public struct RecordQuery<Record: EntityRecord>: Sendable {
     /// The untyped form of this query, with names instead of key paths.
     public var query: Query
 
-    /// Creates a query for all objects of the entity and its sub-entities.
-    public init() {
-        query = Query(Record.recordSchema.entity, where: .constant(true))
-        query.condition = nil
+    /// Creates a query for the objects that satisfy a condition. Without a condition, the query is for all objects of the entity and its
+    /// sub-entities.
+    public init(where condition: (RecordFields<Record>) -> Condition = Self.all) {
+        let condition = condition(RecordFields())
+        query = Query(Record.recordSchema.entity, where: condition)
+        if condition == .constant(true) { query.condition = nil }
     }
 
-    /// Creates a query for the objects that satisfy a condition.
-    public init(where condition: (RecordFields<Record>) -> Condition) {
-        query = Query(Record.recordSchema.entity, where: condition(RecordFields()))
-    }
+    /// The condition that all objects satisfy.
+    @usableFromInline static func all(_ fields: RecordFields<Record>) -> Condition { .constant(true) }
 
     /// Creates a query for the objects that satisfy a condition in the query language (Docs/QUERIES.md), with a value for each parameter.
     ///

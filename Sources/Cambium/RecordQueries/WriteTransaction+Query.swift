@@ -3,7 +3,7 @@
 /// If the schema has ordered indexes, each query updates the indexes for the changes so far, on temporary pages. So a loop should not query
 /// after each of its changes.
 extension WriteTransaction {
-    /// Returns the records of an entity that satisfy a condition, by ascending id.
+    /// Returns the records of an entity that satisfy a condition, by ascending id. Without a condition, returns all records.
     ///
     /// ```swift
     /// let adults = try transaction.fetch(Person.self) { $0.age >= 18 }
@@ -11,11 +11,8 @@ extension WriteTransaction {
     ///
     /// Throws the same errors as `fetch(_:)` with a query.
     public mutating func fetch<Record: EntityRecord>(
-        _ type: Record.Type, where condition: (RecordFields<Record>) -> Condition
+        _ type: Record.Type, where condition: (RecordFields<Record>) -> Condition = RecordQuery<Record>.all
     ) throws -> [Record] { try fetch(RecordQuery(where: condition)) }
-
-    /// Returns all records of an entity, by ascending id. Throws the same errors as `fetch(_:)` with a query.
-    public mutating func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try fetch(RecordQuery<Record>()) }
 
     /// Returns the records of a query's answer, in the order of the query. Throws as `Graph.fetch(_:)` and as `load(_:)` of the transaction
     /// do.

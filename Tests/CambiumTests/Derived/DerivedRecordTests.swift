@@ -42,7 +42,7 @@ import Testing
             let dear = try transaction.fetch(RecordQuery<Order> { $0.total > 1 }.sorted(by: \.total, .descending))
             #expect(dear.map(\.number) == [3, 1])
         }
-        #expect(try orders.store.fetch(Order.self) { $0.total > 5 }.map(\.number) == [3])
+        #expect(try orders.store.graph.fetch(Order.self) { $0.total > 5 }.map(\.number) == [3])
     }
 
     @Test func `reading inside of a transaction changes nothing`() throws {

@@ -18,12 +18,12 @@ struct CoreValueQueryTests {
 
     @Test("a condition with two sides finds one employee")
     func young() throws {
-        #expect(try employees().fetch(Companies.Employee.self) { $0.age > 10 && $0.age < 12 }.map(\.age) == [11])
+        #expect(try employees().graph.fetch(Companies.Employee.self) { $0.age > 10 && $0.age < 12 }.map(\.age) == [11])
     }
 
     @Test("a condition finds all employees above an age")
     func old() throws {
-        #expect(try employees().fetch(Companies.Employee.self) { $0.age > 50 }.count == 9)
+        #expect(try employees().graph.fetch(Companies.Employee.self) { $0.age > 50 }.count == 9)
     }
 
     @Test("a descending order begins with the greatest value")
@@ -49,7 +49,7 @@ struct CoreValueQueryTests {
         try store.write { transaction in
             for kind in ["sedan", "hovercraft", "pickup"] { try transaction.insert("Car", ["kind": .string(kind)]) }
         }
-        let error = try #require(throws: CambiumError.self) { try store.fetch(Car.self) }
+        let error = try #require(throws: CambiumError.self) { try store.graph.fetch(Car.self) }
         #expect(error.code == .unexpectedValue)
         let (cars, errors) = try store.graph.collect(RecordQuery<Car>())
         #expect(cars.map(\.kind) == [.sedan, .pickup])
@@ -99,7 +99,7 @@ struct CoreValueQueryTests {
         let store = try Store.inMemory(schema: Schema(of: Car.self))
         var car = Car(.four)
         try store.save(&car)
-        #expect(try store.fetch(Car.self).map(\.wheels) == [.four])
+        #expect(try store.graph.fetch(Car.self).map(\.wheels) == [.four])
         let refusal = try #require(throws: CambiumError.self) { try store.write { try $0.insert("Car", ["wheels": 5]) } }
         #expect(refusal.code == .ruleViolated)
         let other = try Store.inMemory(schema: Schema { EntityDefinition("Car") { AttributeDefinition("wheels", .int16) } })
@@ -116,7 +116,7 @@ struct CoreValueQueryTests {
             var category = Articles.football()
             try store.save(&category)
         }
-        #expect(try store.fetch(Category.self).map(\.articles.count) == [3])
+        #expect(try store.graph.fetch(Category.self).map(\.articles.count) == [3])
         #expect(try store.graph.count(RecordQuery<Author>()) == 2)
     }
 
@@ -127,11 +127,11 @@ struct CoreValueQueryTests {
         try store.save(&category)
         category.label = "curling"
         try store.save(&category)
-        #expect(try store.fetch(Category.self).map(\.label) == ["curling"])
+        #expect(try store.graph.fetch(Category.self).map(\.label) == ["curling"])
         category.label = "football"
         category.ref = nil
         try store.save(&category)
-        #expect(try store.fetch(Category.self).map(\.label) == ["curling", "football"])
+        #expect(try store.graph.fetch(Category.self).map(\.label) == ["curling", "football"])
     }
 
     @Test("structs without refs update the objects of their identities, at every level")
@@ -146,7 +146,7 @@ struct CoreValueQueryTests {
             Category("sports", "hockey", [second, third]),
         ]
         try store.save(&next)
-        let read = try store.fetch(Category.self)
+        let read = try store.graph.fetch(Category.self)
         #expect(read.map(\.label) == ["football", "hockey"])
         #expect(read.map { $0.articles.map(\.text) } == [["new 1", "new 3"], ["new 2", "new 3"]])
         #expect(read[1].articles[0].author?.name == "Kafka")
@@ -159,7 +159,7 @@ struct CoreValueQueryTests {
         var category = Articles.football()
         category.articles.append(Article(1, "last", Author("a1", "Hemingway")))
         try store.save(&category)
-        let read = try #require(try store.fetch(Category.self).first)
+        let read = try #require(try store.graph.fetch(Category.self).first)
         #expect(read.articles.map(\.id) == [1, 2, 3])
         #expect(read.articles[0].text == "last")
     }

@@ -22,7 +22,7 @@ struct CoreValueStructTests {
     func values() throws {
         var employees = [Employee("John", age: 20, position: "Manager"), Employee("Nobody", age: 14)]
         try store.save(&employees)
-        let read = try store.fetch(Employee.self)
+        let read = try store.graph.fetch(Employee.self)
         #expect(read == employees)
         #expect(read.map(\.position) == ["Manager", nil])
     }
@@ -31,7 +31,7 @@ struct CoreValueStructTests {
     func nested() throws {
         var shop = Shop("Carl's", owner: Employee("Carl", age: 66))
         try store.save(&shop)
-        #expect(try store.fetch(Shop.self).map(\.owner?.name) == ["Carl"])
+        #expect(try store.graph.fetch(Shop.self).map(\.owner?.name) == ["Carl"])
         #expect(shop.owner?.ref != nil)
     }
 
@@ -40,14 +40,14 @@ struct CoreValueStructTests {
         var company = company()
         try store.save(&company)
         #expect(company.employees.allSatisfy { $0.ref != nil })
-        #expect(try store.fetch(Shop.self).first?.employees.map(\.name) == ["1", "2", "3", "4"])
+        #expect(try store.graph.fetch(Shop.self).first?.employees.map(\.name) == ["1", "2", "3", "4"])
     }
 
     @Test("an array without members is empty, and a query finds a shop by its name")
     func emptyArray() throws {
         var shops = [Shop("a", employees: [Employee("Pat")]), Shop("b")]
         try store.save(&shops)
-        let found = try store.fetch(Shop.self) { $0.name == "b" }
+        let found = try store.graph.fetch(Shop.self) { $0.name == "b" }
         #expect(found.count == 1)
         #expect(found.first?.employees.isEmpty == true)
     }
@@ -73,7 +73,7 @@ struct CoreValueStructTests {
         #expect(shop.owner?.ref == ref)
         shop.owner = nil
         try store.save(&shop)
-        #expect(try store.fetch(Shop.self).map(\.owner) == [nil])
+        #expect(try store.graph.fetch(Shop.self).map(\.owner) == [nil])
         #expect(try employeeCount() == 1)
     }
 
@@ -98,11 +98,11 @@ struct CoreValueStructTests {
         }
         var company = company()
         try store.save(&company)
-        var team = try #require(try store.fetch(Team.self).first)
+        var team = try #require(try store.graph.fetch(Team.self).first)
         #expect(team.employees?.map(\.name) == ["1", "2", "3", "4"])
         team.employees = nil
         try store.save(&team)
-        #expect(try store.fetch(Team.self).first?.employees?.isEmpty == true)
+        #expect(try store.graph.fetch(Team.self).first?.employees?.isEmpty == true)
         #expect(try employeeCount() == 4)
     }
 
@@ -112,10 +112,10 @@ struct CoreValueStructTests {
         try store.save(&company)
         company.employees.removeFirst()
         try store.save(&company)
-        #expect(try store.fetch(Shop.self).first?.employees.map(\.name) == ["2", "3", "4"])
+        #expect(try store.graph.fetch(Shop.self).first?.employees.map(\.name) == ["2", "3", "4"])
         company.employees.removeAll()
         try store.save(&company)
-        #expect(try store.fetch(Shop.self).first?.employees.isEmpty == true)
+        #expect(try store.graph.fetch(Shop.self).first?.employees.isEmpty == true)
         #expect(try employeeCount() == 4)
     }
 
@@ -134,23 +134,23 @@ struct CoreValueStructTests {
         var shops = [Shop("1", employees: [john]), Shop("2", employees: [john])]
         try store.save(&shops)
         #expect(try employeeCount() == 1)
-        #expect(try store.fetch(Shop.self).map(\.employees.count) == [0, 1])
+        #expect(try store.graph.fetch(Shop.self).map(\.employees.count) == [0, 1])
     }
 
     @Test("a partial struct inserts defaults, and changes only its properties")
     func partial() throws {
         var john = Employee("John", age: 30, position: "Clerk")
         try store.save(&john)
-        var name = try #require(try store.fetch(Companies.EmployeeName.self).first)
+        var name = try #require(try store.graph.fetch(Companies.EmployeeName.self).first)
         name.name = "Johnny"
         try store.save(&name)
-        let read = try store.fetch(Employee.self)
+        let read = try store.graph.fetch(Employee.self)
         #expect(read.map(\.name) == ["Johnny"])
         #expect(read.map(\.age) == [30])
         #expect(read.map(\.position) == ["Clerk"])
         var jim = Companies.EmployeeName("Jim")
         try store.save(&jim)
-        #expect(try store.fetch(Employee.self).map(\.age) == [30, 0])
+        #expect(try store.graph.fetch(Employee.self).map(\.age) == [30, 0])
     }
 
     @Test("updates of two structs do not insert")
@@ -159,7 +159,7 @@ struct CoreValueStructTests {
         try store.save(&shops)
         try store.save(&shops[0])
         try store.save(&shops[1])
-        #expect(try store.fetch(Shop.self) { $0.name == "shop1" }.count == 1)
+        #expect(try store.graph.fetch(Shop.self) { $0.name == "shop1" }.count == 1)
     }
 
     @Test("a deleted struct has no ref, and its next save inserts it")
@@ -167,20 +167,20 @@ struct CoreValueStructTests {
         var shops = [Shop("shop1"), Shop("shop2")]
         try store.save(&shops)
         try store.delete(&shops[1])
-        #expect(try store.fetch(Shop.self).map(\.name) == ["shop1"])
+        #expect(try store.graph.fetch(Shop.self).map(\.name) == ["shop1"])
         #expect(shops[1].ref == nil)
         try store.save(&shops[1])
-        #expect(try store.fetch(Shop.self).map(\.name) == ["shop1", "shop2"])
+        #expect(try store.graph.fetch(Shop.self).map(\.name) == ["shop1", "shop2"])
     }
 
     @Test("structs that contain each other are read without an endless loop")
     func cycle() throws {
         var shop = Shop("Carpets", employees: [Employee("John")])
         try store.save(&shop)
-        let read = try store.fetch(Companies.EmployeeShop.self)
+        let read = try store.graph.fetch(Companies.EmployeeShop.self)
         #expect(read.map(\.employees.first?.name) == ["John"])
         #expect(read.first?.employees.first?.shop == nil)
-        let employee = try #require(try store.fetch(Companies.ShopEmployee.self).first)
+        let employee = try #require(try store.graph.fetch(Companies.ShopEmployee.self).first)
         #expect(employee.shop?.name == "Carpets")
         #expect(employee.shop?.employees.isEmpty == true)
     }

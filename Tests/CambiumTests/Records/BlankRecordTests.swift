@@ -61,7 +61,7 @@ struct BlankRecordTests {
         (team.rank, team.best) = (4, Score(points: [5]))
         try store.save(&team)
         #expect(try store.graph.find(Team.self, identity: "Reds") == team)
-        #expect(try store.fetch(Player.self).map(\.number) == [7, 9])
+        #expect(try store.graph.fetch(Player.self).map(\.number) == [7, 9])
         (team.rank, team.best, team.captain) = (nil, nil, nil)
         team.players.removeFirst()
         try store.save(&team)
@@ -100,7 +100,7 @@ struct BlankRecordTests {
         var badge = Badge()
         try store.save(&badge)
         #expect(try store.graph.find(Query("Badge", where: "number == 3")).count == 1)
-        let error = try #require(throws: CambiumError.self) { try store.fetch(Badge.self) }
+        let error = try #require(throws: CambiumError.self) { try store.graph.fetch(Badge.self) }
         #expect(error.code == .misuse)
     }
 }

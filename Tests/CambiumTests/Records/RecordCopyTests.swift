@@ -57,23 +57,23 @@ struct RecordCopyTests {
     @Test("an unchanged copy does not undo the changes of another copy")
     func unchangedCopies() throws {
         let store = try people()
-        var people = try store.fetch(Person.self)
+        var people = try store.graph.fetch(Person.self)
         people[0].name = "Anne"
         people[0].friends = [Person("Dora")]
         try store.save(&people)
-        check(try store.fetch(Person.self))
+        check(try store.graph.fetch(Person.self))
     }
 
     @Test("an unchanged copy does not undo the changes of another copy in an edit")
     func unchangedCopiesInEdit() throws {
         let store = try people()
         var edit = store.edit()
-        var people: [Person] = try edit.load(try store.fetch(Person.self).compactMap { $0.ref?.id })
+        var people: [Person] = try edit.load(try store.graph.fetch(Person.self).compactMap { $0.ref?.id })
         people[0].name = "Anne"
         people[0].friends = [Person("Dora")]
         try edit.save(&people)
         try store.commit(&edit)
-        check(try store.fetch(Person.self))
+        check(try store.graph.fetch(Person.self))
     }
 
     @Test("an unchanged copy of a record without relationships does not undo a change", arguments: [false, true])
@@ -108,7 +108,7 @@ struct RecordCopyTests {
         shop.owner?.name = "first"
         shop.employees[0].name = "second"
         try store.save(&shop)
-        #expect(try store.fetch(Companies.Employee.self).map(\.name) == ["second"])
+        #expect(try store.graph.fetch(Companies.Employee.self).map(\.name) == ["second"])
     }
 
     @Test("an unchanged record does not undo a change from the other side of a relationship", arguments: [false, true])
@@ -128,12 +128,12 @@ struct RecordCopyTests {
         let refs = workers.compactMap { $0.ref }
         for index in 0..<2 { (workers[index].boss, workers[index].mentor) = (refs[2], refs[2]) }
         try save(&workers)
-        workers = try store.fetch(Worker.self)
+        workers = try store.graph.fetch(Worker.self)
         #expect(workers[2].team == Set(refs.prefix(2)))
         #expect(workers[2].pupils == [refs[0], refs[1]])
         (workers[0].boss, workers[0].mentor) = (refs[1], nil)
         try save(&workers)
-        workers = try store.fetch(Worker.self)
+        workers = try store.graph.fetch(Worker.self)
         #expect(workers[0].boss == refs[1])
         #expect(workers[1].team == [refs[0]])
         #expect(workers[2].team == [refs[1]])

@@ -11,7 +11,7 @@ struct RecordDecodingTests {
         #expect(imported.records.map(\.title) == ["b", "a"])
         #expect(imported.records.map(\.ref?.id.serial) == [1, 2])
         #expect(imported.report.counts.inserted == 2)
-        #expect(try store.fetch(Song.self).map(\.id) == [2, 1])
+        #expect(try store.graph.fetch(Song.self).map(\.id) == [2, 1])
     }
 
     @Test("decoding the same input again changes nothing")

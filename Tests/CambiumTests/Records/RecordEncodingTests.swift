@@ -105,7 +105,7 @@ struct RecordEncodingTests {
     func sameIdentity() throws {
         _ = try Music.decoder(store).records(Playlist.self, #"{"id":3,"title":"two"}"#)
         let options = options { $0.mapping = ImportMapping(identity: ["title"]) }
-        let all = try store.fetch(Playlist.self)
+        let all = try store.graph.fetch(Playlist.self)
         #expect(throws: Never.self) { try text(ExportedRecords([all[1], all[1]], in: store.graph, options)) }
         let error = try #require(throws: EncodingError.self) {
             try text(ExportedRecords([all[1], all[1], all[2]], in: store.graph, options))

@@ -25,7 +25,7 @@ struct RecordJSONTests {
         let store = try Library.store()
         let rows = #"[{"title": "Emma", "printing": {"year": 1815, "city": "London", "copies": [2000]}}]"#
         try store.importRows(Book.self, from: .bytes(Array(rows.utf8)))
-        var emma = try #require(try store.fetch(Book.self).first)
+        var emma = try #require(try store.graph.fetch(Book.self).first)
         let id = try #require(emma.ref).id
         let stored = try store.graph[id, "printing"]
         emma.title = "Emma, 2nd edition"

@@ -168,7 +168,7 @@ struct RecordLinkTests {
         old.books = try #require(try edit.find(Tag.self, identity: "modern")).books
         try edit.save(&old)
         try store.commit(&edit)
-        let tags = try store.fetch(Tag.self)
+        let tags = try store.graph.fetch(Tag.self)
         #expect(tags.map(\.name) == ["novel", "classic", "modern", "old"])
         #expect(try tags.map { try $0.books.load().map(\.title) } == [["Emma"], ["Emma"], ["Emma"], ["Emma"]])
     }
@@ -236,12 +236,12 @@ struct RecordLinkTests {
         let store = try Companies.store()
         var shop = Companies.Shop("Carpets", employees: [Companies.Employee("John")])
         try store.save(&shop)
-        var john = try #require(try store.fetch(Companies.EmployeeShop.self).first?.employees.first)
+        var john = try #require(try store.graph.fetch(Companies.EmployeeShop.self).first?.employees.first)
         #expect(john.shop == nil)
         john.name = "Johnny"
         try store.save(&john)
-        #expect(try store.fetch(Companies.Shop.self).first?.employees.map(\.name) == ["Johnny"])
-        #expect(try store.fetch(Companies.ShopEmployee.self).first?.shop?.name == "Carpets")
+        #expect(try store.graph.fetch(Companies.Shop.self).first?.employees.map(\.name) == ["Johnny"])
+        #expect(try store.graph.fetch(Companies.ShopEmployee.self).first?.shop?.name == "Carpets")
     }
 
     @Test("a new record inside of another record keeps its link to it, even if it is saved alone later")
@@ -251,7 +251,7 @@ struct RecordLinkTests {
         try store.save(&paris)
         paris.desks[0].name = "three"
         try store.save(&paris.desks[0])
-        #expect(try store.fetch(Office.self).first?.desks.map(\.name) == ["three", "two"])
+        #expect(try store.graph.fetch(Office.self).first?.desks.map(\.name) == ["three", "two"])
     }
 
     @Test("a record that was moved into another record does not go back to the former one if it is saved alone later")
@@ -259,14 +259,14 @@ struct RecordLinkTests {
         let store = try Store.inMemory(schema: Schema(of: Office.self))
         var offices = [Office(name: "London", desks: [Desk(name: "one")]), Office(name: "Paris", desks: [])]
         try store.save(&offices)
-        let desk = try #require(try store.fetch(Desk.self).first)
+        let desk = try #require(try store.graph.fetch(Desk.self).first)
         #expect(desk.office?.name == "London")
         offices[1].desks = [desk]
         try store.save(&offices[1])
         #expect(offices[1].desks[0].office?.name == nil)
         offices[1].desks[0].name = "two"
         try store.save(&offices[1].desks[0])
-        #expect(try store.fetch(Office.self).map { $0.desks.map(\.name) } == [[], ["two"]])
+        #expect(try store.graph.fetch(Office.self).map { $0.desks.map(\.name) } == [[], ["two"]])
     }
 
     @Test("a save adds the containing record to the refs of an inner record")

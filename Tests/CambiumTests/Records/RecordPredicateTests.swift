@@ -94,13 +94,13 @@ struct RecordPredicateTests {
     /// Checks that a query and Foundation's own evaluation agree, and returns the names.
     private func parents(_ predicate: Predicate<Parent>) throws -> [String] {
         let found = try store.graph.fetch(predicate)
-        #expect(try found == store.fetch(Parent.self).filter { try predicate.evaluate($0) })
+        #expect(try found == store.graph.fetch(Parent.self).filter { try predicate.evaluate($0) })
         return found.map(\.name)
     }
 
     private func children(_ predicate: Predicate<Child>) throws -> [String] {
         let found = try store.graph.fetch(predicate)
-        #expect(try found == store.fetch(Child.self).filter { try predicate.evaluate($0) })
+        #expect(try found == store.graph.fetch(Child.self).filter { try predicate.evaluate($0) })
         return found.map(\.name)
     }
 
@@ -166,7 +166,7 @@ struct RecordPredicateTests {
         try store.save(&houses)
         func names(_ predicate: Predicate<House>) throws -> [String] {
             let found = try store.graph.fetch(predicate)
-            #expect(try found == store.fetch(House.self).filter { try predicate.evaluate($0) })
+            #expect(try found == store.graph.fetch(House.self).filter { try predicate.evaluate($0) })
             return found.map(\.name)
         }
         #expect(try names(#Predicate { $0.owner?.children.count == 0 }) == ["b"])

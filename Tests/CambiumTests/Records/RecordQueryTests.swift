@@ -18,11 +18,11 @@ struct RecordQueryTests {
     }
 
     private func names(_ condition: (RecordFields<Writer>) -> Condition) throws -> [String] {
-        try store.fetch(Writer.self, where: condition).map(\.name)
+        try store.graph.fetch(Writer.self, where: condition).map(\.name)
     }
 
     private func titles(_ condition: (RecordFields<Book>) -> Condition) throws -> [String] {
-        try store.fetch(Book.self, where: condition).map(\.title)
+        try store.graph.fetch(Book.self, where: condition).map(\.title)
     }
 
     @Test("comparisons of values") func comparisons() throws {
@@ -107,6 +107,6 @@ struct RecordQueryTests {
     }
 
     @Test("a key path that the schema does not list is an error with its name") func unknownProperty() throws {
-        #expect(throws: CambiumError.self) { try store.fetch(RecordQuery<Writer>().sorted(by: \.name.description)) }
+        #expect(throws: CambiumError.self) { try store.graph.fetch(RecordQuery<Writer>().sorted(by: \.name.description)) }
     }
 }

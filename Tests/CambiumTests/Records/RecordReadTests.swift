@@ -108,7 +108,7 @@ struct RecordReadTests {
             EntityDefinition("Tag") { AttributeDefinition("name", .string) }
         }
         let store = try Store.inMemory(schema: schema)
-        let error = try #require(throws: CambiumError.self) { try store.fetch(Writer.self) }
+        let error = try #require(throws: CambiumError.self) { try store.graph.fetch(Writer.self) }
         #expect(error.code == .unknownName)
         #expect(error.details.count == 4)
     }
@@ -118,7 +118,7 @@ struct RecordReadTests {
         let store = try Library.store()
         var jane = Writer(id: 1, name: "Jane", books: [Book("Emma")])
         try store.save(&jane)
-        let book = try #require(try store.fetch(Book.self).first)
+        let book = try #require(try store.graph.fetch(Book.self).first)
         jane.name = "J."
         try store.save(&jane)
         #expect(try book.writer?.load().name == "Jane")

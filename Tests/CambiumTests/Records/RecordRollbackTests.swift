@@ -67,7 +67,7 @@ struct RecordRollbackTests {
         try store.save(&club.members[0])
         try store.save(&club.fans[0])
         try store.save(&club.guests[0])
-        let read = try #require(try store.fetch(Club.self).first)
+        let read = try #require(try store.graph.fetch(Club.self).first)
         #expect(read.members.map(\.name) == ["A"])
         #expect(read.fans.map(\.name) == ["B"])
         #expect(read.guests.map(\.name) == ["C"])

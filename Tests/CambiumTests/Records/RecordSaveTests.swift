@@ -78,8 +78,8 @@ struct RecordSaveTests {
         price.amount = Decimal.nan
         let error = try #require(throws: CambiumError.self) { try store.save(&price) }
         #expect(error.code == .invalidInput)
-        #expect(try store.fetch(Price.self).map(\.amount) == [9.5])
-        #expect(throws: CambiumError.self) { try store.fetch(Price.self) { $0.amount == Decimal.nan } }
+        #expect(try store.graph.fetch(Price.self).map(\.amount) == [9.5])
+        #expect(throws: CambiumError.self) { try store.graph.fetch(Price.self) { $0.amount == Decimal.nan } }
     }
 
     @Test("a save after a deletion is an error with its own code")
@@ -196,7 +196,7 @@ struct RecordSaveTests {
         lost.name = "found"
         try store.save(&lost)
         #expect(lost.ref?.id != other.ref?.id)
-        #expect(try store.fetch(Tag.self).map(\.name) == ["other", "found"])
+        #expect(try store.graph.fetch(Tag.self).map(\.name) == ["other", "found"])
     }
 
     @Test("a blocking save gives no ref if the commit fails")

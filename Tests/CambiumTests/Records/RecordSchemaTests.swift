@@ -92,7 +92,7 @@ struct RecordSchemaTests {
         let store = try Store.inMemory(schema: Schema(of: Derived.self))
         var value = Derived(name: "a", size: 3)
         try store.save(&value)
-        #expect(try store.fetch(Party.self).map(\.name) == ["a"])
+        #expect(try store.graph.fetch(Party.self).map(\.name) == ["a"])
         #expect(try store.graph.find(Derived.self, identity: "a")?.size == 3)
     }
 

@@ -104,7 +104,7 @@ struct RecordTransactionTests {
         let error = try #require(throws: CambiumError.self) { try store.graph.load(ref) }
         #expect(error.code == .objectDeleted)
         try store.save(&anne)
-        #expect(try store.fetch(Person.self).map(\.name) == ["Ben", "Anne"])
+        #expect(try store.graph.fetch(Person.self).map(\.name) == ["Ben", "Anne"])
     }
 
     @Test("a ref that was read in a transaction that is rolled back still means an object from before")
@@ -120,7 +120,7 @@ struct RecordTransactionTests {
         var read = try #require(kept)
         read.name = "Jane Austen"
         try store.save(&read)
-        #expect(try store.fetch(Writer.self).map(\.name) == ["Jane Austen"])
+        #expect(try store.graph.fetch(Writer.self).map(\.name) == ["Jane Austen"])
     }
 
     @Test("a query has the changes of the transaction so far")
@@ -136,7 +136,7 @@ struct RecordTransactionTests {
             #expect(try transaction.find(Query("Writer", where: "name == \"Zoe\"")) == [try #require(ben.ref).id])
             #expect(try transaction.count(Query("Writer")) == 2)
         }
-        #expect(try store.fetch(Writer.self) { $0.name == "Zoe" }.map(\.id) == [2])
+        #expect(try store.graph.fetch(Writer.self) { $0.name == "Zoe" }.map(\.id) == [2])
     }
 
     @Test("a transaction answers the queries that a graph answers")
@@ -175,7 +175,7 @@ struct RecordTransactionTests {
         let (writer, rows) = (try store.schema.required("Writer"), Array(#"[{"id": 2, "name": "Ben"}]"#.utf8))
         let error = try #require(throws: CambiumError.self) { try store.importRows(writer, from: [.bytes(rows)], hooks: hooks) }
         #expect(error.code == .misuse)
-        #expect(try store.fetch(Writer.self).map(\.name) == ["Jane"])
+        #expect(try store.graph.fetch(Writer.self).map(\.name) == ["Jane"])
     }
 
     @Test("a hook of an import reads the record of its row")
@@ -188,7 +188,7 @@ struct RecordTransactionTests {
         let writer = try store.schema.required("Writer")
         let rows = #"[{"id": 2, "name": "Ben", "books": [{"title": "Volpone"}]}, {"id": 3, "name": "Zoe"}]"#
         _ = try store.importRows(writer, from: [.bytes(Array(rows.utf8))], hooks: hooks)
-        #expect(try store.fetch(Writer.self).map(\.name) == ["Jane", "Ben, 2", "Zoe, 3"])
+        #expect(try store.graph.fetch(Writer.self).map(\.name) == ["Jane", "Ben, 2", "Zoe, 3"])
         #expect(try store.graph.find(Writer.self, identity: 2)?.books.map(\.title) == ["Volpone"])
     }
 }
