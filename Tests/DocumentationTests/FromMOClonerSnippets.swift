@@ -10,7 +10,7 @@ import Testing
         let request = CloneRequest(excluding: ["memos", "Item.toManyTags"], rootValues: ["name": "Lyon"])
         let (clone, receipt) = try store.write(Author(actor: "jane")) { try $0.clone(note, request) }
         for (entity, count) in clone.summary.counts { print(entity.name, count) }
-        clone.map.forEach { original, copy in print(original, copy) }
+        clone.forEachCopy { original, copy in print(original, copy) }
         print(try receipt.graph[clone.root, "name"].text, receipt.logByteCount)
         return clone
     }

@@ -31,11 +31,18 @@ public struct Clone: Sendable {
     /// The copies of the requested objects, in the order of the request.
     public let roots: [ObjectID]
     public let summary: CloneSummary
-    /// Maps each object to its copy.
-    public let map: CloneMap
+    package let map: CloneMap
 
     /// The copy of the first requested object.
     public var root: ObjectID { roots[0] }
+
+    /// Returns the copy of an object, or `nil` if the object was not copied. Complexity: O(log objects).
+    public func copy(of id: ObjectID) -> ObjectID? { map.copy(of: id) }
+
+    /// Calls `body` with each object and its copy, by ascending id of the object.
+    public func forEachCopy<Failure: Error>(
+        _ body: (_ original: ObjectID, _ copy: ObjectID) throws(Failure) -> Void
+    ) throws(Failure) { try map.forEach(body) }
 }
 
 extension Graph {

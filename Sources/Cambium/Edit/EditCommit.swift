@@ -10,7 +10,7 @@ public struct EditCommit: Sendable {
     /// The receipt of the transaction.
     public let receipt: Receipt
     /// The permanent ids of the inserted objects, by their provisional ids.
-    public let ids: [ObjectID: ObjectID]
+    package let ids: [ObjectID: ObjectID]
     /// An edit without changes on the graph after the commit. It tracks reads as the committed edit did.
     public let edit: Edit
 

@@ -11,7 +11,7 @@ extension ImportSource {
     private static let pieceByteCount = 256 << 10
 
     /// Returns the unchanged bytes of a file, regardless of its name. A FIFO can be read only once.
-    public static func bytes(ofFile path: String) -> ImportSource {
+    package static func bytes(ofFile path: String) -> ImportSource {
         ImportSource(name: path, isRepeatable: InputFile.isRepeatable(path)) {
             let file = try InputFile(path)
             return { buffer in

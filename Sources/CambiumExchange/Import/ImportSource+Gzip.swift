@@ -5,7 +5,7 @@ extension ImportSource {
     /// Returns this source, decompressed from gzip while it is read. The decompressed size is not limited.
     ///
     /// Reading throws `.invalidInput` with the file's name if the bytes are corrupt or end too early.
-    public func inflated() -> ImportSource {
+    package func inflated() -> ImportSource {
         let (name, open) = (name, open)
         var source = ImportSource(name: name, isRepeatable: isRepeatable, format: format) {
             var stream = InflatedStream(file: name, read: try open())

@@ -15,7 +15,7 @@ public enum DateFormat: Sendable, Hashable {
     case pattern(String)
 
     /// Reads the text that a mapping contains: the name of a format, or a pattern.
-    public init(_ text: String) {
+    package init(_ text: String) {
         switch text {
         case "iso8601": self = .iso8601
         case "secondsSince1970": self = .secondsSince1970

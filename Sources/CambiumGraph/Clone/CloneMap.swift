@@ -1,12 +1,7 @@
-public import CambiumModel
+package import CambiumModel
 
 /// The copy of each object that a clone copied. The map takes a few bits for each object.
-///
-/// ```swift
-/// let clone = try store.write { try $0.clone(note) }.result
-/// clone.map.forEach { original, copy in print(original, "->", copy) }
-/// ```
-public struct CloneMap: Sendable {
+package struct CloneMap: Sendable {
     struct Hierarchy: Sendable {
         let root: EntityNumber
         let firstSerial: UInt64
@@ -28,10 +23,10 @@ public struct CloneMap: Sendable {
     }
 
     /// The number of copied objects.
-    public var count: Int { hierarchies.reduce(0) { $0 + $1.count } }
+    package var count: Int { hierarchies.reduce(0) { $0 + $1.count } }
 
     /// Returns the copy of an object, or `nil` if the object was not copied. Complexity: O(log objects).
-    public func copy(of id: ObjectID) -> ObjectID? {
+    package func copy(of id: ObjectID) -> ObjectID? {
         let number = Self.firstIndex(in: hierarchies) { $0.root < id.root }
         guard number < hierarchies.count, hierarchies[number].root == id.root else { return nil }
         let hierarchy = hierarchies[number]
@@ -56,7 +51,7 @@ public struct CloneMap: Sendable {
     }
 
     /// Calls `body` with each object and its copy, by ascending id of the object.
-    public func forEach<Failure: Error>(
+    package func forEach<Failure: Error>(
         _ body: (_ original: ObjectID, _ copy: ObjectID) throws(Failure) -> Void
     ) throws(Failure) {
         for hierarchy in hierarchies {

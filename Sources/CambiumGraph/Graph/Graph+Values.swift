@@ -52,7 +52,7 @@ extension Graph {
     /// Returns the place (the position in this graph) of the object with these identity values, in the order of `entity.identity`.
     ///
     /// Returns `nil` if there is no such object, or if a value is not of its attribute's type. Complexity: O(1) expected.
-    public func place(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
+    package func place(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
         reader.find(entity, identity: values, layout)
     }
 

@@ -38,7 +38,7 @@ public struct WalkedObjects: Sequence, Sendable {
     public var count: Int { places.count }
 
     /// The greatest distance of an object; 0 if there are no objects.
-    public var distanceMax: Int { levelEnds.count - 1 }
+    package var distanceMax: Int { levelEnds.count - 1 }
 
     /// Returns the ids, ascending, of the objects at this distance. Complexity: O(n log n) for n objects.
     public func ids(at distance: Int) -> [ObjectID] {

@@ -12,9 +12,9 @@
 /// have been made.
 public struct CambiumError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. The set of codes is open: later versions add codes, so a `switch` over codes needs a `default`.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: Hashable, Sendable {
         public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
+        package init(rawValue: String) { self.rawValue = rawValue }
 
         /// A schema, a JSON text, a Core Data model or an option is not valid.
         public static let invalidInput = Code(rawValue: "invalidInput")

@@ -15,12 +15,12 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
     private let low: UInt64
     private let high: UInt64
     private let power: Int16
-    public let isNegative: Bool
+    package let isNegative: Bool
 
-    public var coefficient: UInt128 { UInt128(high) << 64 | UInt128(low) }
-    public var exponent: Int { Int(power) }
+    package var coefficient: UInt128 { UInt128(high) << 64 | UInt128(low) }
+    package var exponent: Int { Int(power) }
 
-    public static let zero = DecimalNumber(isNegative: false, coefficient: 0, exponent: 0)
+    package static let zero = DecimalNumber(isNegative: false, coefficient: 0, exponent: 0)
 
     private init(isNegative: Bool, coefficient: UInt128, exponent: Int) {
         self.isNegative = isNegative
@@ -31,7 +31,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
 
     /// Creates the number `coefficient` x 10^`exponent`. Returns `nil` if the number has more than 38 digits, or if its power of ten is out
     /// of range.
-    public init?(negative isNegative: Bool, coefficient: UInt128, exponent: Int) {
+    package init?(negative isNegative: Bool, coefficient: UInt128, exponent: Int) {
         var coefficient = coefficient
         var exponent = exponent
         guard coefficient != 0 else {
