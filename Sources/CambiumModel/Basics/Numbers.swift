@@ -1,26 +1,20 @@
+// The numbers of entities and properties are compared and hashed in inner loops of other modules. With these attributes, the compiler can
+// inline them there, although they are not public.
+
 /// The number of an entity in a schema. Each number is assigned once and never reused, not even after a migration.
-///
-/// ```swift
-/// let id = ObjectID(root: EntityNumber(rawValue: 3), serial: 42)
-/// print(id, graph.name(of: id) ?? "deleted")
-/// ```
-public struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
-    public let rawValue: UInt16
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-    public var description: String { "entity \(rawValue)" }
+@usableFromInline package struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
+    @usableFromInline package let rawValue: UInt16
+    @inlinable package init(rawValue: UInt16) { self.rawValue = rawValue }
+    @inlinable package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    @usableFromInline package var description: String { "entity \(rawValue)" }
 }
 
 /// The number of an attribute or a relationship, unique in the hierarchy of one root entity. A number is never reused.
-///
-/// ```swift
-/// print(PropertyNumber(rawValue: 3))  // property 3
-/// ```
-public struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
-    public let rawValue: UInt16
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-    public var description: String { "property \(rawValue)" }
+@usableFromInline package struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
+    @usableFromInline package let rawValue: UInt16
+    @inlinable package init(rawValue: UInt16) { self.rawValue = rawValue }
+    @inlinable package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    @usableFromInline package var description: String { "property \(rawValue)" }
 }
 
 /// The number of a transaction. The first transaction of a store has the number 1, and each later one has the next number. 0 means the

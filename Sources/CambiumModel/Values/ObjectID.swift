@@ -11,12 +11,12 @@ internal import CambiumBytes
 /// entity; `Graph.name(of:)` returns this form.
 public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The largest serial that a store assigns: 2^38 - 1.
-    public static let serialMax: UInt64 = (1 << 38) - 1
+    @inlinable package static var serialMax: UInt64 { (1 << 38) - 1 }
 
     public let rawValue: UInt64
 
     /// Creates the id of a root entity's object. Ends the process if the serial is greater than `serialMax`.
-    public init(root: EntityNumber, serial: UInt64) {
+    package init(root: EntityNumber, serial: UInt64) {
         Trap.unless(serial <= Self.serialMax, "A serial has at most 38 bits, but \(serial) has more. Pass a serial that a store assigned.")
         rawValue = UInt64(root.rawValue) << 48 | serial
     }
@@ -44,8 +44,8 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// The number of a provisional object in its edit.
     package var provisionalNumber: UInt64 { serial & Self.provisionalCountMax }
 
-    public var root: EntityNumber { EntityNumber(rawValue: UInt16(rawValue >> 48)) }
-    public var serial: UInt64 { rawValue & 0xFFFF_FFFF_FFFF }
+    @inlinable package var root: EntityNumber { EntityNumber(rawValue: UInt16(rawValue >> 48)) }
+    @inlinable package var serial: UInt64 { rawValue & 0xFFFF_FFFF_FFFF }
 
     /// The number of the root entity and the serial, such as `3/42`, or `3/+1` for a provisional id. `Graph.name(of:)` returns the entity's
     /// name instead of the number.
