@@ -1,16 +1,9 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Linking objects. The methods mirror the methods of `WriteTransaction`, and throw the same errors.
+/// Linking objects by the names of relationships. The methods mirror the methods of `WriteTransaction`, and throw the same errors.
 extension Edit {
-    /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
-    /// or at the end if `index` is `nil`. If the objects are already linked, the target moves to `index`; without an `index`, nothing
-    /// changes.
-    ///
-    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for a relationship that the object's entity does not have, and for a
-    /// target that the relationship cannot hold. Also throws `.invalidInput` for an index outside of the relationship. After an error,
-    /// nothing is changed. Complexity: O(1) expected, O(members) for an ordered relationship.
-    public mutating func link(
+    package mutating func link(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
     ) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
@@ -26,26 +19,28 @@ extension Edit {
         }
     }
 
-    /// Links two objects by the name of a relationship. Throws as `link(_:_:_:at:)` does. Also throws `.unknownName` for an unknown name.
+    /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
+    /// or at the end if `index` is `nil`. If the objects are already linked, the target moves to `index`; without an `index`, nothing
+    /// changes.
+    ///
+    /// Throws `.notFound` for a missing object, and `.unknownName` for a relationship that the object's entity does not have. Throws
+    /// `.invalidInput` for a target that the relationship cannot hold, and for an index outside of the relationship. After an error,
+    /// nothing is changed. Complexity: O(1) expected, O(members) for an ordered relationship.
     public mutating func link(_ id: ObjectID, _ relationship: String, _ target: ObjectID, at index: Int? = nil) throws(CambiumError) {
         try link(id, try requiredEntity(of: id).requiredRelationship(relationship), target, at: index)
     }
 
-    /// Removes a link. Unlinking objects that are not linked does not count as a change. Throws as `link(_:_:_:at:)` does.
-    public mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
+    package mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
         if isRawLinked(id, relationship, target) { group { $0.disconnect(id, relationship, target) } }
     }
 
-    /// Removes a link by the name of a relationship. Throws as `unlink(_:_:_:)` does. Also throws `.unknownName` for an unknown name.
+    /// Removes a link. Unlinking objects that are not linked does not count as a change. Throws as `link(_:_:_:at:)` does.
     public mutating func unlink(_ id: ObjectID, _ relationship: String, _ target: ObjectID) throws(CambiumError) {
         try unlink(id, try requiredEntity(of: id).requiredRelationship(relationship), target)
     }
 
-    /// Moves a member of an ordered relationship. `index` is the member's index after the move.
-    ///
-    /// Throws as `link(_:_:_:at:)` does. Also throws `.notFound` for a target that is not a member.
-    public mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
+    package mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
         guard relationship.isOrdered else {
             throw CambiumError(
@@ -64,8 +59,9 @@ extension Edit {
         group { $0.relocate(target, in: relationship, of: id, to: index) }
     }
 
-    /// Moves a member of a relationship that is given by its name. Throws as `move(_:_:_:to:)` does. Also throws `.unknownName` for an
-    /// unknown name.
+    /// Moves a member of an ordered relationship. `index` is the member's index after the move.
+    ///
+    /// Throws as `link(_:_:_:at:)` does. Also throws `.notFound` for a target that is not a member.
     public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int) throws(CambiumError) {
         try move(id, try requiredEntity(of: id).requiredRelationship(relationship), target, to: index)
     }

@@ -6,12 +6,7 @@ public import CambiumModel
 /// Each call immediately checks names, types and the rules of single values. Rules that concern the whole graph are checked at the commit:
 /// mandatory properties, uniqueness, numbers of members, and deletions that a `deny` rule forbids.
 extension Edit {
-    /// Inserts an object and returns its provisional id, which is valid in this edit and its copies. The commit returns the permanent id.
-    /// Attributes without a value get their defaults.
-    ///
-    /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, or a value of the wrong type.
-    /// Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
-    public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
+    package mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
         let entity = try insertable(entity)
         let checked = try check(values, entity)
         let id = try nextID(entity.root)
@@ -19,15 +14,16 @@ extension Edit {
         return id
     }
 
-    /// Inserts an object, and links it, with names instead of the schema's entities and attributes.
+    /// Inserts an object, and links it. Returns its provisional id, which is valid in this edit and its copies. The commit returns the
+    /// permanent id. Attributes without a value get their defaults.
     ///
     /// ```swift
     /// let item = try edit.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
     /// ```
     ///
-    /// Throws as `insert(_:_:)` does. Also throws `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does
-    /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After an error,
-    /// nothing is changed.
+    /// Throws `.unknownName` for a name that the schema does not have. Throws `.invalidInput` for an abstract entity, for a value of the
+    /// wrong type, and for two targets of a to-one relationship. Throws `.ruleViolated` for a value that the attribute does not allow.
+    /// Throws as `link(_:_:_:at:)` does for an object that a relationship cannot hold. After an error, nothing is changed.
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
@@ -69,23 +65,21 @@ extension Edit {
 
     // MARK: Values
 
-    /// Changes an attribute. Setting the current value does not count as a change.
-    ///
-    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that the object's entity does not have, and for a
-    /// value of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
-    /// Complexity: O(bytes of the value).
-    public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
+    package mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
         try set(id, [(attribute, value)])
     }
 
-    /// Changes an attribute that is given by its name. Throws the same errors as `set(_:_:to:)` with an `Attribute`. Throws
-    /// `.unknownName` if the entity does not have the attribute.
+    /// Changes an attribute. Setting the current value does not count as a change.
+    ///
+    /// Throws `.notFound` for a missing object. Throws `.unknownName` for an attribute that the object's entity does not have, and
+    /// `.invalidInput` for a value of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error,
+    /// nothing is changed. Complexity: O(bytes of the value).
     public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
         try set(id, try requiredEntity(of: id).requiredAttribute(attribute), to: value)
     }
 
     /// Changes several attributes of an object in one step. Throws as `set(_:_:to:)` does. After an error, no attribute is changed.
-    public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
+    package mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         let checked = try check(values, try requiredEntity(of: id))
         group { edit in for (attribute, value) in checked { edit.assign(value, to: attribute, of: id) } }
     }

@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Reading by id, including the changes of the edit. The methods mirror the methods of `Graph`.
+/// Reading by id and by name, including the changes of the edit. The methods mirror the methods of `Graph`.
 ///
 /// The store computes derived attributes at the commit. Before the commit, they have the values of the base graph, or null in inserted
 /// objects.
@@ -10,7 +10,7 @@ extension Edit {
     /// object.
     ///
     /// Complexity: O(log serials + bytes of the value).
-    public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? {
+    package subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? {
         guard let entity = liveEntity(of: id) else { return nil }
         guard let own = entity.attribute(attribute.number), own.schemaName.isSame(as: attribute.schemaName), own.root == attribute.root
         else { return .null }
@@ -19,7 +19,8 @@ extension Edit {
 
     /// The value of an attribute of an object.
     ///
-    /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no attribute of this name.
+    /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no attribute of this name. Complexity:
+    /// O(log serials + bytes of the value).
     public subscript(_ id: ObjectID, _ attribute: String) -> Value {
         get throws(CambiumError) { read(try requiredEntity(of: id).requiredAttribute(attribute), of: id) }
     }
@@ -29,11 +30,9 @@ extension Edit {
         return current(attribute, of: id)
     }
 
-    /// Returns the ids of the objects to which a relationship leads, in the order of the relationship; ascending if the relationship is
-    /// unordered. Returns `nil` if there is no such object, and no ids if the object's entity does not have the relationship.
-    ///
-    /// Complexity: O(members), and O(members x log members) for an unordered relationship that the edit changes.
-    public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
+    /// Returns the ids of the objects to which a relationship leads. Returns `nil` if there is no such object, and no ids if the object's
+    /// entity does not have the relationship.
+    package func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         guard let entity = liveEntity(of: id) else { return nil }
         guard let own = entity.relationship(relationship.number), own.root == relationship.root,
             own.schemaName.isSame(as: relationship.schemaName)
@@ -41,9 +40,11 @@ extension Edit {
         return read(own, of: id)
     }
 
-    /// Returns the ids of the objects to which a relationship leads, as `members(_:of:)` with a relationship does.
+    /// Returns the ids of the objects to which a relationship leads, in the order of the relationship; ascending if the relationship is
+    /// unordered.
     ///
     /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no relationship of this name.
+    /// Complexity: O(members), and O(members x log members) for an unordered relationship that the edit changes.
     public func members(_ relationship: String, of id: ObjectID) throws(CambiumError) -> [ObjectID] {
         read(try requiredEntity(of: id).requiredRelationship(relationship), of: id)
     }
@@ -65,21 +66,19 @@ extension Edit {
     /// is no such object.
     public func name(of id: ObjectID) -> String? { contains(id) ? text(of: id) : nil }
 
-    /// Returns the ids of the objects of an entity and its sub-entities. The objects of the base come first, ascending; the inserted
-    /// objects follow, in the order in which they were inserted.
-    ///
-    /// Complexity: O(objects of the hierarchy + changed objects x log changed objects).
-    public func objects(of entity: Entity) -> [ObjectID] {
+    package func objects(of entity: Entity) -> [ObjectID] {
         guard let entity = own(entity) else { return [] }
         let kept = base.objects(of: entity).filter { !isDeleted($0) }
         return kept + inserted(entity).sorted()
     }
 
-    /// Returns the ids of the objects of the entity with this name. Throws `.unknownName` if there is no such entity.
+    /// Returns the ids of the objects of an entity and its sub-entities. The objects of the base come first, ascending; the inserted
+    /// objects follow, in the order in which they were inserted. Throws `.unknownName` if there is no such entity.
+    ///
+    /// Complexity: O(objects of the hierarchy + changed objects x log changed objects).
     public func objects(of entity: String) throws(CambiumError) -> [ObjectID] { objects(of: try schema.required(entity)) }
 
-    /// Returns the number of objects of an entity and its sub-entities. Complexity: O(changed objects).
-    public func count(of entity: Entity) -> Int {
+    package func count(of entity: Entity) -> Int {
         guard let entity = own(entity) else { return 0 }
         let deleted = overlay.objects.count { id, state in
             state.deletion != nil && !id.isProvisional && base.entity(of: id).map { entity.family.contains($0.number) } == true
@@ -87,7 +86,8 @@ extension Edit {
         return base.count(of: entity) - deleted + inserted(entity).count
     }
 
-    /// Returns the number of objects of the entity with this name. Throws `.unknownName` if there is no such entity.
+    /// Returns the number of objects of an entity and its sub-entities. Throws `.unknownName` if there is no such entity. Complexity:
+    /// O(changed objects).
     public func count(of entity: String) throws(CambiumError) -> Int { count(of: try schema.required(entity)) }
 
     private func inserted(_ entity: Entity) -> [ObjectID] {
@@ -98,11 +98,7 @@ extension Edit {
 
     // MARK: Identity
 
-    /// Returns the id of the object with these identity values, or `nil` if there is no such object. The values are in the order of
-    /// `entity.identity`.
-    ///
-    /// If several objects have the values, which a commit would refuse, returns one of them. Complexity: O(1) expected.
-    public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+    package func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard let entity = own(entity), !values.isEmpty, values.count == entity.identity.count else { return nil }
         var wanted: [Value] = []
         for (value, attribute) in zip(values, entity.identity) {
@@ -115,7 +111,11 @@ extension Edit {
         return identities.candidates(entity, wanted).filter { hasIdentity($0, entity, wanted) }.min()
     }
 
-    /// Returns the id of the object with these identity values. Throws `.unknownName` if there is no such entity.
+    /// Returns the id of the object with these identity values, or `nil` if there is no such object. The values are in the order of the
+    /// entity's identity.
+    ///
+    /// If several objects have the values, which a commit would refuse, returns one of them. Throws `.unknownName` if there is no such
+    /// entity. Complexity: O(1) expected.
     public func find(_ entity: String, identity values: [Value]) throws(CambiumError) -> ObjectID? {
         find(try schema.required(entity), identity: values)
     }
