@@ -191,7 +191,7 @@ extension Store {
         }
         let store = try Store.inMemory(schema: try Schema(definition))
         let report = try store.importing("Animal", csv: "kind,name,breed,lives\nDog,Rex,collie,\nc,Tom,,\n") {
-            $0.mapping = ImportMapping(entityFrom: Discriminator(key: "kind", map: ["c": "Cat"]))
+            $0.mapping = ImportMapping(entityFrom: "kind", entityNames: ["c": "Cat"])
         }
         #expect(report.unknownKeys.isEmpty)
         #expect(try store.graph.json("Dog/1").contains("collie") && store.graph.json("Cat/2").contains("\"lives\":null"))

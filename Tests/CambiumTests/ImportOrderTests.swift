@@ -7,9 +7,9 @@ import Testing
 /// Rows that agree with each other result in the same graph, in any order, in any batches and any number of times.
 @Suite struct ImportOrderTests {
     private static let mapping = ImportMapping(
-        attributes: ["title": "name.full", "created": PropertyMapping(from: "at", dates: [.secondsSince1970])],
-        relationships: ["items": PropertyMapping(from: "parts.keys", functions: [.split(",")])],
-        nested: ["Item": ObjectMapping(attributes: ["count": PropertyMapping(from: "n", functions: [.integer])])])
+        attributes: ["title": "name.full", "created": PropertyMapping(.path("at"), dates: [.secondsSince1970])],
+        relationships: ["items": PropertyMapping(.path("parts.keys"), functions: [.split(",")])],
+        nested: ["Item": ObjectMapping(attributes: ["count": PropertyMapping(.path("n"), functions: [.integer])])])
 
     /// Returns a row with all properties of a note, or with some of them.
     private func row(_ number: Int, of count: Int, using generator: inout some RandomNumberGenerator, isWhole: Bool) -> String {

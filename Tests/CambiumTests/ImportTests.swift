@@ -209,7 +209,7 @@ import Testing
         definition.entities[0].isAbstract = true
         let store = try Store.inMemory(schema: try Schema(definition))
         let rows = #"[{"kind":"Dog","name":"Rex"},{"kind":"c","name":"Tom"}]"#
-        try store.importing("Animal", rows) { $0.mapping = ImportMapping(entityFrom: Discriminator(key: "kind", map: ["c": "Cat"])) }
+        try store.importing("Animal", rows) { $0.mapping = ImportMapping(entityFrom: "kind", entityNames: ["c": "Cat"]) }
         try store.importing("Animal", #"{"name":"Rex","breed":"collie"}"#)
         #expect(
             store.graph.export

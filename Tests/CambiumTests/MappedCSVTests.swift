@@ -39,7 +39,7 @@ import Testing
         ("uriValue", "http://example.org/a", "\"http://example.org/a\""), ("jsonValue", "\"{\"\"a\"\":[1,null]}\"", "{\"a\":[1,null]}"),
     ])
     func `a cell that a mapping reads has the type of the attribute`(name: String, text: String, json: String) throws {
-        for mapping in [Self.mapping([name: "x"]), Self.mapping([name: PropertyMapping(from: "x", functions: [.trim])])] {
+        for mapping in [Self.mapping([name: "x"]), Self.mapping([name: PropertyMapping(.path("x"), functions: [.trim])])] {
             #expect(try imported("nr,x\n1,\(text)\n", mapping).contains("\"\(name)\":\(json)"))
             #expect(try imported("nr,x\n1,\n", mapping).contains("\"\(name)\":null"))
         }
@@ -76,8 +76,8 @@ import Testing
 
     @Test func `formats and functions of a mapping see the text of a cell`() throws {
         let mapping = Self.mapping([
-            "doubleValue": PropertyMapping(from: "doubleValue", numbers: NumberFormat(decimal: ",", grouping: ".")),
-            "dateValue": PropertyMapping(from: "day", dates: [.secondsSince1970]),
+            "doubleValue": PropertyMapping(.path("doubleValue"), numbers: NumberFormat(decimal: ",", grouping: ".")),
+            "dateValue": PropertyMapping(.path("day"), dates: [.secondsSince1970]),
             "int32Value": PropertyMapping(.join(["a", "b"], separator: "")),
         ])
         let object = try imported("nr,doubleValue,day,a,b\n1,\"1.000,5\",86400,4,2\n", mapping)
@@ -88,8 +88,8 @@ import Testing
     @Test(arguments: ["\"\"", "\"  \"", "  "])
     func `a cell that functions empty is null for the formats of a mapping`(cell: String) throws {
         let mapping = Self.mapping([
-            "doubleValue": PropertyMapping(from: "size", functions: [.trim], numbers: NumberFormat(decimal: ",")),
-            "dateValue": PropertyMapping(from: "day", functions: [.trim], dates: [.iso8601]),
+            "doubleValue": PropertyMapping(.path("size"), functions: [.trim], numbers: NumberFormat(decimal: ",")),
+            "dateValue": PropertyMapping(.path("day"), functions: [.trim], dates: [.iso8601]),
         ])
         let object = try imported("nr,size,day\n1,\(cell),\(cell)\n", mapping)
         #expect(object.contains("\"doubleValue\":null") && object.contains("\"dateValue\":null"))

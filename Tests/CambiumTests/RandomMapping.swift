@@ -35,7 +35,7 @@ struct RandomMapping {
 
     private mutating func rule(_ attribute: Attribute, _ objects: ObjectMapping) -> PropertyMapping {
         let path = path(attribute.name, objects)
-        var rule = PropertyMapping(from: path)
+        var rule = PropertyMapping(.path(path))
         switch attribute.type {
         case .date:
             rule.dates = Array(

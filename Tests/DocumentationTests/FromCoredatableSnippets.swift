@@ -66,7 +66,7 @@ import Testing
         let mapping = ImportMapping(
             entity: "Person",
             attributes: [
-                "id": PropertyMapping(from: "id", functions: [.integer]),
+                "id": PropertyMapping(.path("id"), functions: [.integer]),
                 "name": "fullName",
                 "country": "origin.country.name",
             ])
@@ -133,7 +133,7 @@ import Testing
         let (store, _, _) = try await run()
         let mapping = ImportMapping(
             entity: "Person",
-            attributes: ["id": PropertyMapping(from: "id", functions: [.integer]), "name": "fullName", "country": "origin.country.name"])
+            attributes: ["id": PropertyMapping(.path("id"), functions: [.integer]), "name": "fullName", "country": "origin.country.name"])
         let (people, encoded) = try decodeAndEncode(store, mapping)
         #expect(people.map(\.name) == ["Zoe", "Marco"])
         #expect(people.map(\.country) == ["Peru", "Spain"])

@@ -23,7 +23,7 @@ import Testing
             attributes: [
                 "personId": "num",
                 "firstName": "name.first",
-                "born": PropertyMapping(from: "dob", dates: [.pattern("dd MMM yy HH:mm"), .iso8601]),
+                "born": PropertyMapping(.path("dob"), dates: [.pattern("dd MMM yy HH:mm"), .iso8601]),
             ])
         let store = try Store.inMemory(schema: schema)
         var options = ImportOptions.clearingUnusableValues

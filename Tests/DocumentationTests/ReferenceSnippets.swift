@@ -131,7 +131,7 @@ import Testing
     private func importPeople(_ store: Store, _ person: Entity, _ path: String) throws -> ImportReport {
         var options = ImportOptions.clearingUnusableValues
         options.mapping = ImportMapping(
-            entity: "Person", attributes: ["fullName": "name.full", "born": PropertyMapping(from: "dob", dates: [.secondsSince1970])])
+            entity: "Person", attributes: ["fullName": "name.full", "born": PropertyMapping(.path("dob"), dates: [.secondsSince1970])])
         struct DeletedPerson: Error {}
 
         let hooks = ImportHooks(

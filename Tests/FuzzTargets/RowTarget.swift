@@ -52,7 +52,7 @@ enum RowTarget {
                 "title": PropertyMapping(.join(["title", "small"], separator: "-"), functions: [.trim, .upper]),
                 "wide": PropertyMapping(numbers: NumberFormat(decimal: ",", grouping: ".")),
             ],
-            relationships: ["tags": PropertyMapping(from: "labels.all", functions: [.split(","), .lower])]),
+            relationships: ["tags": PropertyMapping(.path("labels.all"), functions: [.split(","), .lower])]),
         "Tag": ObjectMapping(attributes: ["name": PropertyMapping(functions: [.text, .trim])]),
         "Step": ObjectMapping(identity: ["text"]),
     ]

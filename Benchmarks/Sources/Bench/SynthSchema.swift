@@ -52,7 +52,7 @@ struct SynthSchema {
     /// Imports the file into a store. References are uids, and `type` names the entity.
     func `import`(_ path: String, into store: Store) throws -> ImportReport {
         var options = ImportOptions()
-        options.mapping = ImportMapping(entityFrom: Discriminator(key: "type"))
+        options.mapping = ImportMapping(entityFrom: "type")
         options.unknown = .error
         return try store.importRows(folder, from: [.file(path)], options)
     }

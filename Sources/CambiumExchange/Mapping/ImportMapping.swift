@@ -19,26 +19,28 @@ public struct ImportMapping: Sendable, Hashable {
     /// The name of the mapping in errors.
     package var file: String?
 
-    /// Creates a mapping from the rules for each entity. The names are checked when an import begins.
-    ///
-    /// - Parameters:
-    ///   - entity: The entity that is imported, or an ancestor of it; `nil` for any entity.
-    ///   - objects: The rules for objects of `entity`, or of the imported entity if `entity` is `nil`.
-    ///   - nested: The rules for objects of other entities, by entity name.
-    public init(entity: String? = nil, objects: ObjectMapping = ObjectMapping(), nested: [String: ObjectMapping] = [:]) {
+    /// Creates a mapping from the rules for each entity.
+    package init(entity: String? = nil, objects: ObjectMapping, nested: [String: ObjectMapping] = [:]) {
         self.entity = entity
         self.objects = objects
         self.nested = nested
     }
 
     /// Creates a mapping with the rules for the imported entity. `ObjectMapping.init` describes the parameters from `identity` to
-    /// `entityFrom`. The names are checked when an import begins.
+    /// `entityNames`. The names are checked when an import begins.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity that is imported, or an ancestor of it; `nil` for any entity.
+    ///   - nested: The rules for objects of other entities, by entity name.
     public init(
-        entity: String? = nil, identity: [String]? = nil, attributes: [String: PropertyMapping] = [:],
-        relationships: [String: PropertyMapping] = [:], entityFrom: Discriminator? = nil, nested: [String: ObjectMapping] = [:]
+        entity: String? = nil, identity: [String]? = nil, delimiter: String = ObjectMapping.standardDelimiter,
+        escape: String = ObjectMapping.standardEscape, attributes: [String: PropertyMapping] = [:],
+        relationships: [String: PropertyMapping] = [:], entityFrom: String? = nil, entityNames: [String: String] = [:],
+        nested: [String: ObjectMapping] = [:]
     ) {
         let objects = ObjectMapping(
-            identity: identity, attributes: attributes, relationships: relationships, entityFrom: entityFrom)
+            identity: identity, delimiter: delimiter, escape: escape, attributes: attributes, relationships: relationships,
+            entityFrom: entityFrom, entityNames: entityNames)
         self.init(entity: entity, objects: objects, nested: nested)
     }
 

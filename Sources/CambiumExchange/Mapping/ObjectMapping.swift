@@ -29,18 +29,19 @@ public struct ObjectMapping: Sendable, Hashable {
     ///   - escape: The text that marks a following delimiter as part of a key.
     ///   - attributes: The rules for attributes, by name. An attribute that is not listed is read from the key with its name.
     ///   - relationships: The rules for relationships, by name.
-    ///   - entityFrom: The key that names the entity of an object.
+    ///   - entityFrom: The key that names the entity of an object, or the path to that key.
+    ///   - entityNames: The entity that each text at this key means. A text that is not listed must be the name of an entity.
     public init(
         identity: [String]? = nil, delimiter: String = Self.standardDelimiter, escape: String = Self.standardEscape,
         attributes: [String: PropertyMapping] = [:], relationships: [String: PropertyMapping] = [:],
-        entityFrom: Discriminator? = nil
+        entityFrom: String? = nil, entityNames: [String: String] = [:]
     ) {
         self.identity = identity
         self.delimiter = delimiter
         self.escape = escape
         self.attributes = attributes
         self.relationships = relationships
-        self.entityFrom = entityFrom
+        self.entityFrom = entityFrom.map { Discriminator(key: $0, map: entityNames) }
     }
 
     /// Returns whether a rule reads a property from a key of the object itself, or from a path that begins with the key.
@@ -52,12 +53,7 @@ public struct ObjectMapping: Sendable, Hashable {
 }
 
 /// A key that names the entity of an object.
-///
-/// ```swift
-/// let kind = Discriminator(key: "type", map: ["b": "Book", "m": "Magazine"])
-/// options.mapping = ImportMapping(entity: "Work", entityFrom: kind)
-/// ```
-public struct Discriminator: Sendable, Hashable {
+package struct Discriminator: Sendable, Hashable {
     /// The key that an export writes to name the entity of an object if several entities are possible. An import uses this key as the
     /// discriminator if the mapping names no other key.
     static let exportedKey = "_entity"
@@ -66,8 +62,7 @@ public struct Discriminator: Sendable, Hashable {
     /// The entity that each text means. A text that is not listed must be the name of an entity.
     package var map: [String: String]
 
-    /// Creates a discriminator from its key, or from the path to its key. `map` has the entity that each text means.
-    public init(key: String, map: [String: String] = [:]) {
+    package init(key: String, map: [String: String] = [:]) {
         self.key = key
         self.map = map
     }

@@ -2,10 +2,8 @@ public import CambiumJSON
 
 /// The place of an attribute's or relationship's value in the JSON of an object, and the way in which an import reads the value.
 ///
-/// ```swift
-/// let born = PropertyMapping(from: "dob", dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
-/// let name: PropertyMapping = "name.full"
-/// ```
+///     let born = PropertyMapping(.path("dob"), dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
+///     let name: PropertyMapping = "name.full"
 public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The source of a property's values.
     public enum Source: Sendable, Hashable {
@@ -69,14 +67,6 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
         self.zone = zone
         self.pivot = pivot
         self.numbers = numbers
-    }
-
-    /// Creates the rule for a property whose values are at a path.
-    public init(
-        from path: String, functions: [ValueFunction] = [], dates: [DateFormat] = [], zone: String = Self.standardZone,
-        pivot: Int = Self.standardPivot, numbers: NumberFormat? = nil
-    ) {
-        self.init(.path(path), functions: functions, dates: dates, zone: zone, pivot: pivot, numbers: numbers)
     }
 
     public init(stringLiteral path: String) { self.init(.path(path)) }

@@ -66,7 +66,7 @@ struct CoredatableTests {
     @Test("a mapping joins texts and converts numbers before the identity is looked up")
     func custom() throws {
         let mapping = ImportMapping(attributes: [
-            "id": PropertyMapping(from: "id", functions: [.integer]), "title": PropertyMapping(.join(["first", "second"], separator: " ")),
+            "id": PropertyMapping(.path("id"), functions: [.integer]), "title": PropertyMapping(.join(["first", "second"], separator: " ")),
         ])
         let store = try Music.store()
         let decoder = Music.decoder(store) { $0.mapping = mapping }
@@ -149,7 +149,7 @@ struct CoredatableTests {
         }
         let store = try Store.inMemory(schema: Schema(of: Circle.self))
         let decoder = Music.decoder(store) {
-            $0.mapping = ImportMapping(entityFrom: Discriminator(key: "type", map: ["round": "Circle"]))
+            $0.mapping = ImportMapping(entityFrom: "type", entityNames: ["round": "Circle"])
         }
         _ = try decoder.records(Shape.self, #"[{"type": "round", "id": 1, "radius": 2}, {"type": "Shape", "id": 2}]"#)
         #expect(try store.graph.fetch(Circle.self).map(\.radius) == [2])

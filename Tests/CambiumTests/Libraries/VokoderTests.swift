@@ -104,7 +104,7 @@ struct VokoderTests {
         options.mapping = ImportMapping(
             entity: "Person",
             attributes: [
-                "lastName": "name.last", "birthDay": PropertyMapping(from: "birthday", dates: [.pattern("dd MMM yy HH:mm")]),
+                "lastName": "name.last", "birthDay": PropertyMapping(.path("birthday"), dates: [.pattern("dd MMM yy HH:mm")]),
             ])
         _ = try add(#"{"name": {"last": "L"}, "birthday": "24 Jul 83 14:16"}"#, options)
         let report = try add(#"{"name": {"last": "L"}, "birthday": "24 Jul 75 23:00"}"#, options)

@@ -107,7 +107,7 @@ struct RecordDecoderTests {
         #expect(song.cover == [1, 2])
         #expect(throws: DecodingError.self) { try decoder.records(Song.self, #"{"id":1,"recorded":5}"#) }
         let mapped = Music.decoder(store) {
-            $0.mapping = ImportMapping(attributes: ["recorded": PropertyMapping(from: "at", dates: [.secondsSince2001])])
+            $0.mapping = ImportMapping(attributes: ["recorded": PropertyMapping(.path("at"), dates: [.secondsSince2001])])
         }
         #expect(try mapped.records(Song.self, #"{"id":1,"at":5}"#)[0].recorded == Date(timeIntervalSinceReferenceDate: 5))
     }
@@ -149,7 +149,7 @@ struct RecordDecoderTests {
     @Test("a decoder that knows only texts works with a mapping")
     func texts() throws {
         var options = ImportOptions()
-        options.mapping = ImportMapping(attributes: ["id": PropertyMapping(from: "id", functions: [.integer])])
+        options.mapping = ImportMapping(attributes: ["id": PropertyMapping(.path("id"), functions: [.integer])])
         let userInfo: [CodingUserInfoKey: Any] = [.cambiumStore: try Music.store(), .cambiumImportOptions: options]
         let decoder = FormDecoder(fields: ["id": "7", "title": "1"], userInfo: userInfo)
         let song = try ImportedRecord<Song>(from: decoder).record

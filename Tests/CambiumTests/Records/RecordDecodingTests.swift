@@ -49,7 +49,7 @@ struct RecordDecodingTests {
             case id
             case title = "fullTitle"
         }
-        let attributes = Dictionary(uniqueKeysWithValues: Keys.allCases.map { ("\($0)", PropertyMapping(from: $0.rawValue)) })
+        let attributes = Dictionary(uniqueKeysWithValues: Keys.allCases.map { ("\($0)", PropertyMapping(.path($0.rawValue))) })
         let decoder = Music.decoder(try Music.store()) { $0.mapping = ImportMapping(attributes: attributes) }
         #expect(try decoder.records(Song.self, #"{"id":1,"fullTitle":"a","title":"no"}"#).map(\.title) == ["a"])
     }
