@@ -114,7 +114,7 @@ import Testing
     func measure(_ path: String) throws -> StoreMetrics {
         let store = try Store.open(at: path)
         let metrics = store.metrics
-        if let hold = metrics.longestHold { print("longest hold of the lock: \(hold.use) \(hold.duration)") }
+        if let hold = metrics.longestHolds.first { print("longest hold of the lock: \(hold.use) \(hold.duration)") }
         print(metrics.commitCount, metrics.syncCount, metrics.waitingCommitCount, metrics.pinnedByteCount)
         return metrics
     }

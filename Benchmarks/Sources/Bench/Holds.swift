@@ -29,7 +29,7 @@ struct Holds {
         for hold in metrics.longestHolds {
             settings.emit("\(Self.workload) |\(hold.use.rawValue)", hold.duration / .microseconds(1), "us")
         }
-        let longest = try metrics.longestHold.required("a hold of the lock")
+        let longest = try metrics.longestHolds.first.required("a hold of the lock")
         settings.emit(Self.workload, longest.duration / .milliseconds(1), "ms")
         settings.emit("\(Self.workload) |transactions", Double(metrics.commitCount) / seconds, "txns/s")
         settings.emit("\(Self.workload) |checkpoints", Double(metrics.checkpointCount), "checkpoints")

@@ -47,8 +47,6 @@ extension EntityRecord {
         for (index, property) in Self.recordSchema.properties.enumerated() { try property.write(&self, index, &row) }
     }
 
-    public static var propertyForm: PropertyForm { .relationship(to: Self.self, .toOne, isOptional: false) }
-
     @inlinable
     public init(property: Int, of row: inout RecordReader) throws {
         self = try row.readTarget(property)

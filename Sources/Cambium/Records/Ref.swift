@@ -52,8 +52,6 @@ extension Ref: CustomStringConvertible {
 }
 
 extension Ref: RelatedValue, ArrayElement {
-    public static var propertyForm: PropertyForm { .relationship(to: Record.self, .toOne, isOptional: false) }
-
     public init(property: Int, of row: inout RecordReader) throws {
         guard let target = row.target(property) else { throw row.missing(property) }
         self = row.reference(to: target)

@@ -14,6 +14,10 @@ public protocol RelatedValue: LinkedValue {
     mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID
 }
 
+extension RelatedValue {
+    public static var propertyForm: PropertyForm { .relationship(to: Record.self, .toOne, isOptional: false) }
+}
+
 /// A type that can be the element of an array property. An array of related values is an ordered relationship, and an array of `UInt8` is
 /// data.
 ///

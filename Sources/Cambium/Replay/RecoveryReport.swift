@@ -10,15 +10,15 @@ public import CambiumModel
 /// ```
 public struct RecoveryReport: Sendable, Equatable {
     /// Sentences about harmless flaws.
-    public var notes: [String] = []
+    public internal(set) var notes: [String] = []
     /// The number of bytes after the last transaction that verifies. None of these bytes was known to be durable, and opening the store for
     /// writing cuts them off.
-    public var cutByteCount = 0
-    public var lastTransaction = TransactionNumber.none
+    public internal(set) var cutByteCount = 0
+    package var lastTransaction = TransactionNumber.none
     /// The number of transactions that were replayed.
-    public var transactionCount = 0
+    public internal(set) var transactionCount = 0
     /// The checkpoint with which the replay began; `.none` if the whole log was replayed.
-    public var checkpoint = TransactionNumber.none
+    public internal(set) var checkpoint = TransactionNumber.none
 
     init() {}
 

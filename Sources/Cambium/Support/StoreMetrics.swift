@@ -2,10 +2,8 @@
 ///
 /// The numbers are read one by one while other threads are writing, so two of them may be some transactions apart.
 ///
-/// ```swift
-/// let metrics = store.metrics
-/// if let hold = metrics.longestHold { print(hold.use, hold.duration) }
-/// ```
+///     let metrics = store.metrics
+///     if let hold = metrics.longestHolds.first { print(hold.use, hold.duration) }
 public struct StoreMetrics: Sendable, Hashable {
     /// The purposes for which the writer's lock is held.
     public enum LockUse: String, Sendable, Hashable, CaseIterable {
@@ -80,7 +78,4 @@ public struct StoreMetrics: Sendable, Hashable {
     public internal(set) var heapByteCount = 0
     /// The number of bytes of chunks (64 KiB of pages) that are mapped from a file, whether or not the kernel has read them.
     public internal(set) var mappedByteCount = 0
-
-    /// The longest time that the lock was held; `nil` if it was never held.
-    public var longestHold: Hold? { longestHolds.first }
 }
