@@ -47,7 +47,7 @@ public struct MigrationReport: Sendable {
     public internal(set) var expectedHold: Duration?
 
     /// Whether the store already has the schema.
-    public var isEmpty: Bool { entries.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty }
 
     /// Whether the migration would be refused in its present form.
     public var isRefused: Bool { !violations.isEmpty || entries.contains { $0.handling == .refused } }

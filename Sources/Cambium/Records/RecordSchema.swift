@@ -107,22 +107,12 @@ public struct RecordProperty<Record>: Sendable {
         }
     }
 
-    /// Creates a property of any Codable type, which is stored in an attribute of type `json`. The record reads it with `readJSON` and
-    /// writes it with `writeJSON`.
+    /// Creates a property of any Codable type, which is stored in an attribute of type `json`. The attribute is optional if the type is
+    /// optional. The record reads it with `readJSON` and writes it with `writeJSON`.
     public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
-        description = RecordDescription.Property(name: name, form: .attribute(.json, isOptional: false, allowed: nil), options: options)
-        write = { record, index, row in try row.writeJSON(index, record[keyPath: keyPath]) }
-        read = { record, index, row in
-            let variable = try Self.variable(keyPath, name)
-            record[keyPath: variable] = try row.readJSON(index)
-        }
-    }
-
-    /// Creates an optional property of any Codable type.
-    public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V?> & Sendable, _ options: PropertyOption...) {
-        self.keyPath = keyPath
-        description = RecordDescription.Property(name: name, form: .attribute(.json, isOptional: true, allowed: nil), options: options)
+        let form = PropertyForm.attribute(.json, isOptional: V.self is any OptionalType.Type, allowed: nil)
+        description = RecordDescription.Property(name: name, form: form, options: options)
         write = { record, index, row in try row.writeJSON(index, record[keyPath: keyPath]) }
         read = { record, index, row in
             let variable = try Self.variable(keyPath, name)
@@ -139,3 +129,7 @@ public struct RecordProperty<Record>: Sendable {
                 + "init(from:).")
     }
 }
+
+/// An optional, whatever its content.
+private protocol OptionalType {}
+extension Optional: OptionalType {}
