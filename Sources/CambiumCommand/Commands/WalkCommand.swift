@@ -27,7 +27,7 @@ struct WalkCommand: ParsableCommand {
     func run() throws {
         let graph = try point.open(store).graph
         let start = graph.id(of: try graph.schema.object(id, in: graph).place)
-        let walk = try graph.walk(along: .named(relationships))
+        let walk = try graph.walk(along: relationships)
         let filter = try filter.filter(graph, among: walk.reachedEntities)?.holds
         let rows = WalkRows(graph, output)
         if let to = rules.to {

@@ -8,7 +8,7 @@ public import CambiumModel
 /// print(components.count, components.sizes.first ?? 0)
 /// ```
 ///
-/// The components contain the objects of the entities at both ends of the relationships. A walk along `.all` relationships has all
+/// The components contain the objects of the entities at both ends of the relationships. A walk along all relationships has all
 /// objects of the graph in its components. An object without links is a component by itself.
 public struct ConnectedComponents: Sendable {
     /// The number of objects in each component, descending. The index in this array is the number of the component. The order of components

@@ -3,7 +3,7 @@ public import CambiumModel
 extension Walk {
     /// Returns all objects of the entities at both ends of the relationships, in an order in which each link leads to a later object.
     ///
-    /// A walk along `.all` relationships returns all objects of the graph.
+    /// A walk along all relationships returns all objects of the graph.
     ///
     /// If no path of links connects two objects, their relative order has no meaning. Throws `.cyclic` if links form a cycle; the
     /// underlying error is a `LinkCycle` with the objects of the cycle. Complexity: O(objects + links), and 12 bytes for each object.

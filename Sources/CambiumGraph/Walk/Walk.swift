@@ -1,21 +1,5 @@
 public import CambiumModel
 
-/// The relationships that a walk follows.
-///
-/// ```swift
-/// let friends = try graph.walk(along: ["follows", "knows"])
-/// let everything = try graph.walk(along: .all)
-/// print(try friends.objects(from: jane).count, try everything.objects(from: jane).count)
-/// ```
-public enum WalkedRelationships: Sendable, Hashable, ExpressibleByArrayLiteral {
-    /// All relationships of all entities.
-    case all
-    /// The relationships with these names. A name selects all relationships that have this name, whatever their entities are.
-    case named([String])
-
-    public init(arrayLiteral names: String...) { self = .named(names) }
-}
-
 /// Walks from object to object along relationships of one graph. The columns of the relationships are looked up only once.
 ///
 /// The walk follows each relationship in its own direction. To walk against the direction, name the inverse relationship.
@@ -38,18 +22,18 @@ public struct Walk: Sendable {
     /// number.
     var hashedCountMax = PlaceMarks.hashedCountMax
 
-    init(_ graph: Graph, _ walked: WalkedRelationships) throws(CambiumError) {
+    init(_ graph: Graph, _ names: [String]?) throws(CambiumError) {
         self.graph = graph
-        isOverAll = walked == .all
-        relationships = try Self.relationships(graph.schema, walked)
+        isOverAll = names == nil
+        relationships = try Self.relationships(graph.schema, names)
         let layout = graph.layout
         ends = relationships.flatMap(layout.walkedEnds)
         steps = WalkSteps(ends, tableCount: layout.tables.count)
     }
 
-    private static func relationships(_ schema: Schema, _ walked: WalkedRelationships) throws(CambiumError) -> [Relationship] {
+    private static func relationships(_ schema: Schema, _ names: [String]?) throws(CambiumError) -> [Relationship] {
         var found: [Relationship] = []
-        guard case .named(let names) = walked else {
+        guard let names else {
             for entity in schema.entities { found += entity.relationships.filter { $0.entity == entity.number } }
             return found
         }
@@ -86,5 +70,8 @@ extension Graph {
     /// Resolves relationships for walks through this graph.
     ///
     /// Throws `.unknownName` if a name belongs to no relationship of any entity. Complexity: O(entities x names).
-    public func walk(along relationships: WalkedRelationships) throws(CambiumError) -> Walk { try Walk(self, relationships) }
+    ///
+    /// - Parameter names: The names of the relationships; `nil` for all relationships of all entities. A name selects all relationships
+    ///   that have this name, whatever their entities are.
+    public func walk(along names: [String]? = nil) throws(CambiumError) -> Walk { try Walk(self, names) }
 }

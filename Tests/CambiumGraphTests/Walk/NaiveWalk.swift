@@ -12,12 +12,12 @@ struct NaiveWalk {
     /// The objects of the entities at both ends of the relationships.
     private(set) var covered: Set<ObjectID> = []
 
-    init(_ graph: Graph, _ walked: WalkedRelationships) {
+    init(_ graph: Graph, _ names: [String]?) {
         self.graph = graph
         ids = graph.schema.roots.flatMap { Array(graph.objects(of: $0)) }
         for id in ids {
             guard let entity = graph.entity(of: id) else { continue }
-            for relationship in entity.relationships where walked == .all || walked == [relationship.name] {
+            for relationship in entity.relationships where names == nil || names == [relationship.name] {
                 for member in graph.members(relationship, of: id) ?? [] {
                     next[id, default: []].insert(member)
                     previous[member, default: []].insert(id)
@@ -27,12 +27,12 @@ struct NaiveWalk {
         covered = Set(
             graph.schema.entities.flatMap { entity in
                 entity.relationships.flatMap { relationship -> [ObjectID] in
-                    guard relationship.entity == entity.number, walked == [relationship.name] else { return [] }
+                    guard relationship.entity == entity.number, names == [relationship.name] else { return [] }
                     let destination = graph.schema.entity(relationship.destination).map { Array(graph.objects(of: $0)) } ?? []
                     return Array(graph.objects(of: entity)) + destination
                 }
             })
-        if walked == .all { covered = Set(ids) }
+        if names == nil { covered = Set(ids) }
     }
 
     func distances(from starts: [ObjectID], where filter: (ObjectID) -> Bool = { _ in true }) -> [ObjectID: Int] {

@@ -7,8 +7,8 @@ import Testing
 /// Compares walks with a naive implementation.
 @Suite struct RandomWalkTests {
     /// The relationships of a graph one by one, and all of them together.
-    private func choices(_ graph: Graph) -> [WalkedRelationships] {
-        [.all] + Set(graph.schema.entities.flatMap { $0.relationships.map(\.name) }).sorted().map { [$0] }
+    private func choices(_ graph: Graph) -> [[String]?] {
+        [nil] + Set(graph.schema.entities.flatMap { $0.relationships.map(\.name) }).sorted().map { [$0] as [String]? }
     }
 
     private func expectSame(_ graph: Graph, seed: UInt64) throws {
@@ -17,7 +17,7 @@ import Testing
             let naive = NaiveWalk(graph, choice)
             var walk = try graph.walk(along: choice)
             walk.hashedCountMax = random.pick([0, 3, 20, 4096]) ?? 0
-            let comment = Comment(rawValue: "seed \(seed), \(choice)")
+            let comment = Comment(rawValue: "seed \(seed), \(choice ?? [])")
             try expectSameObjects(walk, naive, comment, &random)
             try expectSamePaths(walk, naive, comment, &random)
             try expectSameComponents(walk, naive, comment)
