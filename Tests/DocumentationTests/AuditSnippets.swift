@@ -41,11 +41,11 @@ import Testing
 
     private func list(_ path: String, to last: TransactionNumber) throws {
         try TransactionLog(of: path).forEach { entry in
-            let metadata = entry.metadata
-            print(entry.number, metadata.time, metadata.actor ?? "-", metadata.message ?? "", metadata.requestID ?? "")
+            let author = entry.author
+            print(entry.number, entry.time, author.actor ?? "-", author.message ?? "", author.requestID ?? "")
         }
         try TransactionLog(of: path).follow(from: TransactionNumber(rawValue: 1)) { entry in
-            print(entry.number, entry.metadata.actor ?? "-")
+            print(entry.number, entry.author.actor ?? "-")
             return entry.number < last  // The call returns when the closure returns false.
         }
     }

@@ -62,10 +62,10 @@ import Testing
             for change in object.attributes { print(change.attribute.name, change.before.text, change.after.text) }
         }
         try TransactionLog(of: path).forEach { entry in
-            print(entry.number, entry.metadata.time, entry.metadata.actor ?? "-", entry.metadata.message ?? "")
+            print(entry.number, entry.time, entry.author.actor ?? "-", entry.author.message ?? "")
         }
         for try await committed in store.changes(from: draft.transaction) {
-            print(committed.transaction, committed.metadata?.actor ?? "-", committed.changes.count)
+            print(committed.transaction, committed.author?.actor ?? "-", committed.changes.count)
             if committed.transaction >= store.graph.transaction { break }
         }
         let follower = try StoreFollower(of: path)

@@ -79,7 +79,7 @@ import Testing
 
     private func watch(_ store: Store) async throws {
         for try await committed in store.changes() {
-            print(committed.metadata?.time.description ?? "", committed.metadata?.actor ?? "-")
+            print(committed.time?.description ?? "", committed.author?.actor ?? "-")
             for object in committed.changes {
                 switch object.kind {
                 case .inserted: print("inserted", committed.graph.name(of: object.id) ?? "")

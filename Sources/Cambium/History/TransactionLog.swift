@@ -18,7 +18,7 @@ public struct TransactionLog {
     /// A transaction and its size in the log.
     public struct Entry: Sendable {
         public let number: TransactionNumber
-        public let metadata: TransactionMetadata
+        package let metadata: TransactionMetadata
         /// The number of bytes that the transaction takes in the log.
         public let byteCount: Int
         private let record: LogRecord
@@ -30,8 +30,13 @@ public struct TransactionLog {
             self.record = record
         }
 
-        /// Whether the ops of the transaction were retired or redacted. If so, only the metadata of the transaction remains: author, time,
-        /// message and request.
+        /// The time of the transaction, never earlier than the time of the previous transaction.
+        public var time: Timestamp { metadata.time }
+
+        /// The author of the transaction, with the message and the request id.
+        public var author: Author { Author(metadata) }
+
+        /// Whether the ops of the transaction were retired or redacted. If so, only its author, its time and its size remain.
         public var isRetired: Bool { if case .redacted = record.payload { true } else { false } }
 
         /// Returns the ops of the transaction. Does not check whether they fit the store.

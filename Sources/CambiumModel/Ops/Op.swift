@@ -74,19 +74,12 @@ package struct Transaction: Sendable, Equatable {
 }
 
 /// The data of a transaction other than its ops: its time, author, reason and request id.
-///
-/// ```swift
-/// for try await committed in store.changes() {
-///     guard let metadata = committed.metadata else { continue }
-///     print(metadata.time, metadata.actor ?? "-", metadata.message ?? "")
-/// }
-/// ```
-public struct TransactionMetadata: Sendable, Equatable {
+package struct TransactionMetadata: Sendable, Equatable {
     /// The time of the transaction, never earlier than the time of the previous transaction.
-    public var time: Timestamp
-    public var actor: String?
-    public var message: String?
-    public var requestID: String?
+    package var time: Timestamp
+    package var actor: String?
+    package var message: String?
+    package var requestID: String?
     /// The hash that the caller supplied for the content of the request, or `nil` if the caller supplied no hash.
     package var requestDigest: RequestDigest?
     /// If the system clock was set back, the difference between `time` and the clock; otherwise, zero. Always whole microseconds.
