@@ -119,15 +119,8 @@ public struct EditConflicts: Error, Sendable {
 }
 
 /// The winner of a conflict between an edit and the store.
-///
-/// ```swift
-/// let winner: @Sendable (EditConflict) -> EditSide = { $0.concerns(\Note.title) ? .mine : .theirs }
-/// try store.commit(&edit, policy: .byProperty(winner))
-/// ```
-public enum EditSide: Sendable, Hashable {
-    /// The edit.
+enum EditSide {
     case mine
-    /// The store.
     case theirs
 }
 
@@ -144,8 +137,8 @@ public enum EditPolicy: Sendable {
     case mine
     /// The store wins.
     case theirs
-    /// The closure chooses the winner of each conflict.
-    case byProperty(@Sendable (EditConflict) -> EditSide)
+    /// The closure chooses the policy for each conflict.
+    case byProperty(@Sendable (EditConflict) -> EditPolicy)
 
     /// Returns the winner of a conflict; `nil` if the conflict is an error.
     func winner(of conflict: EditConflict) -> EditSide? {
@@ -154,7 +147,7 @@ public enum EditPolicy: Sendable {
             case .error: nil
             case .mine: .mine
             case .theirs: .theirs
-            case .byProperty(let choose): choose(conflict)
+            case .byProperty(let choose): choose(conflict).winner(of: conflict)
             }
         return winner == .mine && !conflict.canKeepMine ? nil : winner
     }

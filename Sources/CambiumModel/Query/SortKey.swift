@@ -7,6 +7,8 @@
 /// ```
 ///
 /// The text of a key is a path or an aggregate, such as `name`, `-born`, `owner.name[c]`, `tags.@count` or `price nulls last`.
+///
+///     let updates = store.live(query, sections: try SortKey(parsing: "owner.name"))
 public struct SortKey: Hashable, Sendable {
     public enum Direction: Hashable, Sendable { case ascending, descending }
     public enum Nulls: Hashable, Sendable { case first, last }
@@ -21,7 +23,7 @@ public struct SortKey: Hashable, Sendable {
     ///   - nulls: The position of objects whose key is null. By default, such objects are first in an ascending order, and last in a
     ///     descending order.
     ///   - folding: The differences between texts that the order ignores.
-    public init(_ operand: Operand, _ direction: Direction = .ascending, nulls: Nulls? = nil, folding: Folding = []) {
+    package init(_ operand: Operand, _ direction: Direction = .ascending, nulls: Nulls? = nil, folding: Folding = []) {
         self.operand = operand
         self.direction = direction
         self.nulls = nulls ?? (direction == .ascending ? .first : .last)

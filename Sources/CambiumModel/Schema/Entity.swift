@@ -59,9 +59,9 @@ public final class Entity: Sendable {
     }
 
     /// Returns the attribute that the entity declares or inherits under a name, or `nil` if there is no such attribute.
-    public func attribute(_ name: String) -> Attribute? { attributesByName[name] }
+    package func attribute(_ name: String) -> Attribute? { attributesByName[name] }
     /// Returns the relationship that the entity declares or inherits under a name, or `nil` if there is no such relationship.
-    public func relationship(_ name: String) -> Relationship? { relationshipsByName[name] }
+    package func relationship(_ name: String) -> Relationship? { relationshipsByName[name] }
     /// Returns the stored query with a name, or `nil` if there is no such query. Complexity: O(queries).
     package func query(_ name: String) -> StoredQuery? { queries.first { $0.name == name } }
     package func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number.rawValue] }

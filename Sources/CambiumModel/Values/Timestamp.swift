@@ -48,7 +48,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Returns the time from this moment to another moment. The time is negative if the other moment is earlier.
-    public func distance(to other: Timestamp) -> Duration {
+    package func distance(to other: Timestamp) -> Duration {
         let (seconds, rest) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
         let (otherSeconds, otherRest) = other.microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
         return .seconds(otherSeconds - seconds) + .microseconds(otherRest - rest)

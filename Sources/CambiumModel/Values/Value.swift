@@ -27,7 +27,7 @@ public enum Value: Sendable {
     /// value.
     case json(String)
 
-    public var isNull: Bool { if case .null = self { true } else { false } }
+    @inlinable package var isNull: Bool { if case .null = self { true } else { false } }
 }
 
 extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral {
