@@ -191,7 +191,7 @@ package struct LiveResult {
     }
 
     private func place(_ index: Int, _ serial: UInt64) -> LiveUpdate.Place {
-        LiveUpdate.Place(index: index, id: ObjectID(root: root, serial: serial))
+        (index, ObjectID(root: root, serial: serial))
     }
 }
 

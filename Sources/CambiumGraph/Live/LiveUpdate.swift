@@ -12,10 +12,7 @@ public import CambiumModel
 /// remove the deleted and the moved objects, and then insert the inserted and the moved ones by ascending index.
 public struct LiveUpdate: Sendable {
     /// An object and its index in a result.
-    public struct Place: Hashable, Sendable {
-        public let index: Int
-        public let id: ObjectID
-    }
+    package typealias Place = (index: Int, id: ObjectID)
 
     /// An object that has moved to another position among the other objects, or to another section.
     public struct Move: Hashable, Sendable {
@@ -33,13 +30,13 @@ public struct LiveUpdate: Sendable {
     /// The number of objects in the new result.
     public let count: Int
     /// The objects that left the result, by ascending index in the old result.
-    public let deleted: [Place]
+    public let deleted: [(index: Int, id: ObjectID)]
     /// The objects that entered the result, by ascending index in the new result.
-    public let inserted: [Place]
+    public let inserted: [(index: Int, id: ObjectID)]
     /// The objects that moved, by ascending index in the new result.
     public let moved: [Move]
     /// The objects that stayed at their position and have a changed attribute, by ascending index in the new result.
-    public let updated: [Place]
+    public let updated: [(index: Int, id: ObjectID)]
     /// The sections of the new result; empty if the query has no sections.
     public let sections: [LiveSection]
     /// The indexes, in the old result, of the sections that the new result does not have; ascending.
@@ -55,7 +52,7 @@ public struct LiveUpdate: Sendable {
         if isWhole { ids = [] }
         let gone = Set(deleted.map(\.index) + moved.map(\.from))
         let kept = gone.isEmpty ? ids : ids.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
-        let added = (inserted + moved.map { Place(index: $0.to, id: $0.id) }).sorted { $0.index < $1.index }
+        let added = (inserted + moved.map { (index: $0.to, id: $0.id) }).sorted { $0.index < $1.index }
         if added.isEmpty {
             ids = kept
             return
