@@ -21,7 +21,7 @@ struct RandomMapping {
             objects.attributes[attribute.name] = rule(attribute, objects)
         }
         for relationship in entity.relationships where random.isTrue(1, outOf: 2) {
-            objects.relationships[relationship.name] = .init(from: path(relationship.name, objects))
+            objects.relationships[relationship.name] = PropertyMapping(.path(path(relationship.name, objects)))
         }
         if random.isTrue(1, outOf: 4) { objects.entityFrom = Discriminator(key: path("kind", objects), map: ["x": entity.name]) }
         return objects

@@ -51,7 +51,7 @@ enum DocstringChangesSnippets {
 
     static func watch(_ store: Store) async throws {
         for try await committed in store.changes(.every) {
-            print(committed.transaction, committed.metadata?.actor ?? "-", committed.changes.count)
+            print(committed.transaction, committed.author?.actor ?? "-", committed.changes.count)
         }
     }
 
@@ -76,13 +76,6 @@ enum DocstringChangesSnippets {
     static func count(_ store: Store, from last: TransactionNumber) async throws {
         let changes = store.changes(from: last)
         for try await committed in changes { print(committed.transaction, committed.changes.count) }
-    }
-
-    static func printAuthors(_ store: Store) async throws {
-        for try await committed in store.changes() {
-            guard let metadata = committed.metadata else { continue }
-            print(metadata.time, metadata.actor ?? "-", metadata.message ?? "")
-        }
     }
 
     // MARK: Live queries

@@ -63,11 +63,6 @@ enum DocstringEditSnippets {
         }
     }
 
-    static func choose(_ edit: inout Edit, _ store: Store) throws {
-        let winner: @Sendable (EditConflict) -> EditSide = { $0.concerns(\Note.title) ? .mine : .theirs }
-        try store.commit(&edit, policy: .byProperty(winner))
-    }
-
     static func resolve(_ edit: inout Edit, _ store: Store) throws {
         try edit.rebase(onto: store.graph, policy: .theirs)
         try store.commit(&edit, policy: .byProperty { $0.concerns(\Note.title) ? .mine : .theirs })
@@ -128,7 +123,7 @@ enum DocstringEditSnippets {
 
     static func clone(_ store: Store, _ note: ObjectID, _ item: ObjectID) throws {
         let clone = try store.write { try $0.clone([note]) }.result
-        if let copy = clone.map.copy(of: item) { print(clone.root, copy) }
+        if let copy = clone.copy(of: item) { print(clone.root, copy) }
     }
 
     static func countObjects(_ store: Store, _ note: ObjectID) throws {
@@ -154,11 +149,6 @@ enum DocstringEditSnippets {
         let keys = CloneKeys(exclude: "noCopy")
         let copy = try store.write { try $0.clone(note, CloneRequest(keys: keys)) }.result.root
         return copy
-    }
-
-    static func listCopies(_ store: Store, _ note: ObjectID) throws {
-        let clone = try store.write { try $0.clone(note) }.result
-        clone.map.forEach { original, copy in print(original, "->", copy) }
     }
 
     // MARK: Migrations

@@ -74,34 +74,29 @@ enum DocstringExchangeSnippets {
     }
 
     static func properties() -> [PropertyMapping] {
-        let born = PropertyMapping(from: "dob", dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
+        let born = PropertyMapping(.path("dob"), dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
         let name: PropertyMapping = "name.full"
         return [born, name]
     }
 
     static func dates(_ options: inout ImportOptions) {
-        let born = PropertyMapping(from: "dob", dates: [.secondsSince1970, .pattern("dd.MM.yyyy")])
+        let born = PropertyMapping(.path("dob"), dates: [.secondsSince1970, .pattern("dd.MM.yyyy")])
         options.mapping = ImportMapping(entity: "Person", attributes: ["born": born])
     }
 
     static func numbers(_ options: inout ImportOptions) {
-        let price = PropertyMapping(from: "Preis", numbers: NumberFormat(decimal: ",", grouping: "."))
+        let price = PropertyMapping(.path("Preis"), numbers: NumberFormat(decimal: ",", grouping: "."))
         options.mapping = ImportMapping(entity: "Product", attributes: ["price": price])
     }
 
     static func objects(_ options: inout ImportOptions) {
         let product = ObjectMapping(attributes: ["name": "title.en"], relationships: ["shelf": "place.code"])
-        options.mapping = ImportMapping(entity: "Product", objects: product)
-    }
-
-    static func entities(_ options: inout ImportOptions) {
-        let kind = Discriminator(key: "type", map: ["b": "Book", "m": "Magazine"])
-        options.mapping = ImportMapping(entity: "Work", entityFrom: kind)
+        options.mapping = ImportMapping(entity: "Order", nested: ["Product": product])
     }
 
     static func functions(_ options: inout ImportOptions) {
         let words: [String: JSONValue] = ["A": .string("active"), "C": .string("closed")]
-        let state = PropertyMapping(from: "status", functions: [.trim, .upper, .lookup(words)])
+        let state = PropertyMapping(.path("status"), functions: [.trim, .upper, .lookup(words)])
         options.mapping = ImportMapping(attributes: ["state": state])
     }
 

@@ -22,8 +22,8 @@ enum DocstringGraphSnippets {
         if let note { print(try graph[note, "title"], try graph.members("items", of: note).count) }
     }
 
-    static func printColumn(_ graph: Graph, _ note: Entity) {
-        let title = graph.column(note.attribute("title")!)
+    static func printColumn(_ graph: Graph, _ note: Entity) throws {
+        let title = graph.column(try note.requiredAttribute("title"))
         for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
     }
 
@@ -44,18 +44,9 @@ enum DocstringGraphSnippets {
         }
     }
 
-    static func id(_ graph: Graph) {
-        let id = ObjectID(root: EntityNumber(rawValue: 3), serial: 42)
-        print(id, graph.name(of: id) ?? "deleted")
-    }
-
-    static func property() {
-        print(PropertyNumber(rawValue: 3))  // property 3
-    }
-
     static func insert(_ store: Store) throws {
         let note = try store.write { try $0.insert("Note", ["title": "Paris"]) }.result
-        print(note.serial, store.graph.name(of: note) ?? "deleted")
+        print(store.graph.name(of: note) ?? "deleted")
     }
 
     // MARK: Walks
@@ -73,12 +64,6 @@ enum DocstringGraphSnippets {
         }
     }
 
-    static func relationships(_ graph: Graph, _ jane: ObjectID) throws {
-        let friends = try graph.walk(along: ["follows", "knows"])
-        let everything = try graph.walk(along: .all)
-        print(try friends.objects(from: jane).count, try everything.objects(from: jane).count)
-    }
-
     static func path(_ graph: Graph, from jane: ObjectID, to john: ObjectID) throws -> [ObjectID]? {
         let follows = try graph.walk(along: ["follows"])
         for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
@@ -93,6 +78,6 @@ enum DocstringGraphSnippets {
 
     static func reach(_ graph: Graph, _ jane: ObjectID) throws {
         let reached = try graph.walk(along: ["follows"]).objects(from: jane)
-        print(reached.count, reached.distanceMax, reached.ids(at: 1))
+        print(reached.count, reached.ids(at: 1))
     }
 }

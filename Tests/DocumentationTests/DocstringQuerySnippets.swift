@@ -88,45 +88,15 @@ enum DocstringQuerySnippets {
         return condition
     }
 
-    static func quantifier(_ graph: Graph) throws {
-        let red = try Condition(parsing: "name == \"red\"")
-        let query = Query("Note", where: .related(.any, QueryPath(["tags"]), red))
-        print(try graph.count(query))
-    }
-
-    static func comparison(_ graph: Graph) throws -> [ObjectID] {
-        let name = Comparison(try Operand(parsing: "name"), .beginsWith, "Ma", folding: .caseInsensitive)
-        let people = try graph.find(Query("Person", where: .comparison(name)))
-        return people
-    }
-
     static func operand(_ graph: Graph) throws {
         let path = try Operand(parsing: "city.name")
         let query = try Query("Person", where: "age between $ages", ["ages": [18, 30]])
         for row in try graph.values(of: [path], query) { print(row[0]) }
     }
 
-    static func path(_ graph: Graph) throws {
-        let city = Operand(.path(QueryPath(["owner", "city", "name"])))
-        let query = Query("Note", where: .comparison(Comparison(city, .equal, "Paris")))
-        print(try graph.count(query))
-    }
-
-    static func aggregate(_ graph: Graph) throws {
-        let total = Operand(.aggregate(RelatedAggregate(.sum, QueryPath(["items"]), of: QueryPath(["price"]))))
-        let query = Query("Note", where: .comparison(Comparison(total, .greater, 100)))
-        print(try graph.count(query))
-    }
-
-    static func literal(_ graph: Graph) throws -> [ObjectID] {
-        let day = Operand(.literal(.text("1990-01-01T00:00:00Z")))  // The attribute's type decides how the text is read.
-        let people = try graph.find(Query("Person", where: "born < $day", ["day": day]))
-        return people
-    }
-
     static func sortKeys(_ graph: Graph) throws -> [ObjectID] {
         var query = try Query("Person", where: "age > 30")
-        query.sort = [SortKey(try Operand(parsing: "age"), .descending), try SortKey(parsing: "name[c]")]
+        query.sort = [try SortKey(parsing: "-age"), try SortKey(parsing: "name[c]")]
         let people = try graph.find(query)
         return people
     }

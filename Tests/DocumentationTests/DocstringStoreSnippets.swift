@@ -108,19 +108,13 @@ enum DocstringStoreSnippets {
     }
 
     static func hash(_ store: Store, _ note: ObjectID, _ key: String) throws {
-        let digest = RequestDigest(of: ["set", "Note/1", "title=Paris"])
-        try store.write(Author(requestID: key, requestDigest: digest)) { try $0.set(note, "title", to: "Paris") }
-    }
-
-    static func compareRequests(_ store: Store, _ customer: ObjectID) throws {
-        let digest = RequestDigest(of: ["move", "Customer/1", "Milan"])
-        let clerk = Author(actor: "jane", requestID: "ticket-119", requestDigest: digest)
-        try store.write(clerk) { try $0.set(customer, "city", to: "Milan") }
+        let author = Author(actor: "jane", requestID: key, requestParts: ["set", "Note/1", "title=Paris"])
+        try store.write(author) { try $0.set(note, "title", to: "Paris") }
     }
 
     static func readMetrics(_ store: Store) {
         let metrics = store.metrics
-        if let hold = metrics.longestHold { print(hold.use, hold.duration) }
+        if let hold = metrics.longestHolds.first { print(hold.use, hold.duration) }
     }
 
     static func lease(_ store: Store) throws -> Int {
@@ -170,7 +164,7 @@ enum DocstringStoreSnippets {
 
     static func listTransactions() throws {
         try TransactionLog(of: "notes").forEach { entry in
-            print(entry.number, entry.metadata.time, entry.metadata.actor ?? "-", entry.metadata.message ?? "")
+            print(entry.number, entry.time, entry.author.actor ?? "-", entry.author.message ?? "")
         }
     }
 

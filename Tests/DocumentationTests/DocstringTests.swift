@@ -34,14 +34,15 @@ import Testing
             .filter { $0.lastPathComponent.hasPrefix("Docstring") && $0.lastPathComponent.hasSuffix("Snippets.swift") }
         let sources = try files.map { Document.trimmed(try String(contentsOf: $0, encoding: .utf8)) }
         let docstrings = try Self.docstrings.get()
-        #expect(docstrings.reduce(0) { $0 + $1.snippets.count } > 200)
+        #expect(docstrings.reduce(0) { $0 + $1.snippets.count } > 180)
         #expect(Self.uncompiledSnippets(of: docstrings, in: sources) == [])
     }
 
     @Test func `each public type has an example`() throws {
         let types = try Document.publicTypes(of: Self.modules)
-        #expect(types.count > 150)
-        #expect(Self.typesWithoutExample(types, in: try Self.docstrings.get()) == [])
+        #expect(types.count > 130)
+        let missing = Self.typesWithoutExample(types, in: try Self.docstrings.get())
+        #expect(missing == [])
     }
 
     @Test func `no docstring of a public declaration has code without a fence`() throws {

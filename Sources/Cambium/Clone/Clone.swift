@@ -25,7 +25,7 @@ public struct CloneSummary: Sendable {
 ///
 /// ```swift
 /// let clone = try store.write { try $0.clone([note]) }.result
-/// if let copy = clone.map.copy(of: item) { print(clone.root, copy) }
+/// if let copy = clone.copy(of: item) { print(clone.root, copy) }
 /// ```
 public struct Clone: Sendable {
     /// The copies of the requested objects, in the order of the request.

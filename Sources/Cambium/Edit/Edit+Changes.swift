@@ -4,7 +4,9 @@ import CambiumModel
 extension Edit {
     /// The objects that the edit inserts, deletes or changes, by ascending id. The inserted objects of each hierarchy come last.
     ///
-    ///     for object in edit.changes { print(object.kind, edit.name(of: object.id) ?? "", object.attributes.count) }
+    /// ```swift
+    /// for object in edit.changes { print(object.kind, edit.name(of: object.id) ?? "", object.attributes.count) }
+    /// ```
     ///
     /// If a relationship has an inverse, a link is reported in both of the linked objects. An object that the edit has inserted and deleted
     /// again is not reported. Complexity: O(changed objects x their properties + members of the changed relationships).

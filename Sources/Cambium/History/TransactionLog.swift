@@ -9,7 +9,7 @@ public import CambiumModel
 ///
 /// ```swift
 /// try TransactionLog(of: "notes").forEach { entry in
-///     print(entry.number, entry.metadata.time, entry.metadata.actor ?? "-", entry.metadata.message ?? "")
+///     print(entry.number, entry.time, entry.author.actor ?? "-", entry.author.message ?? "")
 /// }
 /// ```
 public struct TransactionLog {

@@ -3,9 +3,11 @@ public import CambiumModel
 
 /// One or more committed transactions, and their combined changes. `Store.changes(from:_:)` delivers them.
 ///
-///     for try await committed in store.changes(.every) {
-///         print(committed.transaction, committed.author?.actor ?? "-", committed.changes.count)
-///     }
+/// ```swift
+/// for try await committed in store.changes(.every) {
+///     print(committed.transaction, committed.author?.actor ?? "-", committed.changes.count)
+/// }
+/// ```
 public struct CommittedChanges: Sendable {
     /// The difference between the graph of the previous delivery and the graph after `transaction`. It is empty if the transactions cancel
     /// each other out, or if a transaction only recorded a request.

@@ -37,7 +37,7 @@ extension Store {
     public func changes(
         from last: TransactionNumber, _ delivery: ChangeDelivery = .every
     ) -> some AsyncSequence<CommittedChanges, any Error> & Sendable {
-        changes(from: last, delivery, graph)
+        begin(delivery, after: last, knowing: graph)
     }
 
     /// Returns the transactions that readers see after this call, with their changes. Otherwise does the same as `changes(from:_:)`.
@@ -45,12 +45,13 @@ extension Store {
     /// This call determines where the sequence begins, not `makeAsyncIterator()` or the first `next()`. So a program that calls this method
     /// before a write receives the transaction of the write, even if it asks for the first element later.
     ///
-    ///     var updates = store.changes().makeAsyncIterator()
-    ///     try store.save(&note)
-    ///     let committed = try await updates.next()
+    /// ```swift
+    /// var updates = store.changes().makeAsyncIterator()
+    /// try store.save(&note)
+    /// let committed = try await updates.next()
+    /// ```
     public func changes(_ delivery: ChangeDelivery = .every) -> some AsyncSequence<CommittedChanges, any Error> & Sendable {
-        let newest = graph
-        return changes(from: newest.transaction, delivery, newest)
+        begin(delivery, after: nil, knowing: nil)
     }
 
     /// - Parameter graph: A graph that readers have seen. If this graph is the graph after `last`, the first difference is computed from

@@ -51,9 +51,11 @@ extension Store {
     /// Returns the records of a query's answer and their changes: first all records, then the differences after each commit that concerns
     /// the query. See `live(_:sections:)`.
     ///
-    ///     for try await update in store.live(RecordQuery<Person> { $0.age > 30 }.sorted(by: \.name)) {
-    ///         show(try update.records())
-    ///     }
+    /// ```swift
+    /// for try await update in store.live(RecordQuery<Person> { $0.age > 30 }.sorted(by: \.name)) {
+    ///     show(try update.records())
+    /// }
+    /// ```
     ///
     /// Docs/LIVE.md states what an update contains, and how a slow consumer catches up.
     public func live<Record: EntityRecord>(

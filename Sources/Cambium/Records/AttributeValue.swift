@@ -9,12 +9,14 @@
 ///
 /// Any other type must convert itself:
 ///
-///     struct Cents: AttributeValue {
-///         static let attributeType = AttributeType.int64
-///         var count: Int64
-///         var attributeValue: Value { .int(count) }
-///         init(attributeValue: Value) throws { ... }
-///     }
+/// ```swift
+/// struct Cents: AttributeValue {
+///     static let attributeType = AttributeType.int64
+///     var count: Int64
+///     var attributeValue: Value { .int(count) }
+///     init(attributeValue: Value) throws { count = try Int64(attributeValue: attributeValue) }
+/// }
+/// ```
 public protocol AttributeValue: PropertyValue where ComparedValue == Self {
     /// The type of the attribute in a schema.
     static var attributeType: AttributeType { get }

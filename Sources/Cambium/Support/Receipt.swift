@@ -39,8 +39,10 @@ public struct Author: Sendable, Hashable {
     /// Creates an author. A commit throws `.limitExceeded` for a text that is too long. It throws `.invalidInput` for an empty request id,
     /// and for parts without a request id.
     ///
-    ///     let author = Author(actor: "jane", requestID: key, requestParts: ["set", "Note/1", "title=Paris"])
-    ///     try store.write(author) { try $0.set(note, "title", to: "Paris") }
+    /// ```swift
+    /// let author = Author(actor: "jane", requestID: key, requestParts: ["set", "Note/1", "title=Paris"])
+    /// try store.write(author) { try $0.set(note, "title", to: "Paris") }
+    /// ```
     ///
     /// - Parameter requestParts: The content of the request. The store keeps a hash of these texts and their order, which is the same on
     ///   every machine. A request with a known id but a different hash fails with `.conflict`. If either of the two requests has no parts,

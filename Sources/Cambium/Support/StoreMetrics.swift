@@ -2,8 +2,10 @@
 ///
 /// The numbers are read one by one while other threads are writing, so two of them may be some transactions apart.
 ///
-///     let metrics = store.metrics
-///     if let hold = metrics.longestHolds.first { print(hold.use, hold.duration) }
+/// ```swift
+/// let metrics = store.metrics
+/// if let hold = metrics.longestHolds.first { print(hold.use, hold.duration) }
+/// ```
 public struct StoreMetrics: Sendable, Hashable {
     /// The purposes for which the writer's lock is held.
     public enum LockUse: String, Sendable, Hashable, CaseIterable {

@@ -1,7 +1,7 @@
 /// A format of dates in rows.
 ///
 /// ```swift
-/// let born = PropertyMapping(from: "dob", dates: [.secondsSince1970, .pattern("dd.MM.yyyy")])
+/// let born = PropertyMapping(.path("dob"), dates: [.secondsSince1970, .pattern("dd.MM.yyyy")])
 /// options.mapping = ImportMapping(entity: "Person", attributes: ["born": born])
 /// ```
 public enum DateFormat: Sendable, Hashable {

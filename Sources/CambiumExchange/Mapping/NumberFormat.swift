@@ -1,7 +1,7 @@
 /// The format of numbers in texts.
 ///
 /// ```swift
-/// let price = PropertyMapping(from: "Preis", numbers: NumberFormat(decimal: ",", grouping: "."))
+/// let price = PropertyMapping(.path("Preis"), numbers: NumberFormat(decimal: ",", grouping: "."))
 /// options.mapping = ImportMapping(entity: "Product", attributes: ["price": price])
 /// ```
 ///

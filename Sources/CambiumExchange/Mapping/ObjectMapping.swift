@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let product = ObjectMapping(attributes: ["name": "title.en"], relationships: ["shelf": "place.code"])
-/// options.mapping = ImportMapping(entity: "Product", objects: product)
+/// options.mapping = ImportMapping(entity: "Order", nested: ["Product": product])
 /// ```
 public struct ObjectMapping: Sendable, Hashable {
     /// The attributes by which objects are found; `nil` for the identity in the schema, empty if each row inserts a new object.

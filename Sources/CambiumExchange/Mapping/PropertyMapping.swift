@@ -2,8 +2,10 @@ public import CambiumJSON
 
 /// The place of an attribute's or relationship's value in the JSON of an object, and the way in which an import reads the value.
 ///
-///     let born = PropertyMapping(.path("dob"), dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
-///     let name: PropertyMapping = "name.full"
+/// ```swift
+/// let born = PropertyMapping(.path("dob"), dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
+/// let name: PropertyMapping = "name.full"
+/// ```
 public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The source of a property's values.
     public enum Source: Sendable, Hashable {

@@ -5,7 +5,7 @@ import CambiumModel
 ///
 /// ```swift
 /// let words: [String: JSONValue] = ["A": .string("active"), "C": .string("closed")]
-/// let state = PropertyMapping(from: "status", functions: [.trim, .upper, .lookup(words)])
+/// let state = PropertyMapping(.path("status"), functions: [.trim, .upper, .lookup(words)])
 /// options.mapping = ImportMapping(attributes: ["state": state])
 /// ```
 ///

@@ -1,6 +1,12 @@
 public import CambiumModel
 
 /// The members of a relationship of one object at two moments, or in the base of an edit and in the edit.
+///
+/// ```swift
+/// for object in store.graph.changes(since: earlier) {
+///     for change in object.relationships { print(change.relationship.name, change.added, change.removed, change.isMoved) }
+/// }
+/// ```
 public struct RelationshipChange: Sendable {
     /// A relationship of an object, in both graphs.
     struct Links: Sendable {

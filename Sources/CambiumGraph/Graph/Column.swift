@@ -53,7 +53,7 @@ public import CambiumModel
 /// The value is null if the object's entity does not have the attribute.
 ///
 /// ```swift
-/// let title = graph.column(note.attribute("title")!)
+/// let title = graph.column(try note.requiredAttribute("title"))
 /// for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
 /// ```
 public struct Column {

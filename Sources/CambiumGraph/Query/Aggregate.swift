@@ -44,7 +44,11 @@ public struct AggregateRow: Hashable, Sendable {
 public struct Grouping: Sendable {
     package var keys: [Operand]
     package var aggregates: [Aggregate]
-    package var having: Condition?
+    package var having: Condition? { didSet { (havingText, havingOption) = (nil, nil) } }
+    /// The text that the condition was parsed from, for the positions in errors.
+    package var havingText: String?
+    /// The name of the option that contains the text of the condition, which errors state before a position.
+    package var havingOption: String?
 
     /// - Parameters:
     ///   - keys: The paths to the values by which objects are grouped. Objects with the same values form a group. If there are no keys, all

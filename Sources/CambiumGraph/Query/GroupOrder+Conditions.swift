@@ -52,7 +52,7 @@ extension GroupOrder {
     /// Returns whether a group satisfies a condition. The recursion is limited, because `Condition.check()` has limited the depth of the
     /// condition.
     func holds(_ condition: GroupCondition, _ row: AggregateRow) throws(QueryMistake) -> Bool {
-        switch condition.form {
+        switch condition {
         case .constant(let isTrue): return isTrue
         case .not(let part): return try !holds(part, row)
         case .and(let parts):

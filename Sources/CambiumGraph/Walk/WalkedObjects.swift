@@ -17,7 +17,7 @@ public struct WalkedObject: Sendable, Hashable {
 ///
 /// ```swift
 /// let reached = try graph.walk(along: ["follows"]).objects(from: jane)
-/// print(reached.count, reached.distanceMax, reached.ids(at: 1))
+/// print(reached.count, reached.ids(at: 1))
 /// ```
 public struct WalkedObjects: Sequence, Sendable {
     private let graph: Graph

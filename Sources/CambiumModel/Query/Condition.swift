@@ -2,7 +2,9 @@
 ///
 /// Every condition is true or false, as in NSPredicate. Docs/QUERIES.md specifies the text and the meaning of each form.
 ///
-///     let condition = try Condition(parsing: "age > 30 and any tags.name == \"red\"")
+/// ```swift
+/// let condition = try Condition(parsing: "age > 30 and any tags.name == \"red\"")
+/// ```
 ///
 /// The operators `&&`, `||` and `!` combine conditions.
 public struct Condition: Hashable, Sendable {

@@ -1,7 +1,10 @@
 /// One side of a comparison: a path such as `owner.name`, an aggregate such as `items.@sum.price`, a constant, a list or a parameter.
 ///
-///     let price = try Operand(parsing: "items.@sum.price")
-///     let query = try Query("Note", where: "owner == $owner and rating in $ratings", ["owner": .object(id), "ratings": [3, 4]])
+/// ```swift
+/// let path = try Operand(parsing: "city.name")
+/// let query = try Query("Person", where: "age between $ages", ["ages": [18, 30]])
+/// for row in try graph.values(of: [path], query) { print(row[0]) }
+/// ```
 public struct Operand: Hashable, Sendable {
     package enum Form: Hashable, Sendable {
         /// The value at the end of a path.
@@ -32,16 +35,12 @@ public struct Operand: Hashable, Sendable {
 
 /// The names that lead from an object to a value: to-one or to-many relationships, and at the end an attribute or a relationship.
 ///
-/// ```swift
-/// let city = Operand(.path(QueryPath(["owner", "city", "name"])))
-/// let query = Query("Note", where: .comparison(Comparison(city, .equal, "Paris")))
-/// print(try graph.count(query))
-/// ```
-///
 /// The last name may also be `_id` (the object itself) or `_entity` (the name of the object's entity). An empty path means the object
 /// itself.
 package struct QueryPath: Hashable, Sendable {
     package var names: [String]
+    /// The position of the path in the text of the query. Only the path before `where` has one, because it is no operand.
+    package var offset = TextOffset(nil)
 
     package init(_ names: [String]) { self.names = names }
 

@@ -2,13 +2,11 @@
 ///
 /// ```swift
 /// var query = try Query("Person", where: "age > 30")
-/// query.sort = [SortKey(try Operand(parsing: "age"), .descending), try SortKey(parsing: "name[c]")]
+/// query.sort = [try SortKey(parsing: "-age"), try SortKey(parsing: "name[c]")]
 /// let people = try graph.find(query)
 /// ```
 ///
 /// The text of a key is a path or an aggregate, such as `name`, `-born`, `owner.name[c]`, `tags.@count` or `price nulls last`.
-///
-///     let updates = store.live(query, sections: try SortKey(parsing: "owner.name"))
 public struct SortKey: Hashable, Sendable {
     public enum Direction: Hashable, Sendable { case ascending, descending }
     public enum Nulls: Hashable, Sendable { case first, last }

@@ -29,6 +29,13 @@ public struct SchemaDefinition: Sendable, Hashable {
 }
 
 /// Builds a list of definitions, such as the entities of a schema or the properties of a record.
+///
+/// ```swift
+/// let schema = try Schema {
+///     EntityDefinition("Shelf") { AttributeDefinition("code", .string) }
+///     EntityDefinition("Product") { AttributeDefinition("sku", .string) }
+/// }
+/// ```
 @resultBuilder
 public enum DefinitionBuilder<Definition> {
     public static func buildExpression(_ definition: Definition) -> Definition { definition }

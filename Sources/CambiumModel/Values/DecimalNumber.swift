@@ -1,7 +1,7 @@
 /// A decimal number of up to 38 digits: a sign, a coefficient and a power of ten between -128 and 127.
 ///
 /// ```swift
-/// let price = DecimalNumber("19.90") ?? .zero
+/// let price = DecimalNumber("19.90") ?? DecimalNumber(0)
 /// try store.write { try $0.set(order, "total", to: .decimal(price * DecimalNumber(3))) }
 /// ```
 ///

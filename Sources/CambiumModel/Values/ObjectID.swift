@@ -4,7 +4,7 @@ internal import CambiumBytes
 ///
 /// ```swift
 /// let note = try store.write { try $0.insert("Note", ["title": "Paris"]) }.result
-/// print(note.serial, store.graph.name(of: note) ?? "deleted")
+/// print(store.graph.name(of: note) ?? "deleted")
 /// ```
 ///
 /// Each root entity assigns serials from 1 and never reuses them. Users see an id as `Note/42`, with the name of the object's concrete
