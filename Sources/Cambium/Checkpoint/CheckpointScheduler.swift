@@ -26,16 +26,17 @@ final class CheckpointScheduler: Sendable {
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
-        /// The minimum time in microseconds from `doneTime` to a commit that causes an attempt because the graph uses its reserve. The
-        /// pause grows with each such attempt, and is 0 again after a commit outside of the reserve.
+        /// The minimum time in microseconds between `doneTime` and the next checkpoint that is attempted because the graph uses its
+        /// reserve, the chunks that are kept free for deletions. Each such attempt lengthens the pause. A commit that does not use the
+        /// reserve sets it to 0.
         var reservePause: Int64 = 0
-        /// Whether an attempt will be considered when the pause is over.
+        /// Whether a call of `endPause` is scheduled. The call attempts a checkpoint if the graph still uses its reserve then.
         var isWaiting = false
         var failure: CambiumError?
     }
 
-    /// The pause after the first attempt that the reserve has caused, in microseconds. Each further attempt doubles the pause, up to
-    /// `checkpointInterval`.
+    /// The length of `reservePause` after the first checkpoint that the reserve has caused, in microseconds. Each further checkpoint that
+    /// the reserve causes doubles the pause, up to `checkpointInterval`.
     private static let reservePauseMin: Int64 = 1_000_000
 
     init(_ checkpointer: Checkpointer) {
@@ -116,8 +117,8 @@ final class CheckpointScheduler: Sendable {
         queue.asyncAfter(deadline: .now() + .microseconds(Int(pause))) { [weak self] in self?.endPause() }
     }
 
-    /// Returns the rest of the pause before an attempt, if a commit uses the reserve. Returns `nil` if the commit causes no attempt, or if
-    /// another commit waits already.
+    /// Returns the time until `endPause` must be called, in microseconds, if the last commit used the reserve. Returns `nil` if the commit
+    /// did not use the reserve, or if `endPause` or a checkpoint is already scheduled.
     private func pauseToWait(_ reading: UpkeepAlarm.Reading) -> Int64? {
         state.withLock { state in
             guard reading.isFull, tuning.checkpointsInBackground, !state.isQueued, !state.isWaiting else { return nil }
@@ -126,7 +127,7 @@ final class CheckpointScheduler: Sendable {
         }
     }
 
-    /// Makes the attempt for which a commit in the reserve had to wait.
+    /// Attempts a checkpoint after the pause, if the graph still uses its reserve.
     private func endPause() {
         let isFull = writer.lock.hold { !writer.isClosed && writer.timeline.isInReserve }
         let isDue = state.withLock { state in

@@ -5,7 +5,7 @@ import CambiumModel
 import Dispatch
 import Synchronization
 
-/// Makes transactions durable in groups: one sync serves all transactions that arrived during the previous one.
+/// Makes transactions durable in groups: one sync serves all transactions that arrived during the previous sync.
 ///
 /// A transaction that must wait for a sync joins the open group. The leader of the group writes its transactions as one frame and syncs.
 /// The writer's lock is free during the sync. If the disk fails, the timeline rolls back to the last confirmed version. Every caller that

@@ -21,8 +21,8 @@ public struct WriteTransaction: ~Copyable {
     /// The ops of the transaction. An import derives its ops by comparing its graph with the original graph. It appends them when it ends.
     var ops: OpWriter
     var recording = Recording.ops
-    /// The objects that a hook of an import has inserted, or whose attributes it has changed. Only the import reads this list, which has an
-    /// object several times if the hook changed the object several times.
+    /// The objects that a hook of an import has inserted, or whose attributes it has changed. Only the import reads this list. An object
+    /// that the hook changed several times is in the list several times.
     private var hookedObjects: [ObjectID] = []
     /// Whether this transaction is a dry run of an import. The store then forgets the transaction and its request even if the closure
     /// succeeds, and the import records no ops.
