@@ -181,7 +181,8 @@ extension Edit {
 
     // MARK: Batches
 
-    /// Returns the place of an ordered relationship whose changes a batch collects. Returns `nil` outside of a batch.
+    /// Returns the key of an ordered relationship in `listChanges`, and begins to collect the changes of the relationship there. Returns
+    /// `nil` outside of a batch.
     private mutating func collectedPlace(_ relationship: Relationship, of id: ObjectID) -> EditPlace? {
         let place = EditPlace(id, relationship.number)
         guard let isCollected = listChanges?.contains(place) else { return nil }
@@ -192,7 +193,7 @@ extension Edit {
         return place
     }
 
-    /// Ends the collecting of a batch, and writes the collected changes.
+    /// Writes the changes of ordered relationships that a batch has collected in `listChanges`, and stops collecting.
     mutating func writeLists() {
         let collected = listChanges?.all ?? []
         listChanges = nil
@@ -208,7 +209,7 @@ extension Edit {
     }
 
     private mutating func setList(_ list: [ObjectID], _ relationship: Relationship, of id: ObjectID) {
-        // The list was made from the members that include the collected changes.
+        // `list` already includes the changes that the batch has collected for this relationship.
         listChanges?.forget(EditPlace(id, relationship.number))
         let before = overlay[id]?.lists[relationship.number]
         let after = originalMembers(relationship, of: id) == list ? nil : list

@@ -112,8 +112,8 @@ extension Edit {
 
     // MARK: Deleting
 
-    /// Deletes objects, and the objects that their `cascade` rules reach in this edit. The deleted objects are no longer members of other
-    /// objects.
+    /// Deletes objects, and the objects that their `cascade` rules reach in this edit. The relationships of other objects no longer contain
+    /// the deleted objects.
     ///
     /// A `deny` rule is checked at the commit. At that time, cascades also follow the links that other writers have made since the base.
     ///

@@ -81,7 +81,7 @@ public struct Edit: Sendable {
 
     /// Redoes the last undone step. Any other change clears the undone steps. Returns whether there was a step.
     ///
-    /// Complexity: as `undo()`.
+    /// Complexity: that of `undo()`.
     @discardableResult
     public mutating func redo() -> Bool {
         guard let step = history.takeUndone() else { return false }
@@ -114,7 +114,7 @@ public struct Edit: Sendable {
     /// O(n + members) instead of O(n x members).
     ///
     /// If `body` throws, none of its calls has an effect. `body` must not catch an error of a nested group, because the nested group cannot
-    /// take its changes of ordered relationships back.
+    /// roll back its changes of ordered relationships.
     mutating func batch<Result, Failure: Error>(_ body: (inout Edit) throws(Failure) -> Result) throws(Failure) -> Result {
         if listChanges != nil { return try group(body) }
         listChanges = EditListChanges()

@@ -11,7 +11,7 @@ public struct EditCommit: Sendable {
     public let receipt: Receipt
     /// The permanent ids of the inserted objects, by their provisional ids.
     package let ids: [ObjectID: ObjectID]
-    /// An edit without changes on the graph after the commit. It tracks reads as the committed edit did.
+    /// A new edit without changes, based on the graph after the commit. It tracks reads as the committed edit did.
     public let edit: Edit
 
     /// Returns the permanent id of an object: the new id for a provisional id, otherwise the id itself.

@@ -23,7 +23,7 @@ struct EditConflictFinder {
     private var found: [EditConflict] = []
     /// The objects and properties with a conflict.
     private var reported = Set<EditPlace>()
-    /// The objects that the store has deleted although the edit uses them, as far as they were reported.
+    /// The objects that were reported because the store has deleted them although the edit uses them.
     private var lost = Set<ObjectID>()
 
     init(edit: Edit, theirs: Graph, changes: Changes) { (self.edit, self.theirs, self.changes) = (edit, theirs, changes) }

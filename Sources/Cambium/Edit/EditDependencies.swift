@@ -1,11 +1,12 @@
 import CambiumGraph
 import CambiumModel
 
-/// The parts of an edit that can be ruled out if an object or an end of a relationship stays as it is in the store.
+/// Tables for `EditDrops.reduce`. If an object or a relationship stays as it is in the store, the tables list the changes of the edit that
+/// may then be impossible.
 struct EditDependencies {
-    /// The indexes of the links at each named end.
+    /// For each relationship of an object, the indexes of the links that the edit adds to the relationship or removes from it.
     private(set) var linksAtEnds: [EditPlace: [Int]] = [:]
-    /// The indexes of the links of each object.
+    /// For each object, the indexes of the links with that object that the edit adds or removes.
     private(set) var linksOfObjects: [ObjectID: [Int]] = [:]
     /// The objects that each call to `delete` deleted.
     private(set) var objectsOfDeletions: [Int: [ObjectID]] = [:]

@@ -8,7 +8,7 @@ struct EditLink: Sendable {
     let id: ObjectID
     let relationship: Relationship
     let target: ObjectID
-    /// The relationship at the other end; `nil` if that end has no name.
+    /// The relationship at the other end; `nil` if the schema names no inverse.
     let inverse: Relationship?
 
     /// The relationships that contain the link: `relationship`, and its inverse if there is one.

@@ -2,7 +2,8 @@ import CambiumModel
 
 /// The members that the calls of a batch have added to ordered relationships, or removed from them, and not yet written to the overlay.
 ///
-/// The overlay contains all members of an ordered relationship, so each write of it takes O(members). A change here takes O(1) expected.
+/// The overlay contains all members of an ordered relationship, so each write of it takes O(members). Recording a change here takes O(1)
+/// expected.
 struct EditListChanges: Sendable {
     private var changes: [EditPlace: Change] = [:]
 

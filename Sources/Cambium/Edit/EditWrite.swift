@@ -28,7 +28,7 @@ enum EditWrite: Sendable {
         }
     }
 
-    /// The same write without the unchanged members at the beginning and at the end of an ordered relationship. So a long history of small
+    /// This write, without the unchanged members at the beginning and at the end of an ordered relationship. So a long history of small
     /// changes takes little memory. Complexity: O(members).
     var trimmed: EditWrite {
         guard case .list(let place, let before?, let after?) = self else { return self }

@@ -2,7 +2,7 @@ import CambiumGraph
 import CambiumModel
 
 extension Store {
-    /// Returns an edit without changes on the newest graph. Complexity: O(1).
+    /// Returns a new edit, without changes, that is based on the newest graph. Complexity: O(1).
     ///
     /// - Parameter tracking: The properties for which the edit detects conflicts with changes in the store.
     public func edit(tracking: EditTracking = .writes) -> Edit { Edit(of: graph, tracking: tracking) }

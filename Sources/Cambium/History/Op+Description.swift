@@ -59,7 +59,7 @@ extension Op {
 }
 
 extension Schema {
-    /// Returns the relationship with a number in the hierarchy of a root entity.
+    /// Returns the relationship that has the given number in the hierarchy of a root entity.
     package func relationship(_ number: PropertyNumber, root: EntityNumber) -> Relationship? {
         for entity in entities where entity.root == root {
             if let found = entity.relationship(number) { return found }

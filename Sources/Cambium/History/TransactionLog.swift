@@ -59,7 +59,7 @@ public struct TransactionLog {
 
     package init(_ volume: any Volume) throws(CambiumError) { reader = try LogReader(volume) }
 
-    /// Calls `body` with every transaction of number `first` or later, in order.
+    /// Calls `body` with each transaction whose number is `first` or greater, in order.
     ///
     /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Also throws the
     /// errors of `body`.
@@ -67,14 +67,14 @@ public struct TransactionLog {
         try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }.requireTransaction(in: reader.volume)
     }
 
-    /// Calls `body` with every transaction of number `first` or later, in order, and then with each transaction that another process
+    /// Calls `body` with each transaction whose number is `first` or greater, in order, and then with each transaction that another process
     /// commits.
     ///
     /// A new transaction is passed to `body` once it is durable and this process sees it. The call returns when `body` returns `false`. The
     /// thread sleeps between two reads of the log. Throws as `forEach` does.
     ///
     /// - Parameters:
-    ///   - first: The number of the first transaction to pass on.
+    ///   - first: The number of the first transaction to pass to `body`.
     ///   - interval: The time between two reads of the log.
     ///   - body: Receives a transaction, and returns whether to continue.
     public func follow(

@@ -69,7 +69,7 @@ extension Store {
         }
     }
 
-    /// Imports the rows in the bytes that `write` passes to a channel, in a separate task.
+    /// Imports the rows in the bytes that `write` passes to a channel. `write` and the import run in two separate tasks.
     private func importing(
         _ entity: Entity, _ name: String, _ format: ImportSource.Format, _ options: ImportOptions, _ hooks: ImportHooks, _ author: Author,
         _ write: @escaping @Sendable (ByteChannel) async throws -> Void

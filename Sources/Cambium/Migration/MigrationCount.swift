@@ -5,7 +5,7 @@ import CambiumModel
 struct MigrationCount {
     private let migration: SchemaMigration
     private let graph: Graph
-    /// The attributes whose definition has become mandatory, or optional.
+    /// The attributes whose definition changes from optional to mandatory, or from mandatory to optional.
     private let changedPresence: Set<SchemaChange.Subject>
     /// The properties that new properties replace, by the old entity that declares them.
     private var replaced: [EntityNumber: Set<PropertyNumber>] = [:]
@@ -74,7 +74,7 @@ struct MigrationCount {
         return count
     }
 
-    /// Returns whether a change of the property itself counts its losses.
+    /// Returns whether the report has another entry, for the property itself, that already counts its lost values or members.
     ///
     /// - Parameters:
     ///   - before: The old entity that declares the property.
