@@ -29,7 +29,7 @@ extension PredicateTranslation {
         unwrapped = []
         let left = try operand(left, "the left side of a comparison")
         let compared = Self.compared(left, relation, try operand(right, "the right side of a comparison"))
-        // A path after which there is no `!` may be null, and `!=` is true of null.
+        // Only the paths that a `!` follows must not be null. Any other path may be null, and a comparison of null by `!=` is true.
         return .condition(unwrapped.reduce(compared) { Condition.comparison(FieldComparison($1, .notEqual, .value(.null))) && $0 })
     }
 

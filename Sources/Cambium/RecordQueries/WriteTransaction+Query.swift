@@ -17,53 +17,55 @@ extension WriteTransaction {
     /// Returns the records of a query's answer, in the order of the query. Throws as `Graph.fetch(_:)` and as `load(_:)` of the transaction
     /// do.
     ///
-    /// Complexity: as `Graph.fetch(_:)`, and O(changed objects x log objects) if the schema has ordered indexes.
+    /// Complexity: that of `Graph.fetch(_:)`, and O(changed objects x log objects) if the schema has ordered indexes.
     public mutating func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] {
         try withGraph(Record.self, for: .queries) { try $0.load(try $0.find(query.query), $1) }
     }
 
     /// Reads all records of a query's answer. Returns the records that can be read, and an error for each record that cannot hold a value
-    /// of its object. Throws as `Graph.collect(_:)` and as `fetch(_:)` do. Complexity: as `fetch(_:)`.
+    /// of its object. Throws as `Graph.collect(_:)` and as `fetch(_:)` do. Complexity: that of `fetch(_:)`.
     public mutating func collect<Record: EntityRecord>(
         _ query: RecordQuery<Record>
     ) throws -> (records: [Record], errors: [any Error]) {
         try withGraph(Record.self, for: .queries) { try $0.collect(query, $1) }
     }
 
-    /// Returns the first record of a query's answer, or `nil` if the answer is empty. Throws as `fetch(_:)` does. Complexity: as
+    /// Returns the first record of a query's answer, or `nil` if the answer is empty. Throws as `fetch(_:)` does. Complexity: that of
     /// `fetch(_:)`.
     public mutating func first<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
         try withGraph(Record.self, for: .queries) { try $0.first(query, $1) }
     }
 
     /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.ruleViolated` for several records. Also
-    /// throws as `fetch(_:)` does. Complexity: as `fetch(_:)`.
+    /// throws as `fetch(_:)` does. Complexity: that of `fetch(_:)`.
     public mutating func only<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
         try withGraph(Record.self, for: .queries) { try $0.only(query, $1) }
     }
 
-    /// Returns the number of records in a query's answer. Throws as `find(_:)` does. Complexity: as `fetch(_:)`.
+    /// Returns the number of records in a query's answer. Throws as `find(_:)` does. Complexity: that of `fetch(_:)`.
     public func count<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Int { try count(query.query) }
 
-    /// Returns whether a query's answer contains at least one record. Throws as `find(_:)` does. Complexity: as `fetch(_:)`.
+    /// Returns whether a query's answer contains at least one record. Throws as `find(_:)` does. Complexity: that of `fetch(_:)`.
     public func contains<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Bool { try contains(query.query) }
 
     // MARK: Objects
 
-    /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. Complexity: as `fetch(_:)`.
+    /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. Complexity: that of
+    /// `fetch(_:)`.
     public func find(_ query: Query) throws -> [ObjectID] { try draft.withPreview(for: .queries) { try $0.find(query) } }
 
-    /// Returns the first object of the answer of a query, or `nil` if the answer is empty. Throws as `Graph.find(_:)` does. Complexity: as
-    /// `fetch(_:)`.
+    /// Returns the first object of the answer of a query, or `nil` if the answer is empty. Throws as `Graph.find(_:)` does. Complexity:
+    /// that of `fetch(_:)`.
     public func first(_ query: Query) throws -> ObjectID? { try draft.withPreview(for: .queries) { try $0.first(query) } }
 
     /// Returns the only object of the answer of a query, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several
-    /// objects. Also throws as `Graph.find(_:)` does. Complexity: as `fetch(_:)`.
+    /// objects. Also throws as `Graph.find(_:)` does. Complexity: that of `fetch(_:)`.
     public func only(_ query: Query) throws -> ObjectID? { try draft.withPreview(for: .queries) { try $0.only(query) } }
 
-    /// Returns whether at least one object satisfies the condition of a query. Throws as `Graph.find(_:)` does. Complexity: as `fetch(_:)`.
+    /// Returns whether at least one object satisfies the condition of a query. Throws as `Graph.find(_:)` does. Complexity: that of
+    /// `fetch(_:)`.
     public func contains(_ query: Query) throws -> Bool { try draft.withPreview(for: .queries) { try $0.contains(query) } }
 
-    /// Returns the number of objects in the answer of a query. Throws as `Graph.count(_:)` does. Complexity: as `fetch(_:)`.
+    /// Returns the number of objects in the answer of a query. Throws as `Graph.count(_:)` does. Complexity: that of `fetch(_:)`.
     public func count(_ query: Query) throws -> Int { try draft.withPreview(for: .queries) { try $0.count(query) } }
 }

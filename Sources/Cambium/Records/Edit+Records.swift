@@ -22,7 +22,7 @@ extension Edit {
         return try load(Record.self, ref.id)
     }
 
-    /// Returns the record of the object with an id. Throws the same errors as `load(_:)` with a ref.
+    /// Returns the record of the object that has the given id. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record {
         var reader = RecordReader(EditedRows(self), try base.binding(type))
         return try reader.record(of: id)
@@ -38,7 +38,7 @@ extension Edit {
 
     /// Returns the record with these identity values, or `nil` if there is no such record. The values are in the order of the identity.
     ///
-    /// Throws as `load(_:)` does. Complexity: O(1) expected, and as `load(_:)`.
+    /// Throws as `load(_:)` does. Complexity: O(1) expected, plus that of `load(_:)`.
     public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
         try find(try base.binding(type).entity, identity: values.map(\.attributeValue)).map { try load(type, $0) }
     }

@@ -1,4 +1,4 @@
-/// The values of one property: at the base of an edit, in the edit, and in the graph with which the edit was compared.
+/// The values of one property: in the base of an edit, in the edit, and in the graph with which the edit was compared.
 ///
 /// ```swift
 /// for conflict in edit.conflicts(with: store.graph) {

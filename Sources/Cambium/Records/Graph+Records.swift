@@ -9,7 +9,7 @@ extension Graph {
         return try load(Record.self, ref.id)
     }
 
-    /// Returns the record of the object with an id. Throws the same errors as `load(_:)` with a ref.
+    /// Returns the record of the object that has the given id. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record { try load(type, id, nil) }
 
     /// - Parameter uncommitted: If the graph belongs to a transaction in progress, the data by which refs detect a rollback of the
@@ -35,7 +35,7 @@ extension Graph {
     /// let note = try graph.find(Note.self, identity: 7)
     /// ```
     ///
-    /// Throws as `load(_:)` does. Complexity: O(1) expected, and as `load(_:)`.
+    /// Throws as `load(_:)` does. Complexity: O(1) expected, plus that of `load(_:)`.
     public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
         try find(type, values.map(\.attributeValue), nil)
     }

@@ -16,10 +16,10 @@ public protocol PropertyValue: Sendable {
     /// The form that the property has in a schema.
     static var propertyForm: PropertyForm { get }
 
-    /// Reads the property with an index in the record's schema.
+    /// Reads the property that has the given index in the record's schema.
     init(property: Int, of row: inout RecordReader) throws
 
-    /// Writes the property with an index in the record's schema.
+    /// Writes the property that has the given index in the record's schema.
     mutating func write(property: Int, to row: inout RecordWriter) throws
 }
 

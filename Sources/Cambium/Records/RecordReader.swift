@@ -89,14 +89,14 @@ public struct RecordReader: ~Copyable {
 
     // MARK: Properties
 
-    /// Returns the value of the property with a name.
+    /// Returns the value of the property that has the given name.
     ///
     /// Throws `.unknownName` if the record's schema does not have the property. Throws `.unexpectedValue` for a value that the type cannot
     /// hold, such as null for a type that is not optional. Throws `.limitExceeded` if more than 128 records contain each other.
     @inlinable
     public mutating func read<V: PropertyValue>(_ name: String) throws -> V { try V(property: index(of: name), of: &self) }
 
-    /// Returns the value of the property with an index in the record's schema. Throws the same errors as `read(_:)` with a name.
+    /// Returns the value of the property that has the given index in the record's schema. Throws the same errors as `read(_:)` with a name.
     @inlinable
     public mutating func read<V: PropertyValue>(_ property: Int) throws -> V { try V(property: property, of: &self) }
 
@@ -106,7 +106,7 @@ public struct RecordReader: ~Copyable {
         do { return try JSONText.decode(V.self, value) } catch { throw mismatch(property, value, error) }
     }
 
-    /// Returns a value of any Codable type from the attribute with a name.
+    /// Returns a value of any Codable type from the attribute that has the given name.
     public mutating func readJSON<V: Codable & Sendable>(_ name: String) throws -> V { try readJSON(index(of: name)) }
 
     /// Returns the ref of the object that is being read.

@@ -127,8 +127,8 @@ extension RecordWriter {
         if !addedMembers.contains(LinkEnd(place: place, member: member)) { lostMembers[place, default: []].insert(member) }
     }
 
-    /// Whether a property of a type omits an object when the record is read. A property that is a record omits the object of any record
-    /// that contains the current record, or contained it when it was last read or saved. Properties of other types omit no object.
+    /// Whether a property whose type is `type` omits an object when the record is read. A property that is a record omits the object of any
+    /// record that contains the current record, or contained it when it was last read or saved. Properties of other types omit no object.
     private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
         (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
     }

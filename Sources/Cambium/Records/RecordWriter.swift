@@ -31,9 +31,10 @@ public struct RecordWriter: ~Copyable {
     /// Whether several records of one save may be copies of one object, although no relationship leads to them.
     private var mayHaveCopies = false
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
-    /// The origin of refs to objects that existed before the transaction or edit.
+    /// The origin (only the store) that refs get if their objects existed before the transaction or edit.
     private let read: RefOrigin
-    /// The origin of refs to objects that the transaction inserted; `nil` until there is such a ref.
+    /// The origin (the store, and the outcome of the transaction) that refs get if the transaction inserted their objects; `nil` until
+    /// there is such a ref.
     private var inserted: RefOrigin?
     /// Whether the writer only clears the refs of records whose objects were deleted, and changes no object.
     private(set) var isClearing = false
@@ -66,7 +67,7 @@ public struct RecordWriter: ~Copyable {
 
     // MARK: Properties
 
-    /// Writes the property with a name.
+    /// Writes the property that has the given name.
     ///
     /// Throws `.unknownName` if the record's schema does not have the property. Throws `.ruleViolated` for a value that the schema does not
     /// allow, and `.invalidInput` for an object that the relationship cannot hold.
@@ -75,7 +76,7 @@ public struct RecordWriter: ~Copyable {
         try value.write(property: index(of: name), to: &self)
     }
 
-    /// Writes the property with an index in the record's schema. Throws the same errors as `write(_:_:)` with a name.
+    /// Writes the property that has the given index in the record's schema. Throws the same errors as `write(_:_:)` with a name.
     @inlinable
     public mutating func write<V: PropertyValue>(_ property: Int, _ value: inout V) throws {
         try value.write(property: property, to: &self)
@@ -112,7 +113,7 @@ public struct RecordWriter: ~Copyable {
         }
     }
 
-    /// Writes a value of any Codable type to the attribute with a name.
+    /// Writes a value of any Codable type to the attribute that has the given name.
     public mutating func writeJSON<V: Codable & Sendable>(_ name: String, _ value: V) throws { try writeJSON(index(of: name), value) }
 
     @usableFromInline

@@ -59,7 +59,7 @@ public struct ToMany<Record: EntityRecord>: Sendable {
 struct MembersOwner: Sendable {
     let id: ObjectID
     let relationship: PropertyNumber
-    /// The origin of refs to the object.
+    /// The origin of the refs to the object: their store, and the graph, edit or transaction from which the refs were made.
     let origin: RefOrigin
 }
 

@@ -3,7 +3,7 @@
 final class UncommittedOrigins {
     private let original: Graph
     private let read: RefOrigin
-    /// The origin of refs to objects that the transaction inserted. Such a ref is valid only if the transaction is committed.
+    /// The origin that refs get if the transaction inserted their objects. Such a ref is valid only if the transaction is committed.
     private let inserted: RefOrigin
     /// The provisional ids of objects that an edit inserted, by their ids in the graph. A ref to any other object has the same id as in the
     /// graph.

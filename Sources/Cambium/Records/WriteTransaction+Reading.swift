@@ -15,14 +15,14 @@ extension WriteTransaction {
     /// Returns the record of an object.
     ///
     /// Throws as `Graph.load(_:)` does. Also throws `.misuse` if the transaction has changed the schema, and `.notWritable` if a change in
-    /// the transaction failed halfway. Complexity: as `Graph.load(_:)`, and O(objects whose derived attributes the transaction has
+    /// the transaction failed halfway. Complexity: that of `Graph.load(_:)`, and O(objects whose derived attributes the transaction has
     /// affected).
     public mutating func load<Record: EntityRecord>(_ ref: Ref<Record>) throws -> Record {
         try ref.check(draft.original.storeKey, outcome)
         return try load(Record.self, ref.id)
     }
 
-    /// Returns the record of the object with an id. Throws the same errors as `load(_:)` with a ref.
+    /// Returns the record of the object that has the given id. Throws the same errors as `load(_:)` with a ref.
     public mutating func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record {
         try withGraph(Record.self, for: .objects) { try $0.load(type, id, $1) }
     }
