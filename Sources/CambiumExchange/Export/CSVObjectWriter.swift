@@ -6,7 +6,7 @@ import CambiumModel
 ///
 /// An import reads these records with `CSVDocuments`.
 struct CSVObjectWriter {
-    /// The adjacent columns of an exported object, or of an object that a to-one relationship includes.
+    /// The adjacent columns of an exported object, or of an object that is included through a to-one relationship.
     private struct Group {
         let entity: Entity
         let prefix: String

@@ -26,7 +26,7 @@ package final class ObjectWriter {
         /// if any entity is possible. The object may belong to a sub-entity.
         var declared: Entity?
         var prefix = ""
-        /// The distance to write after the id; `nil` if the object was not reached by a walk.
+        /// The distance of the object in a walk, which is written after the id; `nil` if no walk reached the object.
         var distance: Int?
     }
 

@@ -55,9 +55,9 @@ struct RowInfluences {
 
     /// The members that a row added to an object.
     private struct Addition {
-        /// The number of the end at which the object got a member, among the ends of all relationships.
+        /// The number of the end (the side of a relationship) at which the object got a member.
         let end: Int
-        /// Whether the row added one member. Otherwise, it may have added several members, also at other ends.
+        /// Whether the row added exactly one member to the object. Otherwise, it may have added several members, also at other ends.
         let isSingle: Bool
     }
 

@@ -22,7 +22,8 @@ final class ResolvedMapping {
         /// The keys on the path to the node, each with the delimiter after it. The report of an unknown key at the node begins with this
         /// text.
         let prefix: String
-        /// The numbers of the slots for the values at the node and below it.
+        /// The numbers of the slots whose paths go through this node. If an object has no JSON object at this node, no value can be found
+        /// for these slots.
         let slots: [Int]
     }
 

@@ -136,8 +136,9 @@ final class MappedObjectWriter {
         return spelling(value, attribute, conversion, property.reversal)
     }
 
-    /// Returns the first spelling that fits and that the mapping reads back as the value. If there is no such spelling, returns the first
-    /// spelling; the caller then finds the difference and refuses the value.
+    /// Returns the JSON for a value. Tries several spellings, and chooses the first one for which `fits` returns `true` and which the
+    /// mapping reads back as the value. If there is no such spelling, returns the first spelling; the caller then finds the difference and
+    /// refuses the value.
     private func spelling(
         _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ reversal: FunctionReversal,
         fits: (JSONValue) -> Bool = { _ in true }
@@ -147,7 +148,7 @@ final class MappedObjectWriter {
         guard let conversion else { return plain }
         let formatted = conversion.json(value, plain)
         let candidates = [reversal.reversed(formatted), formatted, plain]
-        // A spelling that cannot be read does not equal the value.
+        // If the mapping cannot read a spelling, `try?` returns `nil`, which does not equal the value.
         return candidates.first { fits($0) && (try? conversion.value($0, attribute.type)) == value } ?? candidates[0]
     }
 

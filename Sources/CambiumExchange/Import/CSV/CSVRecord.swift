@@ -158,7 +158,7 @@ enum CSVList {
         return elements
     }
 
-    /// Returns a text from which `elements(_:)` reads the same elements.
+    /// Returns the text of a field from which `elements(_:)` reads the given elements.
     static func text(_ elements: [[UInt8]]) -> [UInt8] {
         var text: [UInt8] = []
         for (index, element) in elements.enumerated() {
