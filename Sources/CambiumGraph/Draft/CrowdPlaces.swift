@@ -1,5 +1,5 @@
-/// The overflow pages of one bucket, and the page in which each of their entries lies. Without `CrowdPlaces`, finding a row takes a walk
-/// through the pages, so removing rows in any order would take O(rows x pages).
+/// The overflow pages of one bucket of a hash index, and the page in which each of their entries lies. Without `CrowdPlaces`, finding a row
+/// takes a walk through the pages, so removing rows in any order would take O(rows x pages).
 ///
 /// The recorded pages only save the walk. The caller does not use a page that does not contain the row, or that is no longer part of the
 /// bucket.
@@ -32,7 +32,8 @@ struct CrowdPlaces {
     /// Returns the overflow page that probably contains a row, or `nil` if the page is not known.
     func page(of row: UInt32) -> PageRef? { pages[row].flatMap { chain.contains($0) ? $0 : nil } }
 
-    /// Records the page to which an entry was added or moved; `nil` for the first page of the bucket, which is not an overflow page.
+    /// Records the overflow page to which the entry of a row was added or moved. `page` is `nil` if the entry is in the first page of the
+    /// bucket, which is not an overflow page.
     mutating func note(_ row: UInt32, at page: PageRef?) {
         if !isCollected { return }
         pages[row] = page

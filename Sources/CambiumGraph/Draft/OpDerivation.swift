@@ -10,7 +10,7 @@ struct OpDerivation {
     let layout: GraphLayout
     /// The graph that the ops are applied to. It has no tables if the ops make the whole graph.
     let before: (reader: Reader, layout: GraphLayout)
-    /// The rows that differ, or `nil` if all rows differ.
+    /// The rows that differ between the two graphs; `nil` if all rows differ.
     let touched: TouchedRows?
     var limits: HubLimits { touched?.limits ?? HubLimits() }
 

@@ -92,7 +92,8 @@ public struct IdentityFinder {
 
     @inline(__always) private func find(_ hash: UInt64, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
         var page = bucket(hash)
-        // A block extends over two or three cache lines. The processor loads the last one together with the first one.
+        // A block extends over two or three cache lines. The search reads the first line now, and this prefetch lets the processor load the
+        // last line at the same time.
         if let page { cmachine_prefetch(page + (Bucket.homeOffset(of: hash) &+ Bucket.blockStride &- 1)) }
         var overflowCount = 0
         while let start = page {

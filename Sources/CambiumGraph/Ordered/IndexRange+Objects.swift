@@ -89,7 +89,8 @@ extension IndexRange {
 
         mutating func run(_ body: (ObjectPlace) -> Bool) {
             var places = range.outer
-            // If no key can be cut, the skipped objects need not be read or sorted.
+            // If the index cuts no keys to its maximum length, its entries are already in the final order. So the skipped objects need not
+            // be read or sorted.
             if hasShortKeys {
                 let skipped = min(offset, places.count)
                 places = isReversed ? places.lowerBound..<places.upperBound - skipped : places.lowerBound + skipped..<places.upperBound

@@ -54,8 +54,8 @@ struct PageEvacuation {
     func has(_ page: PageRef) -> Bool { page.lies(in: victims) }
 }
 
-/// A place with references to pages that must be copied. The graph may have changed since the plan was made, so a step checks the place
-/// again before it copies pages.
+/// A part of the graph, such as a group of rows, that refers to pages that must be copied. The graph may have changed since the packing
+/// plan was made, so a packing step checks this part again before it copies pages.
 struct EvacuationPlace {
     enum Kind {
         case directory

@@ -68,7 +68,8 @@ extension ConditionBinder {
         return try refuseRelation(attribute, test, "==, !=, <, <=, >, >=, in or between")
     }
 
-    /// Returns one node for all elements of a list, so that the planner can look up all values in an index together.
+    /// Combines the conditions for the elements of a list into one condition, so that the planner can look up all values in an index
+    /// together.
     private func joined(_ nodes: [ConditionNode], _ attribute: Attribute) -> ConditionNode {
         var values: [Value] = []
         for node in nodes {

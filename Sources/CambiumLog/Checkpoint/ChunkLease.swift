@@ -69,7 +69,8 @@ package struct ChunkLeases: Sendable {
         }
     }
 
-    /// Whether the chunks of all leases are known. Otherwise, nothing may be written to any existing file of pages.
+    /// Whether the chunks of all leases are known. If not, no process may write to an existing file of pages, because readers may be using
+    /// any of its chunks.
     package var areReadable: Bool { records.values.allSatisfy { $0 != nil } }
 
     /// Returns the chunks of a file of pages that at least one lease lists.

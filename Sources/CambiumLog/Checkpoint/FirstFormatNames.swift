@@ -19,7 +19,7 @@ package struct FirstFormatNames: Sendable {
         }
     }
 
-    /// The names of transactions, as a record stores them.
+    /// A list of requests or of labels, in the encoding of a checkpoint record: each name with the number of its transaction.
     struct Names: Sendable {
         let count: UInt32
         let bytes: [UInt8]

@@ -84,7 +84,7 @@ package final class PageFileMemory: @unchecked Sendable {
     /// Any thread can call the closure. The caller must ensure that no thread stores or maps the chunks at the same time. If the file
     /// system cannot release the space, the file keeps it.
     package func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)? {
-        // A file without a name has no disk space before it is opened.
+        // A file without a name is created at its first use. Before that, there is no disk space to release.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
         if ahead.overlaps(chunks) { ahead = 0..<0 }
         // The closure may run after space was preallocated, and would release that space again. So no space is preallocated for these
