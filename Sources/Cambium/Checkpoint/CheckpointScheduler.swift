@@ -112,7 +112,7 @@ final class CheckpointScheduler: Sendable {
     private func consider(_ reading: UpkeepAlarm.Reading) {
         // A block in the queue must not keep the store alive, so the block captures `self` weakly.
         if isDue(reading) { return queue.async { [weak self] in self?.attempt() } }
-        // A deletion may be the last commit that the full graph accepts. So the attempt must not depend on another commit.
+        // A deletion may be the last commit that the full graph accepts. So the checkpoint must not depend on a later commit.
         guard let pause = pauseToWait(reading) else { return }
         queue.asyncAfter(deadline: .now() + .microseconds(Int(pause))) { [weak self] in self?.endPause() }
     }
@@ -156,10 +156,11 @@ final class CheckpointScheduler: Sendable {
             let tailByteCount = tailByteCount(state, newest)
             let isMemoryShort = reading.isMemoryTight && reading.heapByteCount > heapByteCountMax(newest)
             let isOld = tailByteCount >= tuning.oldByteCount && reading.time &- doneTime >= tuning.checkpointInterval
-            // After a failed checkpoint, memory stays scarce. If every later commit caused an attempt, each attempt would pack and write as
-            // many pages as the failed one. So the next attempt waits for more log.
+            // After a failed checkpoint, memory stays scarce. If every later commit caused another attempt, each attempt would pack and
+            // write as many pages as the failed one. So the next attempt is made only after the log has grown.
             let canRelieve = state.failure == nil || tailByteCount >= tuning.oldByteCount
-            // If an attempt does not free enough chunks, the reserve stays in use. Then the next attempt follows after a pause.
+            // If a checkpoint does not free enough chunks, commits still use the reserve. Then the next checkpoint is attempted after a
+            // pause.
             if !reading.isFull { state.reservePause = 0 }
             let isFull = reading.isFull && (reading.time &- doneTime >= state.reservePause || tailByteCount >= tuning.oldByteCount)
             state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || isFull

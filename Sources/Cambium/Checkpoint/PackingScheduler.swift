@@ -50,7 +50,8 @@ final class PackingScheduler: Sendable {
         }
     }
 
-    /// Whether the newest graph has rows to gather. All chunks of a store in memory stay open, so packing empties none of them.
+    /// Whether the newest graph has rows to gather. A store in memory has no checkpoints, so writers may still write to all of its chunks,
+    /// and packing empties none of them.
     private var isWorthwhile: Bool {
         let writer = upkeep.writer
         return writer.lock.hold(as: .packing) { !writer.isClosed && writer.timeline.head.hasThinTable(PackingLimits()) }

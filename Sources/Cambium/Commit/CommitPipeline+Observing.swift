@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// A transaction that an observer wants separately.
+/// A transaction whose version is kept, because an observer wants each transaction separately.
 struct ObservedCommit {
     /// The version on which the transaction builds.
     let before: Graph

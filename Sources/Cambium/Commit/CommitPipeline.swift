@@ -141,7 +141,7 @@ final class CommitPipeline: Sendable {
             if isSynced { return queue.add(graph) }
             writer.show(graph) { previous in
                 // An observer may have begun after the last observer ended or after `isWanted` was read, and may have read the previous
-                // graph. A store in memory cannot replay this transaction for the observer.
+                // graph. A store in memory cannot replay this transaction for the observer, so the version of the transaction is kept now.
                 guard writer.recent.isWanted, !writer.recent.contains(graph.transaction), previous.transaction.next == graph.transaction
                 else { return }
                 let late = ObservedCommit(before: previous, metadata(author, at: now, as: record))

@@ -43,7 +43,7 @@ struct EditListChanges: Sendable {
         }
     }
 
-    /// The changed relationships, by ascending place.
+    /// The changed relationships, by ascending id of the object, and then by the number of the relationship.
     var all: [(place: EditPlace, change: Change)] { changes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
 
     subscript(place: EditPlace) -> Change? { changes[place] }

@@ -156,7 +156,7 @@ struct EditPlan {
         }
     }
 
-    /// Whether a member, or its inverse relationship, stays as it is in the store, because the store won a conflict.
+    /// Whether a member, or the inverse relationship at the member, stays as it is in the store, because the store won a conflict.
     private func isTaken(_ member: ObjectID, _ relationship: Relationship) -> Bool {
         drops.objects.contains(member) || relationship.inverse.map { drops.ends.contains(EditPlace(member, $0)) } ?? false
     }

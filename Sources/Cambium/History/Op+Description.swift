@@ -69,7 +69,7 @@ extension Schema {
 }
 
 extension SerialRuns {
-    /// Returns whether one of the runs contains a serial. Complexity: O(runs).
+    /// Returns whether one of the runs contains the given serial. Complexity: O(runs).
     package func contains(_ serial: UInt64) -> Bool {
         runs.contains { serial >= $0.first && serial < $0.first + UInt64($0.count) }
     }

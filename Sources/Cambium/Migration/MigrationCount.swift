@@ -49,8 +49,9 @@ struct MigrationCount {
 
     /// Returns the number of values and members that objects lose because an entity gets another parent.
     ///
-    /// Other changes count the losses of a property that is removed, replaced or moved, and of a descendant that also gets another parent.
-    /// If the entity that declares a property is removed, only the new parents of its descendants show that they lose the property.
+    /// The report has separate entries for the losses of a property that is removed, replaced or moved, and of a descendant that also gets
+    /// another parent. If the entity that declares a property is removed, only the new parents of its descendants show that they lose the
+    /// property.
     private func inheritedLoss(of entity: Entity) -> Int {
         var family = entity.family.filter { new.entity($0) != nil }
         for number in migration.changes.filter({ $0.aspect == "parent" }).compactMap({ $0.old?.entity }) where number != entity.number {
@@ -108,7 +109,7 @@ struct MigrationCount {
             old.entities.filter { $0.root == attribute.root && $0.attribute(attribute.number) != nil }.map(\.number))
         let staying = family.filter { new.entity($0) != nil }
         let after = new.entities.filter { $0.root == attribute.root && $0.attribute(attribute.number) != nil }
-        // An attribute that changes may also move. Then the objects that lose it do not count as changed.
+        // An attribute that changes may also move to another entity. Then the objects that lose the attribute do not count as changed.
         let keeping = staying.intersection(after.map(\.number))
         switch (change.kind, change.aspect) {
         case (.removed, _), (.replaced, _): return (0, graph.valueCount(of: attribute, in: staying).present)
@@ -121,7 +122,8 @@ struct MigrationCount {
         case (.changed, "type"): return (graph.valueCount(of: attribute, in: keeping).present, 0)
         case (.changed, "optional") where attribute.isOptional: return (filledCount(attribute, keeping, after), 0)
         case (.changed, "derived") where attribute.isOptional:
-            // A derived attribute can be optional although its definition is mandatory. Then no other change counts its nulls.
+            // A derived attribute can be optional although its definition is mandatory. Then the report has no entry that it becomes
+            // mandatory, so its nulls are counted here.
             let isCounted = change.new.map(changedPresence.contains) ?? true
             return (isCounted ? 0 : filledCount(attribute, keeping, after), 0)
         default: return (0, 0)

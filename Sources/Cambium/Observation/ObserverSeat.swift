@@ -28,7 +28,7 @@ final class ObserverSeat: Sendable {
     /// Releases the kept versions. The store then no longer keeps its newest versions for this observer.
     func end() { leases.end(loan) }
 
-    /// The kept versions. They stay here, unlike with `take`.
+    /// The kept versions. Unlike `take`, this property does not remove them.
     var held: Held { loan.held ?? Held() }
 
     /// Removes and returns the kept versions. Returns an empty value if they were released, because the observer requested no delivery for

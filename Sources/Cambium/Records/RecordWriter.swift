@@ -268,8 +268,9 @@ public struct RecordWriter: ~Copyable {
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         current.isKnown = known != nil
         if let id = known ?? identified(binding) {
-            // Values with several stored forms are compared here, and so are records that may have copies. Several records of one save can
-            // be copies. Relationships can also lead to an object several times, if the record has relationships, or is nested.
+            // The values are compared with the stored ones if a value has several stored forms, or if several records of this save may be
+            // copies of one object. The caller may have passed such copies. Relationships can also lead to an object several times, if the
+            // record has relationships or is nested.
             if !forms.isEmpty || binding.hasRelationships || !path.isEmpty || mayHaveCopies { omitValues(of: id) }
             try target.set(id, values)
             return (id, false)

@@ -40,7 +40,7 @@ public final class Store: Sendable {
     /// The queue on which the replay for observers runs. It runs one block at a time, so that any number of observers use only one thread.
     let observationQueue = DispatchQueue(label: "cambium.store.observe")
 
-    /// Creates a store object on the state of a writer, which holds the lock of the store.
+    /// Creates a store object that uses the state of a writer. The state holds the lock of the store.
     init(_ commits: CommitQueue, _ checkpoints: CheckpointScheduler?, recovery: RecoveryReport) {
         (self.commits, self.checkpoints, self.recovery) = (commits, checkpoints, recovery)
         writer = commits.writer

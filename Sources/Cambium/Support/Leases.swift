@@ -47,7 +47,7 @@ final class Leases: Sendable {
         state.withLock { state in (state.loans.count, state.loans.values.lazy.map(\.beginTime).min()) }
     }
 
-    /// Adds a loan. If the loan was added earlier, records that it now ends earlier.
+    /// Adds a loan, or records the new end of a loan that was added earlier.
     func add(_ loan: any Loan) {
         state.withLock { state in
             state.loans[ObjectIdentifier(loan)] = loan

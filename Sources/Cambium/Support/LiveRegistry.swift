@@ -45,8 +45,9 @@ final class LiveRegistry: Sendable {
         var numbersByKey: [LiveKey: Set<Int>] = [:]
         /// The numbers of the queries whose properties are not known yet. Every change concerns these queries.
         var unknown: Set<Int> = []
-        /// The numbers of the queries that began with a graph that is later than `newest`. If this graph shows a change that a later
-        /// transaction undid, the next report omits the change. So these queries must run again.
+        /// The numbers of the queries that began with a graph that is later than `newest`. The next report compares `newest` with a later
+        /// graph. It omits a change that such a query has seen in its first graph, if a later transaction undid the change. So these
+        /// queries must run again.
         var early: Set<Int> = []
         var nextNumber = 0
         /// The last graph whose changes were reported; `nil` if no pump task (the task that reports changes) is running.

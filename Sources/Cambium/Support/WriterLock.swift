@@ -117,8 +117,8 @@ final class WriterLock: @unchecked Sendable {
         pthread_mutex_unlock(turn)
     }
 
-    /// Returns the time at which a thread that begins to sleep now will have waited for a long time. If the clock is set back, the thread
-    /// sleeps until it gets the mutex.
+    /// Returns the time at which a thread that begins to sleep now has waited long enough to get the lock before all later threads. If the
+    /// clock is set back, the thread sleeps until it gets the mutex.
     private static func endOfPatience() -> timespec {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
