@@ -51,7 +51,7 @@ struct DocumentSplitter {
         // A bracket or comma where a value must begin becomes a separate document, so that the splitter advances.
         if shape == .stream, end == window.position { end += 1 }
         let document = Document(start: window.position, end: end, line: window.line, column: window.column)
-        // A line contains no line end, so none is searched.
+        // A line contains no line end, so the window need not count line ends.
         if shape == .lines { window.position = end } else { window.advance(to: end) }
         elementCount += 1
         return document

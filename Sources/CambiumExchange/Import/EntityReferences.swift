@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A table with one `Known` object for each entity that an import uses, by entity number. Access by this table does not change the
+/// A table with one `Known` object for each entity that an import uses, by entity number. Access through this table does not change the
 /// reference count of an object, because counting would take longer than most accesses.
 struct EntityReferences<Known: AnyObject> {
     private let owned: [Known]

@@ -54,7 +54,7 @@ extension ImportBatch {
         guard var influences else { return [] }
         var all = refusals
         for refusal in refusals where influences.noteRefusal(refusal) { all += refusal.successors }
-        // If a row occurs several times, the import reports the first of its refusals.
+        // If several refusals concern the same row, the import reports the first of them.
         let ordered = all.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }.map(\.element)
         let count = ordered.prefix { influences.isIndependent($0.place) }.count
         return Array(ordered.prefix(count + 1).dropFirst())

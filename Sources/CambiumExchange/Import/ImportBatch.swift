@@ -48,8 +48,8 @@ package struct ImportBatch {
     /// If `deferred` or `deferredRows` has more elements than this number, the batch drops the elements that later rows have resolved.
     /// Therefore, the memory does not grow with the input.
     private var deferredCountMax = 4096
-    /// Whether a row may have another outcome if an earlier row is omitted, even if no rule about unique values or numbers of members
-    /// decides this. Always `true` if a hook may change the graph.
+    /// Whether the outcome of a row may depend on an earlier row, for a reason other than the rules about unique values and numbers of
+    /// members. Always `true` if a hook may change the graph.
     private(set) var hasDependentRow: Bool
     /// The influences of the rows on each other; `nil` if no earlier run refused a row of the batch, or if a hook changes the graph.
     private(set) var influences: RowInfluences?
@@ -75,7 +75,8 @@ package struct ImportBatch {
         self.input = input
         influences = refused.keys.contains { $0 > firstRow } ? RowInfluences() : nil
         deferred = DeferredChecks(notesSeries: influences != nil)
-        // A row skips a stub that an earlier row has completed. Without the earlier row, it would complete the stub itself.
+        // If the options skip existing objects, a row also skips a stub that an earlier row has completed. Without the earlier row, the
+        // later row would complete the stub itself.
         hasDependentRow = input.options.existing == .skip
     }
 
@@ -180,8 +181,8 @@ package struct ImportBatch {
         return isApplied
     }
 
-    /// Whether a row that cannot be applied may be applied if an earlier row is omitted. The reason is that an object then has another
-    /// entity, or that it does not exist and so gets its defaults. In all other cases, the row fails even with fewer objects.
+    /// Whether a row that cannot be applied could be applied if an earlier row were omitted. This is possible if an object then has another
+    /// entity, or does not exist and so gets its defaults. In all other cases, the row fails even with fewer objects.
     private static func canDepend(_ failure: RowFailure, _ options: RowRules) -> Bool {
         switch failure.code {
         case .duplicate, .ruleViolated: true

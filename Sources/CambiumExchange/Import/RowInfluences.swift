@@ -112,8 +112,8 @@ struct RowInfluences {
             case .existing:
                 guard entity.isAlone, entity.table.isUniqueByIdentityOnly else { return }
                 if isReplaceable, !object.isFilled { continue }
-                // Without this row, the object would stay as it was. In that case, it would matter if another row changed the members of
-                // the object.
+                // Without this row, the object would stay as it was, and it would then matter if another row changed its members. So the
+                // ends of its relationships are recorded.
                 for link in entity.links { ends.formUnion(link.end.isFree ? [link.end.opposite] : [link.end.number, link.end.opposite]) }
             case .alias, .skipped: continue
             }

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Reads texts of CSV as values. With a mapping, the type of a text is known only when the row is read.
 extension RowReader {
-    /// Returns whether a text means null. Only an empty text does, and only if an empty text is not a value of the type.
+    /// Returns whether a text means null. An empty text means null, unless the type is string or data, because their values may be empty.
     func isNull(_ text: UnsafeRawBufferPointer, _ type: AttributeType) -> Bool {
         text.isEmpty && type != .string && type != .data
     }

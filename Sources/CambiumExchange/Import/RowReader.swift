@@ -174,8 +174,8 @@ struct RowReader {
         return number
     }
 
-    /// Returns the index of a discriminator text that has occurred earlier. The search begins with the last text, because rows of one
-    /// entity usually follow each other.
+    /// Returns the index in `knownTexts` of a text that names an entity; `nil` if the text has not occurred yet. The search begins with the
+    /// last text, because rows of one entity usually follow each other.
     private func knownPlace(_ text: UnsafeRawBufferPointer, _ declared: EntityNumber) -> Int? {
         var place = lastKnown
         for _ in knownTexts.indices {

@@ -3,11 +3,12 @@ import CambiumModel
 
 /// Finds objects by attributes for which the schema has no index. Reads all objects once, and then records new and changed objects.
 ///
-/// If several objects have the same values, it finds the object with the lowest number in its id. Memory: O(objects of the hierarchy).
+/// If several objects have the same values, a search finds the one with the lowest serial. Memory: O(objects of the hierarchy).
 final class ScannedIdentity {
     private let attributes: [Int]
     private let table: ImportTable
-    /// For each key, the table row of an object with the key. If several objects have the key, it is the object with the lowest number.
+    /// For each key, the table row of an object with the key. If several objects have the key, it is the table row of the one with the
+    /// lowest serial.
     private var rows: [[UInt8]: UInt32] = [:]
     /// The table rows of further objects that have or had a key. Most keys have none.
     private var others: [[UInt8]: Set<UInt32>] = [:]
@@ -50,8 +51,8 @@ final class ScannedIdentity {
         }
     }
 
-    /// Of the objects in `others` that have a key, returns the row of the object with the lowest number. Complexity: O(objects that have or
-    /// had the key).
+    /// Returns the table row of an object in `others` that has the key; if there are several, of the one with the lowest serial.
+    /// Complexity: O(objects that have or had the key).
     private func oldest(with key: [UInt8], _ draft: borrowing Draft) -> UInt32? {
         var found: UInt32?
         for row in others[key] ?? [] where self.key(of: row, draft) == key {

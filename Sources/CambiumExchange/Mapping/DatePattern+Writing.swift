@@ -1,8 +1,8 @@
 internal import CambiumModel
 
 extension DatePattern {
-    /// Writes a date by the pattern, with as many digits of the fraction as the date needs. Returns `nil` if the year is not between 1 and
-    /// 9999. The pattern may lose parts of the date, so the caller must read the text back and compare the dates.
+    /// Writes a date in the form of the pattern, with as many digits of the fraction as the date needs. Returns `nil` if the year is not
+    /// between 1 and 9999. The pattern may lose parts of the date, so the caller must read the text back and compare the dates.
     func text(_ seconds: Double) -> String? {
         let (whole, fraction) = DateText.split(seconds)
         let (time, weekday) = DateText.civilTime(whole + offset)

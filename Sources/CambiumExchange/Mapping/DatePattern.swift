@@ -1,6 +1,7 @@
 internal import CambiumModel
 
-/// A date pattern such as `dd MMM yy`. It has some of the letters of Unicode TR 35, with English names and without a locale.
+/// A date pattern such as `dd MMM yy`. A pattern can contain some of the letters of Unicode TR 35. Names are English, and there is no
+/// locale.
 struct DatePattern {
     struct Mistake: Error {
         let message: String

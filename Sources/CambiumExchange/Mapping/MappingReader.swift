@@ -144,7 +144,8 @@ struct MappingReader {
         }
     }
 
-    /// Returns the error for the second of two texts in a table. The texts have different bytes, but a dictionary cannot distinguish them.
+    /// Returns the error for two keys of one table that have different bytes, but are equal as Swift strings, so that a dictionary cannot
+    /// hold both.
     private func ambiguous(_ pointer: String) -> CambiumError {
         mistake(pointer, "an earlier text is the same in Unicode, with other code points, but has another value; give both the same value")
     }

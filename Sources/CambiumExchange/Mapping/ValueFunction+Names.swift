@@ -6,7 +6,7 @@ extension ValueFunction {
 
     static let names = #""trim" "upper" "lower" "integer" "text" {"split": text} {"join": text} {"lookup": object, "otherwise": value}"#
 
-    /// The function as mappings spell it.
+    /// The function in the form that it has in the JSON of a mapping.
     var json: JSONValue {
         switch self {
         case .trim: .string("trim")
