@@ -24,8 +24,8 @@ extension Edit {
     /// changes.
     ///
     /// Throws `.notFound` for a missing object, and `.unknownName` for a relationship that the object's entity does not have. Throws
-    /// `.invalidInput` for a target that the relationship cannot hold, and for an index outside of the relationship. After an error,
-    /// nothing is changed. Complexity: O(1) expected, O(members) for an ordered relationship.
+    /// `.invalidInput` for a target that the relationship cannot hold, and for an index that is negative or greater than the number of
+    /// members. After an error, nothing is changed. Complexity: O(1) expected, O(members) for an ordered relationship.
     public mutating func link(_ id: ObjectID, _ relationship: String, _ target: ObjectID, at index: Int? = nil) throws(CambiumError) {
         try link(id, try requiredEntity(of: id).requiredRelationship(relationship), target, at: index)
     }
