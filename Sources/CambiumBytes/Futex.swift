@@ -21,8 +21,8 @@ public final class Futex: @unchecked Sendable {
     /// Replaces `old` with `new`. Returns `false` and changes nothing if the number is not `old`.
     public func exchange(_ old: UInt32, by new: UInt32) -> Bool { cmachine_exchange(word, old, new) != 0 }
 
-    /// Sleeps until another thread wakes this thread, but only if the number equals `value`. The method may also return without a reason,
-    /// so the caller must check the number again.
+    /// Sleeps until another thread wakes this thread, but only if the number equals `value`. The method may also return although no thread
+    /// has woken this thread, so the caller must check the number again.
     public func wait(while value: UInt32) { cmachine_wait(word, value) }
 
     /// Wakes one thread that sleeps on the number.

@@ -7,9 +7,10 @@
         let arguments: EntityArguments
         /// The access of the generated members: `public`, `package`, or empty for any other access.
         let access: DeclModifierListSyntax
-        /// All stored properties of instances, in the order of their declaration.
+        /// All stored instance properties, in the order of their declaration.
         private(set) var properties: [StoredProperty]
-        /// The properties of instances with the name `ref`, which the expansion uses, too. They may be stored or computed.
+        /// The stored and computed instance properties with the name `ref`. They are mistakes, because the expansion adds a property with
+        /// this name.
         let refs: [PatternBindingSyntax]
         /// The requirements of `EntityRecord` that the struct itself implements.
         let ownRequirements: Set<Requirement>
@@ -86,7 +87,8 @@
             if let function = member.as(FunctionDeclSyntax.self), function.name.text == "write" {
                 return function.signature.isFunction(of: "RecordWriter", label: "to") ? .writing : nil
             }
-            // A property of instances may have the name, too. It is an ordinary property of the entity.
+            // Only a static property implements the requirement. An instance property with the name `recordSchema` is an ordinary property
+            // of the entity.
             guard let variable = member.as(VariableDeclSyntax.self), variable.isStatic else { return nil }
             return variable.bindings.contains { $0.name == "recordSchema" } ? .recordSchema : nil
         }

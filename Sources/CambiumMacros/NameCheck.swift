@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports properties whose names the store or the generated code cannot have.
+    /// Reports properties with a name that the store refuses, that another property has, or that the generated code adds itself.
     struct NameCheck {
         private let entity: EntityDeclaration
 

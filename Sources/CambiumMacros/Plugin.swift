@@ -10,8 +10,8 @@
         ]
     }
 #else
-    /// The entry point without the package trait. The program does nothing, but it must exist: the package manager links every macro target
-    /// of the root package.
+    /// The entry point in builds without the package trait `Macros`. The program does nothing, but it must exist: the package manager links
+    /// every macro target of the root package.
     @main
     struct Plugin {
         static func main() {}

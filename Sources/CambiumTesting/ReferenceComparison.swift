@@ -100,7 +100,8 @@ struct ReferenceComparison {
         }
     }
 
-    /// Converts a constant to a number. If `item` is a floating-point number, returns the nearest number of its type, otherwise a decimal.
+    /// Converts a constant to a number. If `item` is a floating-point number, returns the nearest number of its type. Otherwise, returns a
+    /// decimal.
     private func number(_ text: String, like item: ReferenceQuery.Item) -> ReferenceQuery.Item {
         switch item {
         case .value(.float): .value(.float(Float(text) ?? .nan))

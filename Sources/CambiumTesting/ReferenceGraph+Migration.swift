@@ -136,7 +136,8 @@ extension ReferenceGraph {
         return rules(attribute, schema) != rules(was, old)
     }
 
-    /// Returns the type with whose values the rules of a type are compared. A wider type of whole numbers has the same values.
+    /// Returns `int64` for every type of whole numbers, and any other type unchanged. So a rule such as a maximum counts as unchanged if a
+    /// migration only widens the type of whole numbers.
     private static func kind(_ type: AttributeType) -> AttributeType { [.int16, .int32].contains(type) ? .int64 : type }
 
     private func addViolations(

@@ -133,8 +133,8 @@ package struct ReferenceQuery: Sendable {
         return false
     }
 
-    /// Returns all values at the end of a path. If a to-one relationship on the path has no target, the value is null. If a to-many
-    /// relationship follows on the path, there is no value instead.
+    /// Returns all values at the end of a path. If a to-one relationship in the path has no target, the value is null, or there is no value
+    /// if a to-many relationship follows in the path.
     private func items(_ path: QueryPath, _ id: ObjectID) -> [Item] {
         var items: [Item] = [.object(id)]
         for (index, name) in path.names.enumerated() {

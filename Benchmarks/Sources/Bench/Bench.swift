@@ -2,7 +2,7 @@ import Glibc
 
 /// Measures Cambium and prints one line for each figure: `bench DATA WORK [--small] [STEP...]`.
 ///
-/// Without steps, `bench` runs every step in a process of its own, so that each has its own peak memory.
+/// Without steps, `bench` runs every step in a separate process, so that the peak memory of each step can be measured.
 @main
 struct Bench {
     static func main() {
@@ -95,7 +95,7 @@ struct Settings {
         isSmall = arguments.isSmall
     }
 
-    /// The subject of the figures. A small run has its own name, so that it cannot be taken for a full run.
+    /// The subject of the figures. A small run has its own name, so that no reader mistakes it for a full run.
     var subject: String { isSmall ? "Cambium (small run)" : "Cambium" }
     var synth: SynthSize { isSmall ? .small : .large }
 

@@ -14,7 +14,7 @@ func timed<Result>(_ body: () throws -> Result) rethrows -> (seconds: Double, re
     return (now() - start, result)
 }
 
-/// SplitMix64, the generator that the other programs use.
+/// The random generator SplitMix64, which the benchmarks of other databases use, too.
 struct SplitMix {
     private var state: UInt64
 

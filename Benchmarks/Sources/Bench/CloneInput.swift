@@ -5,7 +5,7 @@ import Glibc
 enum CloneInput: String {
     /// The generated order, in which the lines of a tree are neighbours.
     case ordered
-    /// The data twice: each line is followed by the same line of a second tree.
+    /// The data twice: after each line, a copy of the line for a second tree follows.
     case interleaved
     /// A random order.
     case shuffled

@@ -101,7 +101,8 @@ struct Debian {
         return reachedCount
     }
 
-    /// Names are the keys of the file. A package stays a stub if another package names it and the archive does not contain it.
+    /// The names of the attributes and relationships are the keys in the file. A package stays a stub if another package names it and the
+    /// archive does not contain it.
     private static let definition = SchemaDefinition {
         EntityDefinition("Package", identity: ["name"]) {
             AttributeDefinition("name", .string)

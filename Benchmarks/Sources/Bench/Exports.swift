@@ -1,6 +1,7 @@
 import Cambium
 
-/// Exports the imported store: all objects as JSON Lines, to a closure that counts the bytes, with ids and with identities in place of ids.
+/// Exports all objects of the imported store as JSON Lines, to a closure that counts the bytes. The first export refers to objects by their
+/// ids, and the second export by their identities.
 struct Exports {
     private let settings: Settings
 

@@ -66,7 +66,7 @@ struct GraphChanges {
         settings.emit("\(Self.workload): equal graphs", seconds / Double(Self.equalCount) * 1e9, "ns")
     }
 
-    /// Compares graphs of two openings of the store that `import` left on disk.
+    /// Compares graphs of two openings of the store that the step `import` left on disk.
     private func openings() throws {
         let copy = settings.store("changes")
         try Tree(copy).remove()

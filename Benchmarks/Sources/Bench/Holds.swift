@@ -2,15 +2,16 @@ import Cambium
 import Glibc
 import Synchronization
 
-/// Measures the longest hold of the writer's lock. The store remembers a million requests, and is changed, stored and compacted at once.
+/// Measures the longest hold of the writer's lock. The store remembers a million requests. Several threads change it, make checkpoints and
+/// compact it at the same time.
 struct Holds {
     private let settings: Settings
     private var path: String { settings.store("synth\(settings.synth.rawValue)") }
     private static let workload = "C3.longest hold of the writer's lock in mixed load"
     private static let durability = Durability.buffered(every: .seconds(1))
-    /// The number of objects that a transaction of the second kind inserts or deletes.
+    /// The number of objects that a transaction of the second thread inserts or deletes.
     private static let objectCount = 64
-    /// The number of transactions whose objects exist at the same time.
+    /// The number of transactions of the second thread whose objects exist at the same time. Older objects are deleted.
     private static let liveCount = 1000
 
     init(_ settings: Settings) { self.settings = settings }

@@ -1,6 +1,6 @@
 import CambiumGraph
 
-/// Measures the tree of an ordered index with random numbers of 64 bits. No other part of the engine takes part.
+/// Measures the tree of an ordered index with random numbers of 64 bits, without a store, a schema or objects.
 ///
 ///     let found = IndexMeasurement(keyCount: 1_000_000, seed: 1) { work in timed(work) }
 ///     print(found.bytesPerRow)

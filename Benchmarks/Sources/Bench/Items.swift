@@ -1,13 +1,13 @@
 import Cambium
 
-/// Different items, drawn at random, for changes. A change finds its item by uid and sets two attributes.
+/// A random choice of different items that benchmarks change. A change finds its item by uid and sets two attributes.
 struct Items: Sendable {
     private let item: Entity
     private let position: Attribute
     private let done: Attribute
     private let uids: [String]
     private static let countMax = 20_000
-    /// The smallest position of a change, which no import uses.
+    /// The smallest value that a change gives to `position`. No import uses values of this size.
     private static let positionMin = 1_000_000
 
     init(_ store: Store) throws {
@@ -27,7 +27,7 @@ struct Items: Sendable {
 
     private func uid(_ index: Int) -> String { uids[index % uids.count] }
 
-    /// Makes one change in a transaction of its own.
+    /// Makes one change in a separate transaction.
     @discardableResult
     func update(_ store: Store, _ index: Int) throws -> Receipt {
         try store.write { transaction in try update(&transaction, index) }.receipt

@@ -79,7 +79,7 @@ struct LiveQueries {
         try store.close()
     }
 
-    /// Returns the median duration of some commits that change a place.
+    /// Returns the median duration of five series of `commitCount` commits. Each commit changes a place.
     private func seconds(_ store: Store, _ place: ObjectID) throws -> Double {
         try (0..<5).map { _ in try timed { try change(store, place, "number", Self.commitCount) }.seconds }.sorted()[2]
     }

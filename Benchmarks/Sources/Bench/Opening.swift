@@ -1,6 +1,6 @@
 import Cambium
 
-/// Opens the imported store from its checkpoint: from the page cache, from the disk, and after a process that did not close it.
+/// Opens the imported store from its checkpoint: from the page cache, from the disk, and after a process ended without closing it.
 struct Opening {
     private let settings: Settings
     private var path: String { settings.store("synth\(settings.synth.rawValue)") }
@@ -70,7 +70,8 @@ struct Opening {
         if all { try SynthSchema(graph.schema).validate(graph, settings.synth) }
     }
 
-    /// Measures an opening after a process changed objects until it was killed, which leaves a log after the last checkpoint.
+    /// Measures the opening of a store whose process was killed while it changed objects, so that the log continues after the last
+    /// checkpoint.
     private func afterKill() throws {
         let copy = settings.store("killed")
         try Tree(copy).remove()
@@ -78,7 +79,8 @@ struct Opening {
         do {
             let store = try Store.open(at: copy, durability: .buffered(every: .seconds(1)))
             let items = try Items(store)
-            // Automatic checkpoints leave at most a log of this length. The store is not closed, and its files are copied unchanged.
+            // Automatic checkpoints never leave a longer log than this number of changes makes. To simulate the kill, the files of the open
+            // store are copied.
             for index in 0..<(settings.isSmall ? 10_000 : 90_000) { try items.update(store, index) }
             let killed = settings.store("killed.copy")
             try Tree(killed).remove()

@@ -1,6 +1,6 @@
 import Cambium
 
-/// Every hundredth object of the imported store, in ten runs of neighbours.
+/// Ten runs of neighbouring rows of the imported store. Their number is one hundredth of the number of all objects.
 struct RowRuns {
     private let count: Attribute
     private let runs: [ArraySlice<ObjectID>]

@@ -23,7 +23,8 @@ enum SynthSize: String {
     }
 }
 
-/// Folders contain notes. Each note has a memo and items, which have rows, and memos share tags. Names are the keys of the file.
+/// Folders contain notes. Each note has a memo and items, which have rows, and memos share tags. The names of the attributes and
+/// relationships are the keys in the generated file.
 struct SynthSchema {
     let schema: Schema
     let folder: Entity
@@ -36,7 +37,7 @@ struct SynthSchema {
     /// Creates the schema of a new store.
     init() throws { try self.init(Schema(Self.definition(uid: .string))) }
 
-    /// Creates the schema of a new store with clones: a uid is a UUID, and each copy gets a new one.
+    /// Creates the schema of a new store whose objects are cloned: a uid is a UUID, and each copy gets a new one.
     static func cloneable() throws -> SynthSchema { try SynthSchema(Schema(definition(uid: .uuid, ["rebuild": "uuid"]))) }
 
     init(_ schema: Schema) throws {
@@ -57,7 +58,7 @@ struct SynthSchema {
         return try store.importRows(folder, from: [.file(path)], options)
     }
 
-    /// Throws if a graph differs from the description in the file.
+    /// Throws if a graph does not have the expected numbers of objects, links and tags, or if it contains a stub.
     func validate(_ graph: Graph, _ size: SynthSize) throws {
         try check(graph.objectCount, is: size.objectCount, "objects")
         try check(graph.linkCount, is: size.linkCount, "links")

@@ -1,7 +1,8 @@
 import Cambium
 import Glibc
 
-/// Measures changes of single objects of the imported store, with durable commits and with commits in the kernel's hands.
+/// Measures changes of single objects of the imported store: first with durable commits, then with commits that are only passed to the
+/// kernel.
 struct Updates {
     private let settings: Settings
     private var path: String { settings.store("synth\(settings.synth.rawValue)") }
@@ -27,7 +28,7 @@ struct Updates {
         try buffered.close()
     }
 
-    /// Commits one change after another for a second. Returns the number of changes in a second.
+    /// Commits one change after another for a second. Returns the number of changes per second.
     static func measure(
         _ settings: Settings, _ store: Store, _ items: Items, _ index: inout Int, variant: String
     ) throws -> Double {
@@ -118,7 +119,7 @@ struct Updates {
         index += 64 * perTask
     }
 
-    /// Returns the number of records of 256 bytes that can be written and synced in a second. Each write to an existing file has
+    /// Returns the number of records of 256 bytes that can be written and synced per second. Each write to an existing file has
     /// `recordCount` records.
     private func rawRate(recordCount: Int) throws -> Double {
         let name = settings.store("raw")

@@ -101,7 +101,7 @@ struct Walks {
 
     private func wholeGraph(_ walk: Walk, _ people: [ObjectID], _ variant: String) throws {
         let (reaching, found) = try timed { try walk.objects(from: people[0]) }
-        try check(found.count > personCount / 100, "most people are reached")
+        try check(found.count > personCount / 100, "more than a hundredth of the people are reached")
         settings.emit("\(title): all that can be reached", reaching * 1e3, "ms", variant: variant)
         let (joining, components) = try timed { try walk.components() }
         try check(components.sizes.reduce(0, +), is: personCount, "people in components")

@@ -7,7 +7,7 @@ struct PendingCommit: Sendable {
     let transaction: TransactionNumber?
     /// Whether the transaction changed the graph. If not, it only recorded a request.
     let hasChanges: Bool
-    /// The graph after the commit; `nil` if the commit's group holds this graph.
+    /// The graph after the commit; `nil` if `group` contains this graph.
     let graph: Graph?
     let byteCount: Int
     /// Whether the transaction is written together with the group, and therefore gets an equal share of the group's bytes.

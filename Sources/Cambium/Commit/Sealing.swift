@@ -7,7 +7,8 @@ import Dispatch
 /// form, with an index.
 final class Sealing: Sendable {
     private struct State {
-        /// The last known segment (a file of the log) to which the writer appends. No transaction is added to the segments before it.
+        /// The segment (a file of the log) to which the writer appends, as far as this object has been informed. No transaction is added to
+        /// earlier segments.
         var openSegment: TransactionNumber
         var isClosed = false
         /// Whether no more work may begin, not even the small merges that are allowed after `isClosed` is set.

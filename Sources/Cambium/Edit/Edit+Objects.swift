@@ -91,7 +91,8 @@ extension Edit {
         write(.value(EditPlace(id, attribute.number), before: before, after: isOriginal ? nil : value))
     }
 
-    /// Checks values, and returns each with the attribute of this edit's schema, in the form in which a graph returns the value.
+    /// Checks values, and converts each to the form in which a graph would return it. Returns the values with the attributes of this edit's
+    /// schema.
     private func check(_ values: [(Attribute, Value)], _ entity: Entity) throws(CambiumError) -> [(Attribute, Value)] {
         var checked: [(Attribute, Value)] = []
         for (attribute, value) in values { checked.append(try check(attribute, value, entity)) }

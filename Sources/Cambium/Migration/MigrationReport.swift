@@ -23,7 +23,7 @@ public struct MigrationReport: Sendable {
         /// The number of objects that get another value or another kind of link because of the change.
         public let objectCount: Int
         /// The number of objects (of a removed entity), values (of an attribute) or members (of a relationship) that are lost. If an entity
-        /// has another parent: the number of values and members of the properties that it no longer inherits.
+        /// gets another parent: the number of values and members of the properties that it no longer inherits.
         public let lostCount: Int
         package let lostKind: LostKind
 

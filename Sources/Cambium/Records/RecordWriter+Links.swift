@@ -47,11 +47,12 @@ extension RecordWriter {
     /// Whether this call to `write(to:)` is for relationships, and writes this relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
-    /// Whether a `ToMany` was read from the property that is being written. If so, its members are unchanged and need not be written.
+    /// Whether the members of the `ToMany` that is being written are unchanged, and need not be written. They are unchanged if the `ToMany`
+    /// was read from this relationship of the current object. `owner` is the object and the relationship from which it was read.
     ///
-    /// `owner` may have a provisional id of an edit that was committed. Such an owner counts as the current object, unless the save has
-    /// inserted the current object. An owner that a rolled-back transaction inserted does not exist. So its members are written, even if
-    /// the current object has the same id.
+    /// The members are always written if the save has inserted the current object, or if a rolled-back transaction inserted the owner. The
+    /// owner may have a provisional id of an edit that was committed earlier. Such an owner counts as the current object if the current
+    /// object has a permanent id, and if the save does not change that edit.
     func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if current.isNew || owner.origin.isRolledBack(except: target.outcome) { return false }

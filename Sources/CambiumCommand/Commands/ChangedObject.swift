@@ -22,8 +22,8 @@ struct ChangedObject {
         members = Self.members(change.relationships)
     }
 
-    /// Whether nothing of the object differs, because a migration has only replaced properties with others that have the same names, values
-    /// and members.
+    /// Whether no difference of the object is to be shown. Such an object is listed because a migration has replaced some of its
+    /// properties. The new properties have the same names, values and members as the old ones.
     var isUnchanged: Bool { change.kind == .changed && !change.changesStub && values.isEmpty && members.isEmpty }
 
     private static func values(_ changes: [AttributeChange]) -> [(name: String, before: Value, after: Value)] {

@@ -65,8 +65,8 @@ struct DiffCommand: ParsableCommand {
         return try families.isEmpty ? after.schema.required(entity).family : families.reduce([]) { $0.union($1) }
     }
 
-    /// Returns the condition of `--where` for each of the two moments with a schema that the condition fits. The result is empty if there
-    /// is no condition. Throws if the condition fits neither schema.
+    /// Returns the condition of `--where` for each of the two moments. Omits a moment if the condition does not fit its schema. Returns an
+    /// empty array if there is no condition. Throws if the condition fits neither schema.
     private func filters(_ before: Graph, _ after: Graph, _ family: Set<EntityNumber>?) throws -> [ChangeFilter] {
         var (filters, failure): ([ChangeFilter], CambiumError?) = ([], nil)
         for graph in [before, after] {

@@ -94,7 +94,7 @@ extension ReadOnlyStore {
 }
 
 extension Op {
-    /// The object that the op changes, or the first object that it deletes; `nil` for an op that no command for edits writes.
+    /// The object that the op changes, or the first object that it deletes; `nil` for ops that only imports and other commands write.
     fileprivate var object: ObjectID? {
         switch self {
         case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): id

@@ -12,16 +12,16 @@ enum Arguments {
         try checkConditions(CommandLine.arguments.dropFirst().prefix { $0 != "--" })
     }
 
-    /// Throws if the command, or the command whose help is requested, does not exist. The argument parser would report all arguments as
-    /// unexpected. If the help of an unknown command is requested, the argument parser would print the help of the program.
+    /// Throws if the command, or the command whose help is requested, does not exist. Without this check, the argument parser would report
+    /// all arguments as unexpected. For the help of an unknown command, it would print the help of the program.
     private static func checkCommand(_ arguments: ArraySlice<String>, _ commands: [String]) throws {
         guard let name = (arguments.first == "help" ? arguments.dropFirst() : arguments).first else { return }
         if name.hasPrefix("-") || name == "help" || commands.contains(name) { return }
         throw ValidationError("There is no command '\(Excerpt.plain(name))'. 'cambium help' lists the commands.")
     }
 
-    /// Throws if a condition is given twice. The argument parser would use only the last condition. A command could then find, and thus
-    /// change, more objects than the user wants.
+    /// Throws if a condition is given twice. Without this check, the argument parser would use only the last condition. A command could
+    /// then find, and thus change, more objects than the user wants.
     private static func checkConditions(_ arguments: some Sequence<String>) throws {
         var found: Set<Substring> = []
         for name in arguments.map({ $0.prefix { $0 != "=" } }) where ["--where", "--having", "--scope"].contains(name) {

@@ -12,7 +12,8 @@ struct Moment: ExpressibleByArgument {
 
     private enum Form {
         case transaction(TransactionNumber)
-        /// A time, rounded down to a microsecond. If it `isRounded`, the text means a later time, before the next microsecond.
+        /// A time, rounded down to a microsecond. `isRounded` is `true` if the text states a slightly later time, less than a microsecond
+        /// after this one.
         case time(Timestamp, isRounded: Bool)
         /// The day that begins at a time.
         case day(start: Timestamp)

@@ -16,8 +16,8 @@ struct RowOutput {
         guard format == .array else { return }
         writer.beginArray()
         if isFirst { return }
-        // The beginning of the array is in another buffer. Opening and closing an array here puts the writer into the same state as after a
-        // row. Then the bytes of the empty array are dropped.
+        // An earlier buffer contains the beginning of the array, so this writer must be in the state after a row. Writing an empty array
+        // puts the writer into this state, and the bytes of the empty array are then dropped.
         writer.endArray()
         writer.forgetBytes()
     }

@@ -60,8 +60,9 @@ public struct Column {
     @usableFromInline let directory: LeafDirectory
     /// The table of the objects that have the attribute. For any other object the value is null.
     private let table: UInt32
-    /// `bytesTable` is `table` if the values are stored as bytes of any length, and otherwise `ObjectPlace.noTable`. `int64Table` and
-    /// `doubleTable` state the same for the types `int64` and `double`. So a single comparison checks both the table and the type.
+    /// `bytesTable` equals `table` if the values are stored as bytes of any length. `int64Table` and `doubleTable` equal `table` if the
+    /// attribute has the type `int64` or `double`. Otherwise, they are `ObjectPlace.noTable`. So one comparison with the table of an object
+    /// checks both the table and the type.
     @usableFromInline let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
     private let field: Field

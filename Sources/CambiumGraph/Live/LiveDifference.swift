@@ -61,8 +61,8 @@ struct LiveDifference {
             }
             matched.insert(place)
             let old = removed[place]
-            // Both sides of the comparison count the unchanged entries before the object. The left side counts them in the old list, and
-            // the right side in the new list.
+            // The left side is the number of unchanged entries before the object in the old list. The right side is this number in the new
+            // list. If both are equal, the object is still between the same two unchanged entries.
             let isBetweenSame = old.index - place == item.index - position
             if isBetweenSame, place > lastKept, old.entry.section == item.entry.section {
                 lastKept = place

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A condition on groups whose names and parameters are resolved, so that a test of a group looks up neither.
+/// A condition on the groups of a query. Its names and parameters are already resolved, so a test of a group looks up neither.
 indirect enum GroupCondition {
     case constant(Bool)
     case not(GroupCondition)

@@ -81,7 +81,7 @@ enum CheckpointTable {
         try reader.finish()
         // `owned` is ascending, so it contains no chunk twice.
         guard ownedCount == owned.count, owned.allSatisfy({ chunks[$0] == .table }) else {
-            throw .invalid("a table in chunks that differ from the chunks that it marks as its own", offset: reader.offset)
+            throw .invalid("a table whose entries mark chunks other than those that contain it", offset: reader.offset)
         }
         return (schema, chunks)
     }

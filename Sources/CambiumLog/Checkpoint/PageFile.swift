@@ -212,8 +212,8 @@ package final class PageFile: @unchecked Sendable {
     }
 }
 
-/// The choice of the chunks (64 KiB of pages) that the kernel reads from the disk when a caller touches one chunk. If a caller touches
-/// chunks in order, the kernel also reads the following chunks.
+/// A policy that chooses the chunks (64 KiB of pages) to request from the kernel when a caller touches one chunk. If callers touch chunks
+/// in ascending order, the policy also chooses the chunks that follow.
 private struct ReadAhead {
     private var next = 0
     /// The number of the chunk after the last one that was requested from the kernel.

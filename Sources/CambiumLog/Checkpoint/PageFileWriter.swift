@@ -145,7 +145,7 @@ package struct PageFileWriter {
         do throws(CambiumError) {
             try volume.remove(mark)
         } catch {
-            // The reader may have given the file its name in the meantime.
+            // In the meantime, the reader may have completed the file and renamed it.
             guard error.code == .notFound else { throw error }
         }
     }

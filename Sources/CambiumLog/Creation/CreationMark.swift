@@ -87,8 +87,8 @@ struct CreationMark: Equatable {
         } catch { return beginning(bytes) }
     }
 
-    /// Decides whether bytes without a valid header are a torn mark. In a torn mark, each byte whose value is known has this value, or is
-    /// zero because its write did not reach the disk.
+    /// Decides whether bytes without a valid header are a torn mark. All marks begin with the same bytes. In a torn mark, each of these
+    /// bytes is either right, or zero because its write did not reach the disk.
     private static func beginning(_ bytes: [UInt8]) -> Content {
         zip(bytes, start).allSatisfy { $0 == $1 || $0 == 0 } ? .torn : .foreign
     }

@@ -21,7 +21,7 @@ struct LogCursor {
     var place: SegmentPlace?
     /// The first transactions of the segments that were in the directory when it was last listed, ascending.
     var listed: [TransactionNumber]
-    /// The segments in `listed`, without those whose transactions the preceding segment is known to contain.
+    /// The segments in `listed`, except those that the cursor skips because the preceding segment contains their transactions, too.
     var segments: [TransactionNumber]
     /// The index in `segments` of the current segment, or of the next segment to open.
     var index: Int

@@ -43,8 +43,8 @@ extension SegmentSealer {
         return try before - LogDirectory.byteCount(volume, segment) - LogDirectory.byteCount(volume, last.next)
     }
 
-    /// Removes covered segments: the sealed segment that precedes a covered segment also contains the transactions of the covered segment.
-    /// An interrupted split or merge leaves covered segments.
+    /// Removes covered segments. A segment is covered if the sealed segment before it also contains its transactions. An interrupted split
+    /// or merge leaves covered segments.
     ///
     /// Throws `.damaged` if the transactions differ. Complexity: O(segments) if no segment is covered.
     ///

@@ -7,8 +7,8 @@ struct NameMatch {
 
     /// Maps each new name to its old name. A new name without an old name has no entry.
     private(set) var oldNames: [String: String] = [:]
-    /// The new names that match no old name, although they state a former name. `holder` is the new name that has this former name instead.
-    /// So it cannot be decided which of the two names was renamed.
+    /// The new names that state a former name, but match no old name, because another new name, `holder`, matches the former name. So it
+    /// cannot be decided which of the two names was renamed.
     private(set) var ambiguous: [(name: Name, holder: String)] = []
     /// Maps each old name that matches a new name to that new name.
     private var newNames: [String: String] = [:]
@@ -21,7 +21,8 @@ struct NameMatch {
         for name in new where oldNames[name.name] == nil {
             guard let former = name.formerName, former != name.name, formerNames[former] != nil, newNames[former] == nil else { continue }
             let keeper = wanted[former]
-            // The new schema still has the former name. If the old schema has both names, nothing was renamed.
+            // If the new schema still has the former name, no other name can be renamed from it. There is one exception: the name that is
+            // still there was itself renamed from another old name, as in an exchange of names.
             if let keeper, !(keeper.map { formerNames[$0] != nil && $0 != former } ?? false) { continue }
             take(name.name, former)
         }
@@ -39,7 +40,8 @@ struct NameMatch {
         }
         for name in new where oldNames[name.name] == nil {
             guard let former = name.formerName, former != name.name else { continue }
-            // Either the former name is an old name, or an earlier migration renamed another new name from it.
+            // The holder is the new name that matches the former name. If there is no such name, it is the new name that an earlier
+            // migration renamed from the former name.
             let renamed = byFormerName[former].flatMap { newNames[$0.name] }
             let holder = newNames[former] ?? renamed.flatMap { wanted[$0] == .some(former) ? $0 : nil }
             if let holder { ambiguous.append((name, holder)) }

@@ -70,7 +70,7 @@ struct SchemaComparison {
         compareProperties(entity) { _ in true }
     }
 
-    /// Returns whether the old schema has an entity of this name that is removed, and the new schema uses the name for another entity.
+    /// Returns whether the new schema uses the name of an old entity for another entity, because the old entity was removed or replaced.
     private func isReused(_ entity: String?) -> Bool { entity.map { newNames[$0] == nil && matcher.new.entity($0) != nil } ?? false }
 
     /// Records a change for each key whose value differs between two JSON objects.
@@ -124,7 +124,7 @@ struct SchemaComparison {
 
     // MARK: Properties
 
-    /// Compares the properties of an entity for whose keys `isIncluded` returns `true`.
+    /// Compares the properties of an entity. Skips a property if `isIncluded` returns `false` for its key.
     private mutating func compareProperties(_ entity: EntityDefinition, where isIncluded: (SchemaMatcher.Key) -> Bool) {
         for attribute in entity.attributes where isIncluded(.init(entity: entity.name, property: attribute.name)) {
             compareProperty(entity, attribute.name, attribute.number, attribute.json(withNumbers: false))
@@ -246,7 +246,8 @@ struct SchemaComparison {
         }
     }
 
-    /// Returns the first number in `after` that has another place among the numbers of both arrays, or `nil` if their order is the same.
+    /// Compares the order of the numbers that both arrays contain. Returns the first number in `after` that is out of order, or `nil` if
+    /// both orders are the same.
     private static func firstReordered(_ before: [UInt16], _ after: [UInt16]) -> UInt16? {
         zip(before.filter(Set(after).contains), after.filter(Set(before).contains)).first { $0 != $1 }?.1
     }

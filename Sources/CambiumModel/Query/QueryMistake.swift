@@ -16,7 +16,7 @@ package struct QueryMistake: Error {
         Self("'\(operand)' is \(kind.text), which has no case. Remove the option in brackets.", at: offset)
     }
 
-    /// The mistake of a comparison with a pattern that is not a constant, or of a function with a pattern.
+    /// Returns the mistake of a comparison with `like` or `matches` whose pattern is not a constant, or whose left side is not a path.
     package static func noPattern(_ comparison: Comparison) -> Self {
         Self(
             "'\(comparison.relation.text)' needs a path and a constant pattern. Write the path on its left side, and a string or a "

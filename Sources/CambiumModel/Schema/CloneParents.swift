@@ -1,6 +1,6 @@
-/// The possible parents of entities, to check the clone rule `followParent`. If an attribute has this rule, each copy takes the value of
-/// the attribute from an attribute of its parent's copy. A possible parent of an entity is an entity with a relationship to that entity, to
-/// one of its ancestors, or to one of its descendants.
+/// An index of the possible parents of each entity. The check of the clone rule `followParent` uses it. If an attribute has this rule, each
+/// copy takes the value of the attribute from an attribute of its parent's copy. A possible parent of an entity is an entity with a
+/// relationship to that entity, to one of its ancestors, or to one of its descendants.
 ///
 /// A schema may have many entities with many parents each. Therefore, this type counts its steps and limits their number.
 struct CloneParents {

@@ -19,7 +19,7 @@ struct DerivationResolver {
 
     /// Returns the expression of an attribute, or `nil` if the attribute is not derived or has a mistake.
     ///
-    /// Complexity: O(properties of the entities that the expression reads) for the first expression that reads them, then O(1).
+    /// Complexity: O(properties of the entities that the expression reads), or O(1) if an earlier expression has read these entities.
     ///
     /// - Parameter index: The index of the entity that declares the attribute.
     mutating func resolve(_ attribute: AttributeDefinition, of index: Int, _ mistakes: inout SchemaMistakes) -> ResolvedDerivation? {

@@ -1,5 +1,5 @@
-/// A table of elements that are often looked up by a small number. The elements are in an array, or in a dictionary if the numbers are far
-/// apart.
+/// A table that finds an element by its number, such as an attribute by its property number. The elements are in an array, or in a
+/// dictionary if the numbers are far apart.
 struct NumberTable<Element: Sendable>: Sendable {
     private let first: Int
     private let elements: [Element?]

@@ -34,7 +34,7 @@ public final class Relationship: Sendable {
     public let userInfo: [String: String]
     /// The index of the relationship's link in `Schema.links`.
     package let link: Int
-    /// The end of this relationship in its link: 0 for the first end, 1 for the second end.
+    /// The number of this relationship's end of the link: 0 for `Link.first`, 1 for `Link.second`.
     package let end: Int
     package let schemaName: SchemaName
 

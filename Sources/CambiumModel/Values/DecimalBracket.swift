@@ -1,4 +1,4 @@
-/// The decimal numbers between which a number of any size lies. If the number is a decimal number itself, both are this number.
+/// The two nearest decimal numbers around a number of any size. If the number is a decimal number itself, both are this number.
 package struct DecimalBracket {
     /// The greatest decimal number that is not above the number; `nil` if the number is below all decimal numbers.
     package let floor: DecimalNumber?

@@ -1,9 +1,10 @@
 /// An exact sum of decimal numbers. It does not depend on the order in which the numbers are added, even if only a part of the sum has more
 /// digits than a decimal number can have.
 package struct DecimalSum: Sendable {
-    /// The sum of those numbers that could be added to it without exceeding 38 digits.
+    /// The sum of the numbers that could be added without exceeding 38 digits.
     private var small = DecimalNumber.zero
-    /// The sum of the other numbers: a whole number of units of 10^-128, in two's complement, the lowest word first. Empty without them.
+    /// The sum of the other numbers: a whole number of units of 10^-128, in two's complement, the lowest word first. It is empty if there
+    /// are no other numbers.
     private var words: [UInt64] = []
 
     /// A number is less than 10^38 x 10^(127 + 128) units, so it has at most 974 bits. A sum has fewer than 2^63 numbers, each of which
@@ -15,7 +16,7 @@ package struct DecimalSum: Sendable {
 
     package init() {}
 
-    /// Adds a number that occurs a number of times, which is not negative.
+    /// Adds a number `times` times. `times` must not be negative.
     package mutating func add(_ number: DecimalNumber, times: Int128 = 1) {
         if let product = number.multiplied(by: times.magnitude), let sum = small.adding(product) {
             small = sum
@@ -110,7 +111,7 @@ extension DecimalNumber {
         return isTooLarge ? nil : DecimalNumber(negative: isNegative, coefficient: product, exponent: exponent)
     }
 
-    /// Returns the exact sum, or `nil` if it has too many digits, or if a coefficient does not fit into an `Int128` on the way.
+    /// Returns the exact sum, or `nil` if it has too many digits, or if a coefficient does not fit into an `Int128` during the addition.
     fileprivate func adding(_ other: DecimalNumber) -> DecimalNumber? {
         if coefficient == 0 { return other }
         if other.coefficient == 0 { return self }
