@@ -48,7 +48,7 @@ extension ModelReader {
         warnings.addUnsupported(element, .fetchRequest, place)
         for child in element.children { warnings.addUnsupported(child: child, place) }
         let limit = count(element, "fetchLimit", place)
-        // Core Data fetches objects of sub-entities unless the request states NO.
+        // Without the attribute `includeSubentities`, Core Data fetches objects of sub-entities, too.
         let includesSubentities = element["includeSubentities"] == nil || flag(element, "includeSubentities", place)
         return ModelFetch(
             owner: owner, name: name, place: place, target: target, predicate: text(element["predicateString"]),

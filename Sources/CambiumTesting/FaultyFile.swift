@@ -38,7 +38,7 @@ final class FaultyFile: VolumeFile {
             do throws(CambiumError) {
                 try disk.begin()
             } catch {
-                // A write that fails has written a part of its bytes.
+                // A failed write leaves a part of its bytes in the file.
                 if disk.crashOperation == nil { disk.files[number].write(Array(bytes.prefix(bytes.count / 2)), at: offset) }
                 throw error
             }

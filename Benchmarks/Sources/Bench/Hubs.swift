@@ -3,7 +3,7 @@ import Cambium
 /// Imports single rows, each linked to an object with many links or with few.
 struct Hubs {
     private let settings: Settings
-    /// The number of members of the large hub before the first row.
+    /// The number of members of the large hub before the first row is imported.
     private let largeCount: Int
     private static let smallCount = 10
     /// The number of rows that are imported one by one for each relationship and each size of hub.

@@ -44,7 +44,7 @@ struct IndexMeasurement {
         }
     }
 
-    /// Adds the entry of a number that is not null.
+    /// Adds an entry for a number to the batch, in the form that an index has for a value that is not null.
     private static func add(_ key: UInt64, _ row: Int, to batch: inout OrderedBatch) {
         let memory = batch.reserve(64)
         memory.storeBytes(of: 1, as: UInt8.self)

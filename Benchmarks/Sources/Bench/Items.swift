@@ -22,7 +22,7 @@ struct Items: Sendable {
         }
     }
 
-    /// The number of successive changes that change different items.
+    /// The number of different items. An item is changed again only after this number of changes.
     var count: Int { uids.count }
 
     private func uid(_ index: Int) -> String { uids[index % uids.count] }

@@ -41,7 +41,7 @@ struct Queries {
         var random = SplitMix(seed: Self.seed)
         return (0..<personCount).map { _ in
             let age = 18 + random.below(70)
-            // Half of the people live in a tenth of the cities.
+            // About half of the people get one of the first tenth of the cities, and the others get any city.
             let city = random.below(2) == 0 ? random.below(Self.cityCount / 10) : random.below(Self.cityCount)
             return Person(age: age, city: "city \(city)", score: Double(random.next() >> 11) / Double(1 << 53))
         }

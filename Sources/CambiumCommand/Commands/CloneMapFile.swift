@@ -56,7 +56,7 @@ struct CloneMapFile {
     /// in the graph.
     func write(_ op: CloneOp, _ graph: Graph) throws(CambiumError) {
         var writer = JSONWriter()
-        // The serials of the copies ascend in the order of the originals.
+        // The copies have ascending serials in the order of the originals, so the lines are in ascending order of the originals, too.
         for hierarchy in op.hierarchies {
             for serial in hierarchy.firstSerial..<hierarchy.firstSerial + UInt64(hierarchy.objectCount) {
                 let copy = ObjectID(root: hierarchy.root, serial: serial)

@@ -4,10 +4,10 @@ import CambiumJSON
 struct TextTable {
     private let titles: [String]
     private let rows: [[String]]
-    /// For each column, whether its values are aligned at the right.
+    /// For each column, whether its values are right-aligned.
     private let alignsRight: [Bool]
     private static let gap = "  "
-    /// The minimum number of characters to which a column is cut.
+    /// No column is cut to fewer characters than this.
     private static let widthMin = 8
 
     /// - Parameter alignsRight: For each column, whether it contains numbers.

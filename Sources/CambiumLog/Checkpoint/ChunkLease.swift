@@ -50,7 +50,7 @@ package final class ChunkLease: Sendable {
 /// The leases that were in use when this process took the lock of the store. A lease is a file with the chunks of graphs that are still in
 /// use, although the store that returned the graphs was closed. No lease is added later, because this process holds the lock.
 package struct ChunkLeases: Sendable {
-    /// The records by their paths; `nil` for a lease that does not verify.
+    /// The content of each lease, by the path of its file; `nil` for a lease that does not verify.
     private var records: [String: LeaseRecord?] = [:]
 
     /// Reads the leases on which a process holds a shared lock, and removes the others. The caller must hold the lock of the store.
@@ -94,7 +94,7 @@ package struct ChunkLeases: Sendable {
     }
 }
 
-/// The content of a lease.
+/// The content of a lease: the chunks that graphs still map.
 struct LeaseRecord: Sendable, Equatable {
     /// For each file of pages, the chunks that are mapped, ascending.
     var chunks: [UInt64: [Int]]

@@ -19,7 +19,7 @@ package struct FirstFormatNames: Sendable {
         }
     }
 
-    /// A list of requests or of labels, in the encoding of a checkpoint record: each name with the number of its transaction.
+    /// The names and the transactions of requests or labels, as a checkpoint record of format 1 stores them.
     struct Names: Sendable {
         let count: UInt32
         let bytes: [UInt8]

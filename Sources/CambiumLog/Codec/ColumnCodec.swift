@@ -167,7 +167,7 @@ enum ColumnCodec {
         case .hex:
             let packed = try reader.readBytes((total + 1) / 2)
             if total % 2 == 1, let last = packed.last, last & 15 != 0 {
-                throw .invalid("half a byte beyond the last digit", offset: offset)
+                throw .invalid("half a byte that is not zero after the last hexadecimal digit", offset: offset)
             }
             return .variable(byteCounts: byteCounts, bytes: HexPacking.unpack(packed, count: total))
         case nil: throw .invalid("an unknown encoding of bytes", offset: offset)

@@ -9,7 +9,7 @@ struct CreationMark: Equatable {
 
     /// The files that are written while the store is created, as paths in the store's directory.
     private(set) var names: Set<String> = []
-    /// Whether the store is complete and durable.
+    /// Whether the mark states that the store is complete and durable.
     private(set) var isFinished = false
     /// The checksum of the last entry, or of the header if there is no entry. The checksum of the next entry includes this checksum.
     private var checksum: UInt32 = 0

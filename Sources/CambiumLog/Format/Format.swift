@@ -37,7 +37,7 @@ enum Format {
     }
 
     enum Index {
-        /// The number of bytes of the offset and the checksum that follow the index.
+        /// The number of bytes of the offset and the checksum that follow the index of a sealed segment.
         static let trailerByteCount = 12
     }
 
@@ -63,7 +63,7 @@ enum Format {
         static let storeOffset = 48
         static let storeByteCount = 12
         static let treeOffset = 60
-        /// The number of bytes of the checksum at the end of a slot.
+        /// The number of bytes of the checksum at the end of a slot of the file HEAD.
         static let checksumByteCount = 4
     }
 

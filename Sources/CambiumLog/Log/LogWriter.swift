@@ -94,8 +94,8 @@ package final class LogWriter: @unchecked Sendable {
         lastTransaction = end.lastTransaction
         durableTransaction = end.lastTransaction
         lastTime = end.lastTime
-        // No writer reaches the greatest sequence numbers. If another program wrote such a number, the numbers begin again in the same
-        // slot: `noteOpen` replaces both slots before anything is appended.
+        // No writer reaches the greatest sequence numbers. If another program wrote such a number, this writer continues with a small
+        // number for the same slot. That is safe, because `noteOpen` replaces both slots before anything is appended.
         let sequence = reader.head?.sequence ?? 0
         headSequence = sequence <= Format.Head.sequenceMax / 2 ? sequence : sequence % 2
         isHeadOfOldestFormat = reader.head?.isOfOldestFormat ?? false

@@ -84,7 +84,7 @@ package struct Head: Equatable, Sendable {
         let root = Array(try reader.readBytes(MerkleTree.hashByteCount))
         let isClear = try reader.readBytes(reader.remaining).allSatisfy { $0 == 0 }
         guard transaction <= last, transaction != .none || root == noRoot, isClear else {
-            throw .invalid("a tree that the log does not have", offset: Format.Head.treeOffset)
+            throw .invalid("a Merkle tree that does not fit the last transaction", offset: Format.Head.treeOffset)
         }
         return transaction == .none ? nil : Tree(transaction, root)
     }

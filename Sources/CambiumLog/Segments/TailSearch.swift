@@ -41,7 +41,7 @@ struct TailSearch {
         var found = 0
         bytes.withUnsafeBytes { all in
             for place in all.indices where all[place] != 0 {
-                // At most offsets, the bytes cannot begin a frame.
+                // Most offsets are skipped here, because no frame can begin with the bytes there.
                 guard let start = Frame.Start(UnsafeRawBufferPointer(rebasing: all[place...])) else { continue }
                 let bodyStart = place + start.headerByteCount
                 let end = bodyStart + start.bodyByteCount

@@ -34,7 +34,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let locked = Code(rawValue: "locked")
         /// A newer version of Cambium wrote the data.
         public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
-        /// A named limit is exceeded.
+        /// A limit of Cambium, or a limit that the caller has set, is exceeded.
         public static let limitExceeded = Code(rawValue: "limitExceeded")
         /// The store was closed, or an earlier write or sync failed.
         public static let notWritable = Code(rawValue: "notWritable")

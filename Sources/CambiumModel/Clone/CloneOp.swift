@@ -2,10 +2,10 @@
 ///
 /// Replaying the op plans the clone again, and throws an error if the new plan has another result.
 package struct CloneOp: Sendable, Equatable {
-    /// The roots in the order of the request, without duplicates.
+    /// The roots of the clone (the objects that the request names), in the order of the request and without duplicates.
     package var roots: [ObjectID]
     package var options: CloneOptions
-    /// The time of the clone, or `nil` if no copy uses it.
+    /// The time of the clone, or `nil` if no attribute of a copy gets this time.
     package var time: Timestamp?
     /// The seed of new UUIDs, or `nil` if the clone creates no UUIDs.
     package var seed: CloneSeed?

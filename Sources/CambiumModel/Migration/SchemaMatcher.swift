@@ -76,9 +76,9 @@ struct SchemaMatcher {
         for (name, holder) in match.ambiguous { reportAmbiguous(name, holder, SchemaPlace.entity(name.name)) }
     }
 
-    /// Adds the mistake that a name states the former name of another new name.
+    /// Adds the mistake that an entity or a property cannot be renamed from its former name, because another new name has the former name.
     ///
-    /// - Parameter holder: The other new name, which matches the former name.
+    /// - Parameter holder: The other new name, which the former name matches.
     private mutating func reportAmbiguous(_ name: NameMatch.Name, _ holder: String, _ place: SchemaPlace) {
         let former = name.formerName ?? ""
         let (reason, remedy) =

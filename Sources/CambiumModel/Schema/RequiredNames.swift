@@ -5,7 +5,7 @@ extension Schema {
         throw CambiumError(.unknownName, "The schema has no entity '\(name)'. \(nameList("entities", entities.map(\.name)))")
     }
 
-    /// Returns the error for an id to which no object belongs.
+    /// Returns the error for an id that no object has.
     package func missingObject(_ id: ObjectID) -> CambiumError {
         let name = "\(entity(id.root)?.name ?? "\(id.root)")/\(id.serial)"
         return CambiumError(.notFound, "Object \(name) does not exist. Use the id of an object that a query or a lookup by identity found.")

@@ -20,9 +20,9 @@ public final class Schema: Sendable {
 
     private let byName: [String: Entity]
     private let byNumber: NumberTable<Entity>
-    /// For each root, the attributes of its hierarchy.
+    /// For each root entity, the attributes of its hierarchy.
     private let attributes: [EntityNumber: NumberTable<Attribute>]
-    /// For each root, the relationships of its hierarchy.
+    /// For each root entity, the relationships of its hierarchy.
     private let relationships: [EntityNumber: NumberTable<Relationship>]
 
     package init(entities: [Entity], links: [Link], definition: SchemaDefinition) {

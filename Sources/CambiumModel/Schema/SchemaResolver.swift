@@ -84,7 +84,7 @@ struct SchemaResolver {
         return name.utf8.count > 200 ? "the \(what)'s name must have at most 200 bytes" : nil
     }
 
-    /// Whether the chain of parents of an entity ends, or is a cycle.
+    /// Whether the chain of parents of an entity ends, or leads into a cycle.
     private enum Line { case unknown, ends, isRing }
 
     private mutating func checkParents() {
