@@ -3,7 +3,7 @@ import Glibc
 
 /// The generated data with a UUID for each uid, in several orders of its lines.
 enum CloneInput: String {
-    /// The generated order, in which the lines of a tree are neighbours.
+    /// The generated order, in which the lines of a tree are neighbors.
     case ordered
     /// The data twice: after each line, a copy of the line for a second tree follows.
     case interleaved

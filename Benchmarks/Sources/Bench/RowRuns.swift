@@ -1,6 +1,6 @@
 import Cambium
 
-/// Ten runs of neighbouring rows of the imported store. Their number is one hundredth of the number of all objects.
+/// Ten runs of neighboring rows of the imported store. Together, the runs contain one hundredth of all objects.
 struct RowRuns {
     private let count: Attribute
     private let runs: [ArraySlice<ObjectID>]

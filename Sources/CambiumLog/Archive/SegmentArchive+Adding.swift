@@ -67,7 +67,7 @@ extension SegmentArchive {
     /// segments. Throws `.damaged` if the log is corrupt, and `.ioFailure` if a disk operation fails. After an error, some of the files may
     /// be in the archive. Complexity: O(bytes).
     ///
-    /// - Parameter segments: neighbouring segments, ascending.
+    /// - Parameter segments: neighboring segments, ascending.
     /// - Returns: the number of segments that the archive did not have completely, and the bytes of the files that were created.
     package func add(_ segments: [TransactionNumber], from source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)

@@ -9,7 +9,7 @@ package struct PageFileWriter {
     /// The number of bytes that this writer has written to the file of pages and to records.
     package private(set) var byteCount = 0
 
-    /// The maximum number of neighbouring chunks that are written together: 32 chunks of 64 KiB, the size of one huge page. Some kernels
+    /// The maximum number of neighboring chunks that are written together: 32 chunks of 64 KiB, the size of one huge page. Some kernels
     /// choose the size of a cached page by the offset and the length of a write. Such a kernel can cache these chunks in one huge page.
     private static let runCountMax = 32
 

@@ -79,7 +79,7 @@ extension SegmentSealer {
         try removeNow(covered)
     }
 
-    /// Removes segments, the last segment first, so that the remaining segments stay neighbours.
+    /// Removes segments, the last segment first, so that the remaining segments stay neighbors.
     func removeNow(_ covered: [TransactionNumber]) throws {
         // The name of the covering segment must be durable before the names of the covered segments are removed.
         try volume.syncDirectory(LogDirectory.name)

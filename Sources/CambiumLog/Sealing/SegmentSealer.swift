@@ -109,7 +109,7 @@ package struct SegmentSealer: Sendable {
 
     // MARK: Writing
 
-    /// Writes a segment that contains the transactions of neighbouring segments. The new file gets its final name after it is durable and
+    /// Writes a segment that contains the transactions of neighboring segments. The new file gets its final name after it is durable and
     /// has been compared with these segments.
     ///
     /// - Parameter header: the header of the new segment. Its kind and version are ignored.

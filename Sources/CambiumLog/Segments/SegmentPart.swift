@@ -2,7 +2,7 @@ import CambiumBytes
 internal import CambiumModel
 
 /// A reader of the transactions that become one sealed segment: all or some transactions of a segment, or all transactions of several
-/// neighbouring segments.
+/// neighboring segments.
 struct SegmentPart {
     private let volume: any Volume
     /// The segments that have not been opened, in reverse order.
@@ -20,7 +20,7 @@ struct SegmentPart {
     private(set) var byteCount = 0
 
     /// - Parameters:
-    ///   - segments: neighbouring segments, ascending.
+    ///   - segments: neighboring segments, ascending.
     ///   - range: the transactions that are returned.
     init(_ volume: any Volume, _ segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>) {
         self.volume = volume
