@@ -94,6 +94,24 @@ import Testing
         #expect(store.graph.name(of: note) == "Note/1")
     }
 
+    @Test func `an identity is not found by a text of the same bytes but another type`() throws {
+        let schema = try Schema {
+            EntityDefinition("Site", identity: ["address"]) { AttributeDefinition("address", .uri) }
+            EntityDefinition("Page", identity: ["digest"]) { AttributeDefinition("digest", .data) }
+        }
+        let store = try Store.inMemory(schema: schema)
+        let site = try store.write { try $0.insert("Site", ["address": .uri("x:a")]) }.result
+        let page = try store.write { try $0.insert("Page", ["digest": .data(Array("x:a".utf8))]) }.result
+        #expect(try store.graph.find("Site", identity: [.uri("x:a")]) == site)
+        #expect(try store.graph.find("Page", identity: [.data(Array("x:a".utf8))]) == page)
+        for entity in ["Site", "Page"] {
+            #expect(try store.graph.find(entity, identity: ["x:a"]) == nil)
+            #expect(try store.edit().find(entity, identity: ["x:a"]) == nil)
+            #expect(try store.write { try $0.find(entity, identity: ["x:a"]) }.result == nil)
+        }
+        #expect(try store.graph.find(Query("Site", where: "address == \"x:a\"")) == [site])
+    }
+
     @Test func `a transaction reads by names what it has written`() throws {
         try store.write { transaction in
             try transaction.set(note, "title", to: "Rome")

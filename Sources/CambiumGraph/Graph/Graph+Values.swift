@@ -56,7 +56,8 @@ extension Graph {
         reader.find(entity, identity: values, layout)
     }
 
-    /// Returns the id of the object with these identity values, or `nil` if there is no such object. See `place(_:identity:)`.
+    /// Returns the id of the object with these identity values, or `nil` if there is no such object. See `place(_:identity:)`. Complexity:
+    /// O(1) expected.
     public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         place(entity, identity: values).map(id(of:))
     }
@@ -139,8 +140,10 @@ extension Reader {
 
     /// Finds an object by an identity that consists of one attribute. The value of the attribute is not null.
     private func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
-        if case .string(let text) = value { return find(entity, identity: text, layout) }
-        guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: entity.identity[0].type) else { return nil }
+        // A URI, JSON and data are stored as bytes, too. Without the comparison of types, a string would be equal to any of them.
+        let type = entity.identity[0].type
+        if case .string(let text) = value { return type == .string ? find(entity, identity: text, layout) : nil }
+        guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: type) else { return nil }
         let row =
             switch form {
             case .fixed(let low, let high): self.row(index.table, index.layout, key: .fixed(low, high))
