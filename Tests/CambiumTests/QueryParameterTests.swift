@@ -69,6 +69,17 @@ import Testing
         #expect(code(of: { _ = try groups(by: "rank", having: "rank > 1", ["n": 1]) }) == .invalidInput)
     }
 
+    @Test func `both conditions of a count of paths may have parameters`() throws {
+        func count(_ condition: String?, _ arguments: [String: Operand], to end: String?) throws -> Value {
+            try graph.pathCount(from: Query("Note", where: condition, arguments), along: ["city", "notes"], to: end)
+        }
+        #expect(try count(nil, ["n": 2], to: "rank > $n") == .int(4))
+        #expect(try count("rank < $m", ["n": 2, "m": 2], to: "rank > $n") == .int(1))
+        #expect(try count("rank < $n", ["n": 2], to: "rank > $n") == .int(1))
+        #expect(code(of: { _ = try count("rank < $n", ["n": 2, "m": 2], to: "rank > $n") }) == .invalidInput)
+        #expect(code(of: { _ = try count(nil, [:], to: "rank > $n") }) == .invalidInput)
+    }
+
     // MARK: Groups
 
     private func groups(

@@ -9,12 +9,17 @@ extension Graph {
     /// let paths = try graph.pathCount(from: Query("Person", where: "age < 30"), along: follows, to: "city == \"Paris\"")
     /// ```
     ///
-    /// The paths are not followed one by one: their number is computed from the numbers of links. The sort keys, the limit and the offset
-    /// of the query have no effect. The result is a `DecimalNumber` if it is greater than `Int64.max`.
+    /// The paths are not followed one by one: their number is computed from the numbers of links. The sort keys, the limit, the offset and
+    /// the cursor of the query have no effect. The result is a `DecimalNumber` if it is greater than `Int64.max`.
     ///
-    /// Throws `.unknownName`, `.invalidInput` and `CancellationError` as `find(_:)` does. Throws `.limitExceeded` if the number has more
-    /// than 38 digits.
-    /// Complexity: O(objects) for two steps without a condition, otherwise O(objects + links · steps).
+    /// Throws `.unknownName`, `.invalidInput` and `CancellationError` as `find(_:)` does. Also throws `.invalidInput` if `path` is empty or
+    /// does not consist of relationships. Throws `.limitExceeded` if the number has more than 38 digits. Complexity: O(objects) for two
+    /// steps without a condition, otherwise O(objects + links · steps).
+    ///
+    /// - Parameters:
+    ///   - query: The objects at which the paths begin. Its arguments are also the values of the parameters in `condition`.
+    ///   - path: The names of the relationships, one for each step.
+    ///   - condition: The condition that the last object of a path must satisfy; `nil` for all objects.
     public func pathCount(from query: Query, along path: [String], to condition: String? = nil) throws -> Value {
         let end = try condition.map { try Condition(parsing: $0) }
         return try PathCount(query, QueryPath(path), end, text: condition, self).value()
@@ -34,7 +39,11 @@ struct PathCount: ~Copyable {
     private let hasStart: Bool
 
     init(_ query: Query, _ path: QueryPath, _ condition: Condition?, text: String?, _ graph: Graph) throws(CambiumError) {
-        let start = try QueryRun(query, graph)
+        var starts = query
+        // The query for the starts must not get arguments that only the condition on the ends uses.
+        let names = (condition?.parameterNames ?? []).subtracting(query.condition?.parameterNames ?? [])
+        starts.arguments = query.arguments.filter { !names.contains($0.key) }
+        let start = try QueryRun(starts, graph)
         let context = start.context
         let hasStart = query.condition != nil || start.table.entities.count > 1
         try path.check()
