@@ -128,6 +128,8 @@ import Testing
         #expect(try memory.graph(at: .latest).transaction.rawValue == 1 && memory.graph(at: moment(1)).transaction.rawValue == 1)
         try add(memory, 1)
         #expect(code { _ = try memory.graph(at: moment(1)) } == .invalidInput)
+        #expect(code { _ = try memory.graph(at: .time(.max)) } == .invalidInput)
+        for number in [0, 3, 1000] { #expect(code { _ = try memory.graph(at: moment(number)) } == .notFound) }
     }
 
     @Test func `a retired moment is refused, even if it was shown before`() throws {

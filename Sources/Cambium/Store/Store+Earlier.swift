@@ -10,16 +10,16 @@ extension Store {
     /// ```
     ///
     /// Writers and readers continue at the same time. Throws `.notFound` if there is no such moment, or if the transactions that lead to it
-    /// were retired, even if the graph was returned earlier. Throws `.invalidInput` for an earlier moment of a store in memory, which has
-    /// no log. Throws `.damaged` if the log up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint
-    /// or kept moment).
+    /// were retired, even if the graph was returned earlier. Throws `.invalidInput` for an earlier moment, and for any time, of a store in
+    /// memory, which has no log. Throws `.damaged` if the log up to the moment is corrupt, and `.ioFailure` if it cannot be read.
+    /// Complexity: O(log between the moment and the preceding checkpoint or kept moment); O(1) for the newest moment.
     public func graph(at point: Point) throws -> Graph {
         let newest = graph
         if point == .latest { return newest }
         var moment = try EarlierMoment(point) { newest.labels }
         if moment.number == newest.transaction { return newest }
-        guard let past else { throw CambiumError(.invalidInput, "A store in memory has no earlier moments. Use a store on disk.") }
         if let number = moment.number { try moment.check(newest.transaction, isLogRead: number > newest.transaction) }
+        guard let past else { throw CambiumError(.invalidInput, "A store in memory has no earlier moments. Use a store on disk.") }
         // Transactions after the newest graph may still be rolled back, so the replay ends before them.
         moment.number = moment.number ?? newest.transaction
         return try past.graph(at: moment)
