@@ -132,6 +132,21 @@ import Testing
     }
 
     @Test(arguments: [
+        "0001-01-01T00:00:00.000001Z", "1600-02-29T23:59:59.999999Z", "1969-12-31T23:59:59.000001Z", "2026-01-31T12:00:00.1Z",
+        "2300-01-01T00:00:00.123457Z", "9999-12-31T23:59:59.999999Z",
+    ])
+    func `a moment is read from its text to the microsecond, however far it is from 2001`(text: String) {
+        #expect(Timestamp(text)?.description == text)
+    }
+
+    @Test func `a finer fraction of a moment is rounded to a microsecond`() {
+        #expect(Timestamp("1970-01-01T01:00:00.0000014999+01:00") == Timestamp(microsecondsSince1970: 1))
+        #expect(Timestamp("1970-01-01T00:00:00.0000015Z") == Timestamp(microsecondsSince1970: 2))
+        #expect(Timestamp("1969-12-31T23:59:59.9999996Z") == Timestamp(microsecondsSince1970: 0))
+        #expect(Timestamp("2026-01-31T12:00:00.Z") == nil && Timestamp("") == nil)
+    }
+
+    @Test(arguments: [
         (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59.999999Z"), (-1_000_000, "1969-12-31T23:59:59Z"),
         (Int64.max, "294247-01-10T04:00:54.775807Z"),
     ])

@@ -13,18 +13,30 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Creates the moment that is a number of microseconds after 1970-01-01T00:00:00Z, or before it if the number is negative.
     public init(microsecondsSince1970: Int64) { self.microsecondsSince1970 = microsecondsSince1970 }
 
-    /// Creates the moment of a date, rounded to a microsecond. A date beyond the range becomes the nearest end of the range.
+    /// Creates the moment of a date, rounded to a microsecond. A date beyond the range becomes the nearest end of the range. A date that is
+    /// not a number becomes the latest moment.
     public init(_ date: Date) {
         let count = (date.timeIntervalSinceReferenceDate + Double(Self.secondsTo2001)) * 1e6
         microsecondsSince1970 = Int64(exactly: count.rounded()) ?? (count < 0 ? .min : .max)
     }
 
-    /// Parses an RFC 3339 time such as `2026-01-31T12:00:00Z`. Returns `nil` if the text is not such a time.
+    /// Parses an RFC 3339 time such as `2026-01-31T12:00:00Z`, rounded to a microsecond. Returns `nil` if the text is not such a time, or if
+    /// its year is not in the range from 1 to 9999. Complexity: O(bytes of the text).
     public init?(_ text: String) {
-        var text = text
-        guard let seconds = text.withUTF8({ DateText.seconds(UnsafeRawBufferPointer($0)) }) else { return nil }
-        microsecondsSince1970 = Int64((seconds * 1_000_000).rounded()) + Int64(Self.secondsTo2001) * 1_000_000
+        var bytes = Array(text.utf8)
+        guard bytes.withUnsafeBytes({ DateText.seconds($0) }) != nil else { return nil }
+        // A double cannot hold the microseconds of a moment that is far from 2001. So the fraction is read separately.
+        let hasFraction = bytes[Self.fractionStart] == UInt8(ascii: ".")
+        let digits = Array(bytes[(Self.fractionStart + 1)...].prefix { hasFraction && $0 >= 0x30 && $0 <= 0x39 })
+        if hasFraction { bytes.removeSubrange(Self.fractionStart...digits.count + Self.fractionStart) }
+        guard let seconds = bytes.withUnsafeBytes({ DateText.seconds($0) }) else { return nil }
+        let leading = Array(digits.prefix(7)) + [UInt8](repeating: UInt8(ascii: "0"), count: max(0, 7 - digits.count))
+        let tenths = leading.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
+        microsecondsSince1970 = (Int64(seconds) + Int64(Self.secondsTo2001)) * 1_000_000 + (tenths + 5) / 10
     }
+
+    /// The index of the byte after the seconds in a time such as `2026-01-31T12:00:00Z`.
+    private static let fractionStart = 19
 
     /// The earliest moment that a timestamp can represent.
     package static let min = Timestamp(microsecondsSince1970: .min)
@@ -38,7 +50,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         Date(timeIntervalSinceReferenceDate: Double(microsecondsSince1970) / 1e6 - Double(Self.secondsTo2001))
     }
 
-    /// The moment as RFC 3339 in UTC. The fraction of a second has as many digits as are needed, at most 6.
+    /// The moment as RFC 3339 in UTC. The fraction of a second has as many digits as are needed, at most 6. The text of a moment outside of
+    /// the years 1 to 9999 has more digits for the year, or a sign, and cannot be parsed.
     public var description: String {
         let (quotient, remainder) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
         let whole = remainder < 0 ? quotient - 1 : quotient
@@ -54,6 +67,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         return .seconds(otherSeconds - seconds) + .microseconds(otherRest - rest)
     }
 
+    /// Whether a moment is earlier than another moment.
     public static func < (left: Self, right: Self) -> Bool { left.microsecondsSince1970 < right.microsecondsSince1970 }
 
     /// Returns the moment that is later by a duration. A moment beyond the range becomes the nearest end of the range.
