@@ -104,6 +104,9 @@ import Testing
         let digits = String(repeating: "3", count: 38)
         #expect(try DecimalNumber(#require(Decimal(string: digits + "5"))) == DecimalNumber(digits.dropLast() + "4e1"))
         #expect(DecimalNumber(Decimal.nan) == nil)
+        // 39 digits and the power of ten 127: the rounded number would have the power 128.
+        #expect(DecimalNumber(Decimal.greatestFiniteMagnitude) == nil)
+        #expect(try DecimalNumber(#require(Decimal(string: digits + "E127"))) == DecimalNumber(digits + "e127"))
     }
 
     @Test func `random numbers of one scale have the order of whole numbers`() throws {

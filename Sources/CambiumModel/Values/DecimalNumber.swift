@@ -66,8 +66,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
 
     static let coefficientEnd: UInt128 = (0..<digitCountMax).reduce(UInt128(1)) { product, _ in product * 10 }
 
-    /// Parses a number in JSON syntax. Returns `nil` if the text is not a number, has more than 38 significant digits, or has a power of
-    /// ten out of range.
+    /// Parses a number in JSON syntax, with or without leading zeros. Returns `nil` if the text is not a number, has more than 38
+    /// significant digits, or has a power of ten out of range.
     package init?(_ text: some Sequence<UInt8>) {
         var scanner = DecimalScanner()
         for byte in text where !scanner.take(byte) { return nil }
@@ -75,10 +75,11 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(negative: isNegative, coefficient: coefficient, exponent: exponent)
     }
 
-    /// Parses a number in JSON syntax, such as `-12.50` or `1e3`. Returns `nil` for any other text, for more than 38 significant digits,
-    /// and for a power of ten out of range.
+    /// Parses a number in JSON syntax, such as `-12.50` or `1e3`, with or without leading zeros. Returns `nil` for any other text, for more
+    /// than 38 significant digits, and for a power of ten out of range. Complexity: O(bytes of the text).
     public init?(_ text: String) { self.init(text.utf8) }
 
+    /// Whether a number is less than another number. The comparison is exact.
     public static func < (left: Self, right: Self) -> Bool {
         if left.isNegative != right.isNegative { return left.isNegative }
         return left.isNegative ? right.hasSmallerMagnitude(than: left) : left.hasSmallerMagnitude(than: right)
