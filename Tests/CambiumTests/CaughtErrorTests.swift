@@ -47,6 +47,27 @@ import Testing
         ]
     }
 
+    @Test func `an insert that a full graph ends before its links leaves no object without links`() throws {
+        var tuning = LogTuning()
+        (tuning.chunkCountMax, tuning.checkpointsInBackground) = (256, false)
+        let store = try Store.create(
+            MemoryVolume(), schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
+        let first = try store.write { try $0.insert("Note", ["id": 0]) }.result
+        // The long text takes the last free pages, so the link after it is refused.
+        let text = String(repeating: "long ", count: 4000)
+        let error = code {
+            try store.write { transaction in
+                var number: Int64 = 1
+                while (try? transaction.insert("Note", ["id": .int(number), "title": .string(text)], links: ["related": [first]])) != nil {
+                    number += 1
+                }
+            }
+        }
+        let graph = store.graph
+        #expect(error == nil || error == .limitExceeded)
+        #expect(try graph.objects(of: "Note").dropFirst().allSatisfy { try graph.members("related", of: $0) == [first] })
+    }
+
     @Test func `a call whose error is caught leaves nothing, and the rest is committed and replayed`() throws {
         let (volume, plain) = (MemoryVolume(), try filled())
         let store = try filled(volume)

@@ -27,8 +27,9 @@ public struct WriteTransaction: ~Copyable {
     /// Whether this transaction is a dry run of an import. The store then forgets the transaction and its request even if the closure
     /// succeeds, and the import records no ops.
     var isRehearsal = false
-    /// The error of a call that saved only some of its records. If this property is set, the transaction cannot be committed.
-    var partialSave: CambiumError?
+    /// The error of a call that made only some of its changes, such as a save of records. If this property is set, the transaction cannot
+    /// be committed.
+    var partialChange: CambiumError?
     /// Reports to the references (`Ref`) to inserted records whether the transaction was committed; `nil` if no record was inserted.
     var outcome: TransactionOutcome?
     let environment: StoreEnvironment
@@ -82,8 +83,9 @@ public struct WriteTransaction: ~Copyable {
     /// ```
     ///
     /// Throws as `insert(_:_:)` does. Also throws `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does
-    /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After an error,
-    /// nothing is changed.
+    /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After one of these
+    /// errors, nothing is changed. If the graph becomes full between the insertion and a link, throws `.limitExceeded`, and the transaction
+    /// fails: each later call throws the error, and so does the commit. Complexity: O(bytes of the values + links).
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
@@ -94,7 +96,13 @@ public struct WriteTransaction: ~Copyable {
         if links.isEmpty { return try insert(entity, resolved) }
         let targets = try draft.linkTargets(links, of: entity)
         let id = try insert(entity, resolved)
-        for (relationship, target) in targets { try link(id, relationship, target) }
+        do throws(CambiumError) {
+            for (relationship, target) in targets { try link(id, relationship, target) }
+        } catch {
+            // The targets were checked, so only a lack of pages or of disk space can prevent a link. The object was already inserted.
+            partialChange = error
+            throw error
+        }
         return id
     }
 
@@ -195,7 +203,7 @@ public struct WriteTransaction: ~Copyable {
     /// Throws if the transaction can no longer be committed, because a change failed halfway or its ops cannot be written.
     func checkUsable() throws(CambiumError) {
         try draft.checkUsable()
-        if let partialSave { throw partialSave }
+        if let partialChange { throw partialChange }
         try ops.check()
     }
 

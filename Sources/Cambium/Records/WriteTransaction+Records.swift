@@ -40,7 +40,7 @@ extension WriteTransaction {
         let mayHaveChanged = isHook && writer.target.hasChanged
         self = writer.takeTarget().takeTransaction()
         if case .failure(let error) = outcome, mayHaveChanged || ops.opCount != opCount {
-            partialSave =
+            partialChange =
                 (error as? CambiumError)
                 ?? CambiumError(
                     .invalidInput, "A record was changed only in part: \(error). Correct the cause, and repeat the transaction.",
