@@ -15,10 +15,14 @@ public indirect enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([Member])
 
+    /// A key of an object and its value.
     public struct Member: Hashable, Sendable {
+        /// The key.
         public let key: String
+        /// The value.
         public let value: JSONValue
 
+        /// Creates a member.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value

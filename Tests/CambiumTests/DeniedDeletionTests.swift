@@ -37,6 +37,29 @@ import Testing
 
     private func id(_ text: String, _ store: Store) throws -> ObjectID { try #require(store.schema.id(text)).id }
 
+    @Test func `a deletion without action leaves members without their mandatory object`() throws {
+        let schema = try Schema {
+            EntityDefinition("Customer") {
+                AttributeDefinition("name", .string)
+                RelationshipDefinition("notes", to: "Note", .toMany, inverse: "customer", onDelete: .noAction)
+            }
+            EntityDefinition("Note") {
+                AttributeDefinition("text", .string)
+                RelationshipDefinition("customer", to: "Customer", inverse: "notes", min: 1)
+            }
+        }
+        let store = try Store.inMemory(schema: schema)
+        let (customer, note) = try store.write { transaction in
+            let customer = try transaction.insert("Customer", ["name": "Ada"])
+            return (customer, try transaction.insert("Note", ["text": "x"], links: ["customer": [customer]]))
+        }.result
+        try store.write { try $0.delete(customer) }
+        #expect(try store.graph.members("customer", of: note) == [])
+        let other = try store.write { try $0.insert("Customer", ["name": "Bob"]) }.result
+        try store.write { try $0.link(note, "customer", other) }
+        #expect(throws: CambiumError.self) { try store.write { try $0.unlink(note, "customer", other) } }
+    }
+
     @Test func `a denied deletion is reported first, and its consequences are counted`() throws {
         let store = try Self.store(orders: 1843)
         let customer = try id("Customer/1", store)

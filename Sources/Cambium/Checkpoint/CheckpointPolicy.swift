@@ -20,6 +20,7 @@ public struct CheckpointPolicy: Sendable, Hashable {
     /// stores all pages.
     public var compression: Compression
 
+    /// The form in which a checkpoint stores pages.
     public enum Compression: Sendable, Hashable {
         /// Pages are stored as they are in memory. They are mapped from the file.
         case none

@@ -11,6 +11,7 @@ public struct CloneSummary: Sendable {
     /// The number of objects by concrete entity, in the order of the entity numbers; each number is at least 1.
     public let counts: [(entity: Entity, count: Int)]
 
+    /// The number of all objects that are copied. Complexity: O(entities in `counts`).
     public var objectCount: Int { counts.reduce(0) { $0 + $1.count } }
 
     /// Summarizes a clone from its op in the log.
@@ -28,12 +29,13 @@ public struct CloneSummary: Sendable {
 /// if let copy = clone.copy(of: item) { print(clone.root, copy) }
 /// ```
 public struct Clone: Sendable {
-    /// The copies of the requested objects, in the order of the request.
+    /// The copies of the requested objects, in the order of the request. An object that was requested twice was copied once.
     public let roots: [ObjectID]
+    /// The number of objects that were copied, by entity.
     public let summary: CloneSummary
     package let map: CloneMap
 
-    /// The copy of the first requested object.
+    /// The copy of the first requested object. A clone always has at least one.
     public var root: ObjectID { roots[0] }
 
     /// Returns the copy of an object, or `nil` if the object was not copied. Complexity: O(log objects).
@@ -46,7 +48,9 @@ public struct Clone: Sendable {
 }
 
 extension Graph {
-    /// Returns how many objects a clone would copy now. Throws the errors that the clone would throw. Docs/CLONE.md has the rules.
+    /// Returns how many objects a clone would copy now. Docs/CLONE.md has the rules.
+    ///
+    /// Throws the errors that `WriteTransaction.clone(_:_:)` would throw. Complexity: O(objects that the clone would copy and their links).
     ///
     /// ```swift
     /// print(try store.graph.previewClone(of: [note]).objectCount)
@@ -66,10 +70,11 @@ extension WriteTransaction {
     /// print(clone.root, clone.summary.objectCount)
     /// ```
     ///
-    /// Throws `.notFound` for a missing object, `.unknownName` if the request contains an unknown name, and `.invalidInput` if the rules do
-    /// not allow the request. Throws `.limitExceeded` if there are more objects than the request allows. Throws `.ruleViolated` if an
-    /// attribute takes its value from a parent that the object does not have, or if a unique set would be repeated. Violations that depend
-    /// on values, such as two copies with the same unique value, are reported at the end of the transaction.
+    /// Throws `.notFound` for a missing object, and `.unknownName` if the request contains an unknown name. Throws `.invalidInput` for no
+    /// objects, and if the rules do not allow the request. Throws `.limitExceeded` for more than 65,536 roots, for more objects than the
+    /// request allows, and if the graph cannot hold the copies. Throws `.ruleViolated` if a value is not allowed, or if a unique set would
+    /// be repeated. Also throws `.ruleViolated` if an attribute takes its value from a parent that the object does not have. Violations
+    /// that depend on values, such as two copies with the same unique value, are reported at the end of the transaction.
     ///
     /// Complexity: O(objects that are copied and their links).
     public mutating func clone(_ ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> Clone {
@@ -88,7 +93,7 @@ extension WriteTransaction {
         return Clone(roots: roots, summary: summary, map: map)
     }
 
-    /// Copies one object with everything that it owns, as `clone(_:_:)` does.
+    /// Copies one object with everything that it owns, as `clone(_:_:)` does. Throws the same errors.
     public mutating func clone(_ id: ObjectID, _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> Clone {
         try clone([id], request)
     }

@@ -10,7 +10,8 @@ extension WriteTransaction {
     ///
     /// Throws `.notFound` for a missing object. Throws `.invalidInput` for a relationship that the object's entity does not have, and for a
     /// target that the relationship cannot hold. Also throws `.invalidInput` for an index that is negative or greater than the number of
-    /// members. After an error, nothing is changed.
+    /// members. Throws `.limitExceeded` if the graph is full. After an error, nothing is changed. Complexity: O(1) expected, or O(log
+    /// members) for an ordered relationship.
     public mutating func link(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
     ) throws(CambiumError) {

@@ -13,16 +13,18 @@ extension WriteTransaction {
         }
     }
 
-    /// Returns the ids of the objects to which a relationship of object `id` leads, in the order of the relationship.
+    /// Returns the ids of the objects to which a relationship of object `id` leads: in the order of the relationship if it has one,
+    /// otherwise ascending.
     ///
     /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no relationship of this name.
+    /// Complexity: O(members), and O(members x log members) for an unordered relationship.
     public borrowing func members(_ relationship: String, of id: ObjectID) throws(CambiumError) -> [ObjectID] {
         let relationship = try entity(of: id).requiredRelationship(relationship)
         return members(relationship, of: id) ?? []
     }
 
     /// Returns the id of the object with these identity values, or `nil` if there is no such object. Throws `.unknownName` if there is no
-    /// such entity.
+    /// such entity. Complexity: O(1) expected.
     public borrowing func find(_ entity: String, identity values: [Value]) throws(CambiumError) -> ObjectID? {
         find(try schema.required(entity), identity: values)
     }

@@ -49,15 +49,17 @@ public struct WriteTransaction: ~Copyable {
 
     consuming func takeDraft() -> Draft { draft }
 
+    /// The schema of the graph. Inside the closure of a migration, the new schema.
     public var schema: Schema { draft.schema }
 
     // MARK: Objects
 
     /// Inserts an object. Attributes without a value get their defaults.
     ///
-    /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, or a value of the wrong type.
-    /// Throws `.ruleViolated` for a value that the attribute does not allow, and `.limitExceeded` if the hierarchy has used all serials
-    /// (the numbers in object ids).
+    /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, a derived attribute, or a value
+    /// of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. Throws `.limitExceeded` if the graph is
+    /// full, or if the hierarchy has used all serials (the numbers in object ids). After an error, nothing is changed. Complexity: O(bytes
+    /// of the values).
     public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
         let entity = try schema.current(entity)
         guard !entity.isAbstract else {
@@ -84,8 +86,8 @@ public struct WriteTransaction: ~Copyable {
     ///
     /// Throws as `insert(_:_:)` does. Also throws `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does
     /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After one of these
-    /// errors, nothing is changed. If the graph becomes full between the insertion and a link, throws `.limitExceeded`, and the transaction
-    /// fails: each later call throws the error, and so does the commit. Complexity: O(bytes of the values + links).
+    /// errors, nothing is changed. The graph may become full between the insertion and a link. Then the call throws `.limitExceeded`, and
+    /// the transaction fails: each later call throws the error, and so does the commit. Complexity: O(bytes of the values + links).
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
@@ -108,9 +110,9 @@ public struct WriteTransaction: ~Copyable {
 
     /// Changes an attribute. Setting the current value does not count as a change.
     ///
-    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that the object's entity does not have, and for a
-    /// value of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
-    /// Complexity: O(bytes of the value).
+    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that the object's entity does not have, for a
+    /// derived attribute, and for a value of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow, and
+    /// `.limitExceeded` if the graph is full. After an error, nothing is changed. Complexity: O(bytes of the value).
     public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
         try set(id, [(attribute, value)])
     }
@@ -121,7 +123,8 @@ public struct WriteTransaction: ~Copyable {
         try set(id, try entity(of: id).requiredAttribute(attribute), to: value)
     }
 
-    /// Changes several attributes of an object in one op. Throws as `set(_:_:to:)` does; in that case, no attribute is changed.
+    /// Changes several attributes of an object in one op. Throws as `set(_:_:to:)` does; in that case, no attribute is changed. Complexity:
+    /// O(bytes of the values).
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw schema.missingObject(id) }
         var areCurrent = true
@@ -151,7 +154,7 @@ public struct WriteTransaction: ~Copyable {
     /// nothing is changed. Complexity: O(deleted objects and their links).
     public mutating func delete(_ ids: ObjectID...) throws(CambiumError) { try delete(ids) }
 
-    /// Deletes an array of objects, as `delete(_:)` with single objects does.
+    /// Deletes an array of objects, as `delete(_:)` with single objects does. Throws the same errors. Does nothing if the array is empty.
     public mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
         for id in ids { _ = try entity(of: id) }
         if !ids.isEmpty { try record(.delete(ids)) }
@@ -159,15 +162,18 @@ public struct WriteTransaction: ~Copyable {
 
     // MARK: Reading what was written
 
-    /// Returns whether the transaction has an object with this id.
+    /// Returns whether the transaction has an object with this id. Complexity: O(log serials).
     public borrowing func contains(_ id: ObjectID) -> Bool { draft.contains(id) }
 
     /// The value of an attribute of an object, including the changes of the transaction. The value is `.null` if the object's entity does
-    /// not have the attribute, and `nil` if there is no such object.
+    /// not have the attribute, and `nil` if there is no such object. Complexity: O(log serials + bytes of the value); for a derived
+    /// attribute, also O(members that are read).
     public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { draft.value(of: attribute, of: id) }
 
-    /// Returns the ids of the objects to which a relationship of an object leads, including the changes of the transaction. Returns `nil`
-    /// if there is no object `id`, and no ids if the object's entity does not have the relationship.
+    /// Returns the ids of the objects to which a relationship of an object leads, including the changes of the transaction. The ids have
+    /// the order of the relationship if it has one; otherwise, they are ascending. Returns `nil` if there is no object `id`, and no ids if
+    /// the object's entity does not have the relationship. Complexity: O(members), and O(members x log members) for an unordered
+    /// relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         draft.members(relationship, of: id)
     }
@@ -177,7 +183,10 @@ public struct WriteTransaction: ~Copyable {
         draft.find(entity, identity: text)
     }
 
-    /// Returns the id of the object with these identity values, or `nil` if there is no such object.
+    /// Returns the id of the object with these identity values, in the order of `entity.identity`. Returns `nil` if there is no such
+    /// object, or if a value is not of its attribute's type.
+    ///
+    /// If several objects have the values, which the commit would refuse, returns one of them. Complexity: O(1) expected.
     public borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         draft.find(entity, identity: values)
     }

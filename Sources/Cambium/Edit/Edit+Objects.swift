@@ -122,7 +122,7 @@ extension Edit {
     /// links).
     public mutating func delete(_ ids: ObjectID...) throws(CambiumError) { try delete(ids) }
 
-    /// Deletes an array of objects, as `delete(_:)` with single objects does.
+    /// Deletes an array of objects, as `delete(_:)` with single objects does. Throws the same errors. Does nothing if the array is empty.
     public mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
         for id in ids { _ = try requiredEntity(of: id) }
         if ids.isEmpty { return }

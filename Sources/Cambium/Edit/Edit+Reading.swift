@@ -59,11 +59,11 @@ extension Edit {
     /// Returns whether the edit has an object with this id. Complexity: O(log serials).
     public func contains(_ id: ObjectID) -> Bool { liveEntity(of: id) != nil }
 
-    /// Returns the concrete entity of an object, or `nil` if there is no such object.
+    /// Returns the concrete entity of an object, or `nil` if there is no such object. Complexity: O(log serials).
     public func entity(of id: ObjectID) -> Entity? { liveEntity(of: id) }
 
     /// Returns the name of an object, such as `Note/42`, or `Note/+1` for the first object that the edit inserted. Returns `nil` if there
-    /// is no such object.
+    /// is no such object. Complexity: O(log serials).
     public func name(of id: ObjectID) -> String? { contains(id) ? text(of: id) : nil }
 
     package func objects(of entity: Entity) -> [ObjectID] {

@@ -55,6 +55,7 @@ public struct Edit: Sendable {
         reads = other.reads.map { EditReads($0.places) }
     }
 
+    /// The schema of the base graph.
     public var schema: Schema { base.schema }
 
     /// Whether the edit changes nothing. Complexity: O(objects that the edit has touched).
@@ -97,6 +98,8 @@ public struct Edit: Sendable {
     ///     try edit.set(note, "rating", to: 4.5)
     /// }
     /// ```
+    ///
+    /// Throws the errors of `body`. Complexity: that of `body`.
     public mutating func group<Result, Failure: Error>(_ body: (inout Edit) throws(Failure) -> Result) throws(Failure) -> Result {
         let mark = history.begin()
         do throws(Failure) {

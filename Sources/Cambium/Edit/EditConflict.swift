@@ -32,10 +32,13 @@ public struct EditConflict: Sendable, CustomStringConvertible {
         case read
     }
 
+    /// The object of the conflict.
     public let id: ObjectID
     /// The entity of the object in the graph on which the edit builds.
     public let entity: Entity
+    /// The part of the object that the conflict concerns.
     public let subject: Subject
+    /// The way in which the edit uses the subject.
     public let use: Use
     /// The state in the graph on which the edit builds.
     public let base: State

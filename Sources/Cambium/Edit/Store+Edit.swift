@@ -47,6 +47,9 @@ extension Store {
     ///
     /// An actor can change its edit during the commit. Changes that are made in that time are not part of the commit, and still belong to
     /// the old base.
+    ///
+    /// Throws the same errors as the blocking `commit`. Also throws `CancellationError` if the task is cancelled before the transaction
+    /// begins. Complexity: that of the blocking `commit`.
     @discardableResult
     public func commit(
         _ edit: Edit, policy: EditPolicy = .error, author: Author = Author(), durability: Durability? = nil

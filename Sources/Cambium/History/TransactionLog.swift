@@ -17,6 +17,7 @@ public struct TransactionLog {
 
     /// A transaction and its size in the log.
     public struct Entry: Sendable {
+        /// The number of the transaction.
         public let number: TransactionNumber
         package let metadata: TransactionMetadata
         /// The number of bytes that the transaction takes in the log.
@@ -54,15 +55,17 @@ public struct TransactionLog {
         }
     }
 
-    /// Opens the log of a store. Throws `.notFound` if there is no store, `.damaged` if its settings cannot be read.
+    /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings are corrupt. Throws
+    /// `.unsupportedFormat` if a newer version wrote the store, and `.ioFailure` if a file cannot be read. Complexity: O(1).
     public init(of path: String) throws(CambiumError) { try self.init(SystemVolume(fixed: path)) }
 
     package init(_ volume: any Volume) throws(CambiumError) { reader = try LogReader(volume) }
 
     /// Calls `body` with each transaction whose number is `first` or greater, in order.
     ///
-    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Also throws the
-    /// errors of `body`.
+    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Throws
+    /// `.notFound` if the log has no transaction, and `.ioFailure` if it cannot be read. Also throws the errors of `body`. Does not call
+    /// `body` if there is no transaction `first` yet. Complexity: O(log).
     public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {
         try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }.requireTransaction(in: reader.volume)
     }
@@ -71,7 +74,7 @@ public struct TransactionLog {
     /// commits.
     ///
     /// A new transaction is passed to `body` once it is durable and this process sees it. The call returns when `body` returns `false`. The
-    /// thread sleeps between two reads of the log. Throws as `forEach` does.
+    /// thread sleeps between two reads of the log. Throws as `forEach` does. Complexity: O(log).
     ///
     /// - Parameters:
     ///   - first: The number of the first transaction to pass to `body`.

@@ -13,11 +13,13 @@ public struct Verification: Sendable {
     /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption; `findings` reports such a
     /// transaction.
     public private(set) var isSound = true
+    /// The number of transactions that verify.
     public private(set) var transactionCount = 0
     /// The root of the Merkle tree over all transactions, 64 hexadecimal digits (RFC 6962).
     public private(set) var root = ""
     /// The digest of the graph that results from the log; `nil` if the log cannot be replayed.
     public private(set) var digest: GraphDigest?
+    /// The findings as sentences; empty if there are none.
     public private(set) var findings: [String] = []
     /// The number of bytes of the log that were read.
     package private(set) var logByteCount = 0

@@ -7,7 +7,8 @@ extension Store {
     /// disk.
     ///
     /// If the task is cancelled, the call throws `CancellationError`, and nothing was imported except earlier batches. If the import is
-    /// already being written to the log, it completes.
+    /// already being written to the log, it completes. Throws `.limitExceeded` if the operating system has no thread left. Otherwise throws
+    /// as the blocking `importRows` does.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
@@ -39,7 +40,8 @@ extension Store {
     /// the import into several transactions. If there are no hooks, a batch of at most 512 rows is read before its transaction begins.
     ///
     /// An error of the sequence ends the import, and so does the cancellation of the task. In both cases nothing was imported, except
-    /// earlier batches.
+    /// earlier batches. Throws the error of the sequence or of a value that cannot be encoded, `CancellationError`, or the errors of the
+    /// blocking `importRows`. Complexity: O(bytes of the rows).
     ///
     /// ```swift
     /// let report = try await store.importRows(person, rows: feed.people)
@@ -57,7 +59,7 @@ extension Store {
     }
 
     /// Imports the bytes of a sequence of pieces, such as the body of a request. The pieces may end anywhere. Otherwise, this method works
-    /// like the import of rows.
+    /// like the import of rows. Throws the same errors. Complexity: O(bytes).
     public func importRows<Pieces: AsyncSequence & Sendable>(
         _ entity: Entity, bytes: Pieces, format: ImportSource.Format = .json, _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()

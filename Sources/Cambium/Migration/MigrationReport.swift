@@ -9,7 +9,9 @@ public import CambiumModel
 /// if !preview.isRefused { try store.migrate(to: definition, Author(actor: "deploy")) }
 /// ```
 public struct MigrationReport: Sendable {
+    /// The way in which a migration handles a change.
     public enum Handling: String, Sendable {
+        /// The migration makes the change without a closure.
         case automatic
         /// The property begins empty, and the program's closure fills it.
         case program
@@ -17,8 +19,11 @@ public struct MigrationReport: Sendable {
         case refused
     }
 
+    /// A change to the schema, and its effect on the objects of the store.
     public struct Entry: Sendable {
+        /// The change to the schema.
         public let change: SchemaChange
+        /// The way in which the migration handles the change.
         public let handling: Handling
         /// The number of objects that get another value or another kind of link because of the change.
         public let objectCount: Int

@@ -35,6 +35,9 @@ extension Store {
     /// }
     /// ```
     ///
+    /// Throws as `migrate(to:_:)` does, except for the changes that need a closure. Also throws the errors of `body`. After an error,
+    /// nothing is changed. Complexity: as `migrate(to:_:)`, and that of `body`.
+    ///
     /// - Parameters:
     ///   - definition: The whole new schema.
     ///   - author: The author of the transaction.

@@ -1,7 +1,8 @@
 public import CambiumJSON
 
 extension ImportHooks {
-    /// Creates hooks for the rows of a record's entity. `finish` gets the object as a ref to the record.
+    /// Creates hooks for the rows of a record's entity. `finish` gets the object as a ref to the record. If a hook throws, the row cannot
+    /// be imported.
     ///
     /// ```swift
     /// let hooks = ImportHooks(Note.self) { transaction, note, row in

@@ -16,7 +16,8 @@ extension Graph {
     /// Reads all records of a query's answer. Returns the records that can be read, and an error for each record that cannot hold a value
     /// of its object.
     ///
-    /// Throws as `find(_:)` does. Also throws `.unknownName` if the record does not fit the store's schema.
+    /// Throws as `find(_:)` does. Also throws `.unknownName` if the record does not fit the store's schema. Complexity: as
+    /// `fetch(_:where:)`.
     public func collect<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> (records: [Record], errors: [any Error]) {
         try collect(query, nil)
     }
@@ -57,7 +58,8 @@ extension Graph {
     // MARK: Aggregates
 
     /// Returns the sum of a property of the records in a query's answer; 0 if there are no values. Throws as `aggregate(_:_:)` does. Also
-    /// throws `.limitExceeded` if a query with a limit or an offset has more than 65,536 records in its answer.
+    /// throws `.limitExceeded` if a query with a limit or an offset has more than 65,536 records in its answer. Complexity: as
+    /// `aggregate(_:_:)`.
     public func sum<Record: EntityRecord, V: PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
     ) throws -> Value { try aggregate(.sum, keyPath, query) }

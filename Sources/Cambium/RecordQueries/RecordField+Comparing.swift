@@ -5,14 +5,18 @@ private func compare(_ left: Operand, _ relation: Comparison.Relation, _ right: 
 }
 
 extension RecordField where V: AttributeValue {
+    /// Whether the value equals a constant.
     public static func == (left: Self, right: V) -> Condition { compare(left.operand, .equal, .value(right.attributeValue)) }
+    /// Whether the value differs from a constant. True of null.
     public static func != (left: Self, right: V) -> Condition { compare(left.operand, .notEqual, .value(right.attributeValue)) }
 }
 
 extension RecordField {
+    /// Whether the value equals a constant. Null equals `nil`.
     public static func == <W: AttributeValue>(left: Self, right: W?) -> Condition where V == W? {
         compare(left.operand, .equal, .value(right?.attributeValue ?? .null))
     }
+    /// Whether the value differs from a constant. Null differs from every constant except `nil`.
     public static func != <W: AttributeValue>(left: Self, right: W?) -> Condition where V == W? {
         compare(left.operand, .notEqual, .value(right?.attributeValue ?? .null))
     }
@@ -54,6 +58,7 @@ extension RecordField where V.ComparedValue: AttributeValue {
 extension RecordField where V: LinkedValue {
     /// Whether the relationship leads to the object that a ref names.
     public static func == (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .equal, .object(right.id)) }
+    /// Whether the relationship leads to no object, or to an object other than the one that a ref names.
     public static func != (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .notEqual, .object(right.id)) }
 
     /// Whether the relationship leads to an object that one of the refs names.
@@ -77,9 +82,11 @@ extension RecordField where V.ComparedValue == String {
     public func contains(_ text: String, _ folding: Folding = []) -> Condition {
         compare(operand, .contains, .value(.string(text)), folding)
     }
+    /// Whether the text begins with another text.
     public func hasPrefix(_ text: String, _ folding: Folding = []) -> Condition {
         compare(operand, .beginsWith, .value(.string(text)), folding)
     }
+    /// Whether the text ends with another text.
     public func hasSuffix(_ text: String, _ folding: Folding = []) -> Condition {
         compare(operand, .endsWith, .value(.string(text)), folding)
     }
@@ -89,7 +96,8 @@ extension RecordField where V.ComparedValue == String {
     public func isLike(_ pattern: String, _ folding: Folding = []) -> Condition {
         compare(operand, .like, .value(.string(pattern)), folding)
     }
-    /// Whether the text as a whole matches a regular expression in RE2 syntax.
+    /// Whether the text as a whole matches a regular expression in RE2 syntax. A query with a pattern that is not valid throws
+    /// `.invalidInput`.
     public func matches(_ pattern: String, _ folding: Folding = []) -> Condition {
         compare(operand, .matches, .value(.string(pattern)), folding)
     }
@@ -98,8 +106,11 @@ extension RecordField where V.ComparedValue == String {
 // MARK: Logic
 
 extension Condition {
+    /// Whether both conditions are true.
     public static func && (left: Condition, right: Condition) -> Condition { .and(left.parts(of: true) + right.parts(of: true)) }
+    /// Whether at least one of the conditions is true.
     public static func || (left: Condition, right: Condition) -> Condition { .or(left.parts(of: false) + right.parts(of: false)) }
+    /// Whether the condition is false.
     public static prefix func ! (condition: Condition) -> Condition { .not(condition) }
 
     /// Returns the parts of an `and` (if `isConjunction` is true) or of an `or`, or the condition itself if it has another form. So a long

@@ -7,8 +7,11 @@
 /// }
 /// ```
 public struct EditConflictValues<V: Sendable>: Sendable {
+    /// The value in the graph on which the edit builds.
     public let base: V
+    /// The value in the edit.
     public let mine: V
+    /// The value in the graph with which the edit was compared.
     public let theirs: V
 }
 

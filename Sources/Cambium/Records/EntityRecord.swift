@@ -43,6 +43,7 @@ public protocol EntityRecord: RelatedValue, ArrayElement where Record == Self {
 
 extension EntityRecord {
     /// Writes each property that `recordSchema` lists, by its key path. A method that writes the properties directly takes less time.
+    /// Throws as `RecordWriter.write(_:_:)` does.
     public mutating func write(to row: inout RecordWriter) throws {
         for (index, property) in Self.recordSchema.properties.enumerated() { try property.write(&self, index, &row) }
     }

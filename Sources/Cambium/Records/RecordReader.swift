@@ -101,6 +101,8 @@ public struct RecordReader: ~Copyable {
     public mutating func read<V: PropertyValue>(_ property: Int) throws -> V { try V(property: property, of: &self) }
 
     /// Returns a value of any Codable type from an attribute of type `json`.
+    ///
+    /// Throws `.unexpectedValue` if the type cannot be decoded from the text. Complexity: O(bytes of the text).
     public mutating func readJSON<V: Codable & Sendable>(_ property: Int) throws -> V {
         let value = isNull(property) == true ? Value.null : try value(property)
         do { return try JSONText.decode(V.self, value) } catch { throw mismatch(property, value, error) }

@@ -103,6 +103,9 @@ public struct RecordWriter: ~Copyable {
     }
 
     /// Writes a value of any Codable type to an attribute of type `json`.
+    ///
+    /// Throws `.invalidInput` if the value cannot be encoded, and `.ruleViolated` if the attribute does not allow it. Complexity: O(bytes
+    /// of the text).
     public mutating func writeJSON<V: Codable & Sendable>(_ property: Int, _ value: V) throws {
         guard wantsAttributes else { return }
         do {

@@ -12,6 +12,7 @@
 ///
 /// Two refs are equal if they refer to the same object of the same store.
 public struct Ref<Record: EntityRecord>: Sendable {
+    /// The id of the object. It is provisional if an edit inserted the object and was not committed yet.
     public let id: ObjectID
     let origin: RefOrigin
 

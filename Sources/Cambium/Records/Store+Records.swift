@@ -18,7 +18,8 @@ extension Store {
         return receipt
     }
 
-    /// Does the same as the blocking `save`, for tasks: returns the record with its ref.
+    /// Does the same as the blocking `save`, for tasks: returns the record with its ref. Throws as the asynchronous `write` and as
+    /// `WriteTransaction.save(_:)` do.
     public func save<Record: EntityRecord>(_ record: Record, _ author: Author = Author()) async throws -> Record {
         try await write(author) { transaction in
             var saved = record
@@ -27,7 +28,8 @@ extension Store {
         }.result
     }
 
-    /// Does the same as the blocking `save`, for tasks: returns the records with their refs.
+    /// Does the same as the blocking `save`, for tasks: returns the records with their refs. Throws as the asynchronous `write` and as
+    /// `WriteTransaction.save(_:)` do.
     public func save<Record: EntityRecord>(_ records: [Record], _ author: Author = Author()) async throws -> [Record] {
         try await write(author) { transaction in
             var saved = records

@@ -10,14 +10,16 @@ import CambiumModel
 /// print(yesterday.graph.transaction, yesterday.graph.objectCount)
 /// ```
 public struct ReadOnlyStore: Sendable {
+    /// The graph of the moment.
     public let graph: Graph
     /// The findings of reading the log up to the moment of `graph`. The later part of the log was not read.
     public let recovery: RecoveryReport
 
     /// Reads a store from its newest checkpoint that is not later than `point`, and from the log between the checkpoint and `point`.
     ///
-    /// Throws `.notFound` if there is no store or no such moment, and `.damaged` if the log up to the moment is corrupt. Complexity: O(log
-    /// between the checkpoint and the moment).
+    /// Throws `.notFound` if there is no store or no such moment, and `.damaged` if the log up to the moment is corrupt. Throws
+    /// `.ioFailure` if a file cannot be read, and `.unsupportedFormat` if a newer version wrote the store. Complexity: O(log between the
+    /// checkpoint and the moment).
     ///
     /// - Parameters:
     ///   - path: The directory of the store.

@@ -22,7 +22,8 @@ extension Store {
 
     /// Sets the policy for later checkpoints, and writes it to `store.json`.
     ///
-    /// Throws `.invalidInput` for a policy that is not valid, and for a store in memory. Throws `.ioFailure` if a disk operation fails.
+    /// Throws `.invalidInput` for a policy that is not valid, and for a store in memory. Throws `.ioFailure` if a disk operation fails, and
+    /// `.misuse` inside the closure of a write. After an error, the policy is unchanged.
     public func setCheckpointPolicy(_ policy: CheckpointPolicy) throws {
         try policy.check()
         try writer.checkOutsideOfWrites("setCheckpointPolicy")

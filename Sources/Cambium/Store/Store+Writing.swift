@@ -20,9 +20,9 @@ extension Store {
     ///   - body: Changes the transaction that it receives.
     /// - Throws: the errors of `body`. Throws `.repeated`, with a `RepeatedRequest`, if the author's request was applied earlier, and
     ///   `.conflict` if a different request with the same id was applied. In both cases, `body` is not called. Throws `.ruleViolated` if
-    ///   rules of the schema are broken, and `.invalidInput` for a weaker durability than that of the store. Throws `.ioFailure` or
-    ///   `.notWritable` if the log cannot be written, and `.outcomeUnknown` as described above. Throws `.misuse` inside the closure of
-    ///   another write of the store.
+    ///   rules of the schema are broken, and `.invalidInput` for a weaker durability than that of the store. Throws `.limitExceeded` if a
+    ///   text of the author is too long. Throws `.ioFailure` or `.notWritable` if the log cannot be written, and `.outcomeUnknown` as
+    ///   described above. Throws `.misuse` inside the closure of another write of the store.
     @discardableResult
     @inlinable
     public func write<Result>(
@@ -47,7 +47,7 @@ extension Store {
     /// disk, except for a request that was applied earlier. Transactions that arrive during a sync share the next sync.
     ///
     /// If the task is cancelled before `body` begins, `body` is not called, and the call throws `CancellationError`. A transaction that has
-    /// begun is finished.
+    /// begun is finished. Otherwise throws as the blocking `write` does.
     @discardableResult
     public func write<Result: Sendable>(
         _ author: Author = Author(), durability: Durability? = nil,

@@ -57,6 +57,7 @@ public final class Store: Sendable {
     /// The newest graph that is as durable as the store promises. Complexity: O(1); never waits for a writer or for the disk.
     public var graph: Graph { writer.graph }
 
+    /// The schema of the newest graph. Complexity: O(1).
     public var schema: Schema { graph.schema }
 
     // MARK: Memory

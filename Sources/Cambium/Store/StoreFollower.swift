@@ -43,8 +43,8 @@ public final class StoreFollower: @unchecked Sendable {
     /// Reads a store from its newest checkpoint, and from the log after that checkpoint. The log may end with bytes that do not verify.
     /// They are left to the next call to `advance`, because the writer may be writing them.
     ///
-    /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Complexity: O(log after the
-    /// checkpoint).
+    /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Throws `.ioFailure` if a file
+    /// cannot be read, and `.unsupportedFormat` if a newer version wrote the store. Complexity: O(log after the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(fixed: path)) }
 
     /// - Parameter tuning: determines the maximum size of a checkpoint that is checked completely before the follower moves to it.
@@ -176,7 +176,8 @@ public final class StoreFollower: @unchecked Sendable {
     /// Returns a stream of the current graph and of newer graphs, once the follower sees them. A slow consumer receives only the newest
     /// graph. The stream ends when the task is cancelled. A follower may have several streams, and each of them gets the newest graph.
     ///
-    /// A dedicated thread reads the log, so that no thread of a task waits for the disk. The thread ends with the stream.
+    /// A dedicated thread reads the log, so that no thread of a task waits for the disk. The thread ends with the stream. If `advance`
+    /// throws, the stream throws the same error and ends. It throws `.ioFailure` if the operating system has no thread left.
     ///
     /// - Parameter interval: the time between two reads of the log.
     public func graphs(every interval: Duration = .milliseconds(50)) -> AsyncThrowingStream<Graph, any Error> {

@@ -8,7 +8,9 @@ public import CambiumModel
 /// print(march.objectCount, second.objectCount)
 /// ```
 public enum Point: Sendable, Hashable {
+    /// The newest transaction.
     case latest
+    /// The transaction with this number.
     case transaction(TransactionNumber)
     /// The last transaction that is not later than a time.
     case time(Timestamp)

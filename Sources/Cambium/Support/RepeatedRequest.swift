@@ -10,6 +10,7 @@ public import CambiumModel
 /// }
 /// ```
 public struct RepeatedRequest: Error, Sendable {
+    /// The id of the request.
     public let request: String
     /// The transaction that applied the request. It is as durable as the store promises.
     public let transaction: TransactionNumber

@@ -32,7 +32,9 @@ public struct StoreMetrics: Sendable, Hashable {
 
     /// A period in which the writer's lock was held for one purpose.
     public struct Hold: Sendable, Hashable {
+        /// The purpose for which the lock was held.
         public let use: LockUse
+        /// The time for which the lock was held.
         public let duration: Duration
     }
 

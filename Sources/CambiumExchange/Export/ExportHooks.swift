@@ -8,6 +8,7 @@ public import CambiumModel
 /// let hooks = ExportHooks { graph, id, row in row["internal"] == .bool(true) ? .leaveOut : .write }
 /// ```
 public struct ExportHooks: Sendable {
+    /// Whether the export writes a row.
     public enum Decision: Sendable { case write, leaveOut }
 
     /// The hook that is called for each row, but not for objects that are nested in a row. The export does not check the changed row, so

@@ -5,6 +5,7 @@
 /// options.references = .identity  // An import of another store can read these.
 /// ```
 public struct ExportOptions: Sendable, Hashable {
+    /// The format of the bytes.
     public enum Format: String, Sendable, CaseIterable {
         /// JSON Lines: one object per line.
         case lines
@@ -23,7 +24,9 @@ public struct ExportOptions: Sendable, Hashable {
         case identity
     }
 
+    /// The part of each object that an export writes.
     public enum Content: String, Sendable, CaseIterable {
+        /// The attributes and relationships of each object.
         case objects
         /// Only the id or the identity of each object.
         case names
@@ -37,15 +40,22 @@ public struct ExportOptions: Sendable, Hashable {
     /// With a mapping, the form of a path: nested objects, or one key that contains the whole path.
     public enum KeyPaths: String, Sendable, CaseIterable { case nested, flat }
 
+    /// The format of the bytes: JSON Lines by default.
     public var format = Format.lines
+    /// The form of references: ids by default.
     public var references = Reference.id
+    /// The part of each object that is written: the whole object by default.
     public var content = Content.objects
+    /// Whether null is written: it is by default.
     public var nulls = NullValue.write
+    /// The form of objects at the end of to-one relationships: nested by default.
     public var keyPaths = KeyPaths.nested
+    /// The relationships whose objects are nested: none by default.
     public var include = IncludeTree()
     /// The mapping of an import. The export writes rows that an import with this mapping reads back as the same objects. With a mapping,
     /// references are identities.
     public var mapping: ImportMapping?
 
+    /// Creates the default options.
     public init() {}
 }

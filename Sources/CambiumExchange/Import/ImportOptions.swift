@@ -34,16 +34,27 @@ public struct ImportOptions: Sendable, Hashable {
     /// Whether the report contains the object of each row.
     public enum RowObjects: Sendable, Hashable { case forget, report }
 
+    /// The effect of a missing key: by default, the property keeps its value.
     public var missing = MissingKey.keep
+    /// The effect of `null`: by default, it clears the property.
     public var null = NullValue.clear
+    /// The effect of a value of the wrong type: by default, the row cannot be imported.
     public var mismatch = Mismatch.error
+    /// The effect of a row on an existing object: by default, the row updates the object.
     public var existing = Existing.update
+    /// The effect on absent objects: by default, they stay.
     public var absent = Absent.keep
+    /// The effect on the members of a to-many relationship: by default, the members in the row replace them.
     public var toMany = ToMany.replace
+    /// The effect of a reference to an unknown identity: by default, a stub is created, an object of which only the identity is known.
     public var references = Reference.create
+    /// The effect of an unknown key: by default, the report counts it.
     public var unknown = UnknownKey.report
+    /// The effect of a row that cannot be imported: by default, the import fails and nothing is imported.
     public var onError = RowError.stop
+    /// Whether the outcome is written: it is by default.
     public var effect = Effect.commit
+    /// Whether the report has the object of each row: it does not by default.
     public var rowObjects = RowObjects.forget
     /// The number of rows in one transaction; `nil` for all rows in one transaction.
     public var batchRowCount: Int?
@@ -67,5 +78,6 @@ public struct ImportOptions: Sendable, Hashable {
         case mapping(ImportMapping)
     }
 
+    /// Creates the default options.
     public init() {}
 }

@@ -10,9 +10,13 @@ public import CambiumModel
 public struct ImportReport: Sendable {
     /// The numbers of objects by their net change.
     public struct Counts: Sendable, Hashable {
+        /// The number of objects that the import inserted.
         public var inserted = 0
+        /// The number of existing objects that the import changed.
         public var updated = 0
+        /// The number of existing objects that rows described and that did not change.
         public var unchanged = 0
+        /// The number of objects that the import deleted as absent.
         public var deleted = 0
         /// The number of new objects of which only the identity is known.
         public var stubs = 0
@@ -24,11 +28,13 @@ public struct ImportReport: Sendable {
 
     /// A row, or a part of a row, that could not be imported.
     public struct RowError: Sendable, Hashable {
+        /// The kind of fault of a row.
         public enum Code: String, Sendable {
             case malformed, typeMismatch, invalidValue, nullValue, missingMandatory, missingIdentity, duplicate
             case unknownKey, unknownReference, unknownEntity, notAnObject, tooDeep, tooLarge, ruleViolated, hookFailed
         }
 
+        /// The name of the source.
         public var file: String
         /// The number of the row, counted from 1 in its file.
         public var row: Int
@@ -36,12 +42,15 @@ public struct ImportReport: Sendable {
         public var line: Int
         /// The JSON pointer to the fault inside the row.
         public var pointer: String
+        /// The kind of fault.
         public var code: Code
+        /// The fault as a sentence without a full stop.
         public var message: String
     }
 
     /// The last transaction that was written; `nil` if no transaction was written.
     public var transaction: TransactionNumber?
+    /// The number of rows that were read, including those that could not be imported.
     public var rowCount = 0
     /// The counts of the imported entity and its sub-entities.
     public var counts = Counts()
@@ -49,6 +58,7 @@ public struct ImportReport: Sendable {
     public var entities: [String: Counts] = [:]
     /// The number of occurrences of each key that maps to no property.
     public var unknownKeys: [String: Int] = [:]
+    /// The rows that could not be imported, in their order; at most 10,000.
     public var errors: [RowError] = []
     /// The object of each row, if the options request it; `nil` for a row that was omitted.
     public var rowObjects: [ObjectID?] = []

@@ -22,10 +22,13 @@ public struct ImportSource: Sendable {
     package let isRepeatable: Bool
     /// Whether a read may wait for the writer of a pipe. If so, rows are read only when they are needed.
     package var mayWait: Bool
+    /// The format of the bytes.
     public var format: Format
     /// Opens the source at its beginning, and returns its reader.
     package let open: @Sendable () throws -> Reader
 
+    /// Creates a source from functions of the program. The functions run on a thread of the import.
+    ///
     /// - Parameters:
     ///   - name: The name of the source in errors.
     ///   - isRepeatable: Whether the source can be read from its beginning more than once.
@@ -43,7 +46,7 @@ public struct ImportSource: Sendable {
         self.open = open
     }
 
-    /// Returns bytes in memory as a source.
+    /// Returns bytes in memory as a source, which can be read any number of times. Complexity: O(1).
     public static func bytes(_ bytes: [UInt8], name: String = "input", format: Format = .json) -> ImportSource {
         ImportSource(name: name, isRepeatable: true, format: format) {
             var offset = 0

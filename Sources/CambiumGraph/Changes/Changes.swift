@@ -78,6 +78,7 @@ extension Changes: RandomAccessCollection {
 /// }
 /// ```
 public struct LabelChange: Sendable, Hashable {
+    /// The name of the label.
     public let name: String
     /// The transaction that the label named at the earlier moment; `nil` if the label did not exist.
     public let before: TransactionNumber?

@@ -7,6 +7,7 @@ public import CambiumModel
 /// for object in graph.changes(since: older) where object.kind == .inserted { print(object.entity.name, object.id) }
 /// ```
 public struct ObjectChange: Sendable {
+    /// The way in which an object differs between the two moments.
     public enum Kind: String, Sendable {
         case inserted, deleted, changed
     }
@@ -50,6 +51,7 @@ public struct ObjectChange: Sendable {
 
     public var id: ObjectID { edited?.id ?? ObjectID(root: first.root, serial: first.serial) }
 
+    /// Whether the object exists only at the later moment, only at the earlier moment, or at both.
     public var kind: Kind {
         if let edited { return edited.kind }
         switch first.kind {

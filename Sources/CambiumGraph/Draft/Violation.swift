@@ -6,12 +6,17 @@
 /// }
 /// ```
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
+    /// A rule of the schema, with the data of the violation.
     public enum Rule: Hashable, Sendable {
+        /// The mandatory attribute with this name is null.
         case mandatoryAttribute(String)
+        /// The relationship with this name has fewer members than its minimum.
         case tooFewMembers(String, count: Int, min: Int)
+        /// The relationship with this name has more members than its maximum.
         case tooManyMembers(String, count: Int, max: Int)
         /// Another object has the same values in all attributes of a unique set.
         case duplicate(attributes: [String], of: String)
+        /// The object cannot be deleted, because this relationship has the rule `deny` and still has a member.
         case deleteDenied(relationship: String, by: String)
         /// After a migration, a value that the attribute no longer allows, and the reason.
         case valueRefused(String, String)
@@ -21,6 +26,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
 
     /// The object, such as `Note/42`.
     public let object: String
+    /// The rule that the object breaks.
     public let rule: Rule
 
     package init(object: String, rule: Rule) {

@@ -84,7 +84,7 @@ public struct Column {
         self.version = version
     }
 
-    /// Returns a whole number, or `nil` if the value is null or the attribute has another type.
+    /// Returns a whole number, or `nil` if the value is null or the attribute has another type. Complexity: O(1).
     @inlinable public func int(at place: ObjectPlace) -> Int64? {
         int64Table == place.table ? directory.fixed(place.row, as: Int64.self) : shorterInt(at: place)
     }
@@ -98,24 +98,26 @@ public struct Column {
         }
     }
 
-    /// Returns true or false, or `nil` if the value is null or the attribute has another type.
+    /// Returns true or false, or `nil` if the value is null or the attribute has another type. Complexity: O(1).
     public func bool(at place: ObjectPlace) -> Bool? {
         type == .bool && table == place.table ? directory.fixed(place.row, as: UInt8.self).map { $0 != 0 } : nil
     }
 
-    /// Returns a number of type `double`, or `nil` if the value is null or the attribute has another type.
+    /// Returns a number of type `double`, or `nil` if the value is null or the attribute has another type. Complexity: O(1).
     @inlinable public func double(at place: ObjectPlace) -> Double? {
         doubleTable == place.table ? directory.fixed(place.row, as: Double.self) : nil
     }
 
-    /// Returns the text of a string, URI or JSON, or `nil` if the value is null or the attribute has another type.
+    /// Returns the text of a string, URI or JSON, or `nil` if the value is null or the attribute has another type. Complexity: O(bytes of
+    /// the text).
     public func string(at place: ObjectPlace) -> String? {
         guard type == .string || type == .uri || type == .json else { return nil }
         return withBytes(at: place) { $0.map { String(decoding: $0, as: UTF8.self) } }
     }
 
     /// Calls `body` with the bytes of a string, URI, JSON text or data. Only values of more than 255 bytes are copied. Calls `body` with
-    /// `nil` if the value is null or the attribute has another type.
+    /// `nil` if the value is null or the attribute has another type. The buffer is valid only until `body` returns. Complexity: O(1), or
+    /// O(bytes) for a value of more than 255 bytes.
     @inlinable public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
         var bytes: UnsafeRawBufferPointer?
         if bytesTable == place.table {

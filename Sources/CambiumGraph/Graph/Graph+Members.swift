@@ -87,7 +87,8 @@ extension Graph {
     }
 
     /// Returns the ids of the objects that a relationship leads to: in the order of the relationship if it has one, otherwise ascending.
-    /// Returns `nil` if the object is not in this graph.
+    /// Returns `nil` if the object is not in this graph. Returns no ids if the object's entity does not have the relationship. Complexity:
+    /// O(members), and O(members x log members) for an unordered relationship.
     public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         place(of: id).map { memberIDs(end(relationship), of: $0) }
     }

@@ -24,6 +24,7 @@ public struct Graph: Sendable {
     package func refuse(_ reason: String) -> Never { version.space.refuse(reason) }
     package var layout: GraphLayout { version.layout }
 
+    /// The schema of the store at this moment.
     public var schema: Schema { version.layout.schema }
 
     /// The number of the last transaction that this graph contains.
@@ -64,13 +65,15 @@ public struct Graph: Sendable {
     /// O(log serials), which is a few loads.
     public func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
 
-    /// Returns the id of the object at a place of this graph. Complexity: O(1).
+    /// Returns the id of the object at a place of this graph. Complexity: O(1). Ends the process if the place belongs to another graph and
+    /// this graph has no such row.
     public func id(of place: ObjectPlace) -> ObjectID { reader.id(place, layout) }
 
     /// Returns whether this graph has an object with this id. Complexity: O(log serials).
     public func contains(_ id: ObjectID) -> Bool { place(of: id) != nil }
 
-    /// Returns the concrete entity of an object.
+    /// Returns the concrete entity of an object. Complexity: O(1). Ends the process if the place belongs to another graph and this graph
+    /// has no such row.
     public func entity(of place: ObjectPlace) -> Entity {
         guard let entity = schema.entity(entityNumber(of: place)) else {
             reader.chunks.refuse("row \(place.row) of table \(place.table) has no valid entity")
@@ -88,13 +91,14 @@ public struct Graph: Sendable {
         layout.tables[Int(place.table)].entities.count { schema.entity($0)?.isAbstract == false } == 1
     }
 
-    /// Returns the concrete entity of an object, or `nil` if the object is not in this graph.
+    /// Returns the concrete entity of an object, or `nil` if the object is not in this graph. Complexity: O(log serials).
     public func entity(of id: ObjectID) -> Entity? { place(of: id).map(entity(of:)) }
 
     /// Whether an object is a stub: only its identity is known.
     package func isStub(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isStub(place.row) }
 
-    /// Returns the transaction that created an object, and the last transaction that changed it.
+    /// Returns the transaction that created an object, and the last transaction that changed it. A transaction changes an object if it
+    /// changes an attribute or a link of the object. Complexity: O(1).
     public func provenance(of place: ObjectPlace) -> (created: TransactionNumber, changed: TransactionNumber) {
         let rows = reader.rows(Int(place.table))
         return (
@@ -103,11 +107,12 @@ public struct Graph: Sendable {
         )
     }
 
-    /// Returns the ids of the objects of an entity and its sub-entities, ascending.
+    /// Returns the ids of the objects of an entity and its sub-entities, ascending. Complexity: O(1); a loop over all ids takes O(serials
+    /// of the hierarchy).
     public func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
 
     /// Returns the places of the objects of an entity and its sub-entities, by ascending id. A loop reads attributes and relationships at a
-    /// place through a `Column` and a `Relation`.
+    /// place through a `Column` and a `Relation`. Complexity: O(1); a loop over all places takes O(serials of the hierarchy).
     public func places(of entity: Entity) -> PlaceSequence { PlaceSequence(objects: objects(of: entity)) }
 
     /// Calls `body` with the places of the objects of an entity and its sub-entities, by ascending id.
@@ -126,6 +131,7 @@ public struct ObjectSequence: Sequence, Sendable {
     let graph: Graph
     let entity: Entity
 
+    /// Returns the ids one by one. Keeps the pages of the graph.
     public struct Iterator: IteratorProtocol {
         private let reader: Reader
         /// Keeps the pages of the graph alive.
@@ -147,6 +153,7 @@ public struct ObjectSequence: Sequence, Sendable {
             end = table.map { graph.reader.nextSerial($0.index) } ?? 0
         }
 
+        /// Returns the next id, or `nil` at the end.
         public mutating func next() -> ObjectID? { nextRow().map { ObjectID(root: entity.root, serial: $0.serial) } }
 
         mutating func nextRow() -> (serial: UInt64, place: ObjectPlace)? {
@@ -175,6 +182,7 @@ public struct ObjectSequence: Sequence, Sendable {
         }
     }
 
+    /// Returns an iterator that begins with the least id. Complexity: O(1).
     public func makeIterator() -> Iterator { Iterator(graph: graph, entity: entity) }
 
     /// The least id, or `nil` if there are no objects.
@@ -194,12 +202,15 @@ public struct ObjectSequence: Sequence, Sendable {
 public struct PlaceSequence: Sequence, Sendable {
     let objects: ObjectSequence
 
+    /// Returns the places one by one. Keeps the pages of the graph.
     public struct Iterator: IteratorProtocol {
         var objects: ObjectSequence.Iterator
 
+        /// Returns the next place, or `nil` at the end.
         public mutating func next() -> ObjectPlace? { objects.nextRow()?.place }
     }
 
+    /// Returns an iterator that begins with the place of the least id. Complexity: O(1).
     public func makeIterator() -> Iterator { Iterator(objects: objects.makeIterator()) }
 }
 

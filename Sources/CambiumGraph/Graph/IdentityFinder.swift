@@ -45,11 +45,11 @@ public struct IdentityFinder {
     }
 
     /// Returns the object whose identity is a string, URI, JSON or data that has the bytes of `text` in UTF-8. Returns `nil` if there is no
-    /// such object.
+    /// such object. Complexity: O(bytes of the text) expected.
     public func find(_ text: String) -> ObjectPlace? { kind == .string ? find(text, hash(text)) : nil }
 
     /// Returns the object whose identity is this whole number. Returns `nil` if there is no such object, or if the identity is not a whole
-    /// number.
+    /// number. Complexity: O(1) expected.
     public func find(_ number: Int64) -> ObjectPlace? { cell(number).flatMap { find($0, hash($0)) } }
 
     // MARK: Parts of a lookup

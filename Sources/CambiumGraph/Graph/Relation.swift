@@ -87,7 +87,8 @@ public struct Relation {
         edgesTable = shape == .edges ? ownerTable : ObjectPlace.noTable
     }
 
-    /// Calls `body` with each object to which the relationship leads, in order if the relationship is ordered.
+    /// Calls `body` with each object to which the relationship leads, in order if the relationship is ordered. Otherwise, the order of the
+    /// objects has no meaning. Complexity: O(members).
     @inlinable public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         if chainTable == place.table {
             let targetTable = targetTable
@@ -127,7 +128,8 @@ public struct Relation {
         version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
     }
 
-    /// Returns the object that a to-one relationship leads to, or `nil` if there is no link.
+    /// Returns the object that a to-one relationship leads to. Returns `nil` if there is no link, and for a to-many relationship.
+    /// Complexity: O(1).
     @inlinable public func target(of place: ObjectPlace) -> ObjectPlace? {
         guard oneTable == place.table else { return nil }
         let row = owners.link(place.row)

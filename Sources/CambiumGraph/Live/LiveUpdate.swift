@@ -16,8 +16,11 @@ public struct LiveUpdate: Sendable {
 
     /// An object that has moved to another position among the other objects, or to another section.
     public struct Move: Hashable, Sendable {
+        /// The index of the object in the old result.
         public let from: Int
+        /// The index of the object in the new result.
         public let to: Int
+        /// The object.
         public let id: ObjectID
     }
 

@@ -25,14 +25,17 @@ extension Graph {
     /// ```
     ///
     /// Throws `.unknownName` if there is no such entity, and `.invalidInput` with a position if the condition does not fit the schema.
-    /// Throws `CancellationError` if the task was cancelled. Complexity: O(objects that the plan reads + found · log limit).
+    /// Throws `.invalidInput` for a negative limit or offset, a cursor of another query, and arguments that do not fit the parameters.
+    /// Throws `.limitExceeded` if the query is too large. Throws `CancellationError` if the task was cancelled. Complexity: O(objects that
+    /// the plan reads + found · log limit).
     public func find(_ query: Query) throws -> [ObjectID] {
         var run = try QueryRun(query, self)
         let rows = try run.rows()
         return run.ids(rows)
     }
 
-    /// Returns the first object of the answer, or `nil` if the answer is empty.
+    /// Returns the first object of the answer, or `nil` if the answer is empty. Throws as `find(_:)` does. Complexity: as `find(_:)` with
+    /// the limit 1.
     public func first(_ query: Query) throws -> ObjectID? {
         var first = query
         first.limit = min(1, query.limit ?? 1)
@@ -40,6 +43,7 @@ extension Graph {
     }
 
     /// Returns the only object of the answer, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several objects.
+    /// Otherwise throws as `find(_:)` does. Complexity: as `find(_:)` with the limit 2.
     public func only(_ query: Query) throws -> ObjectID? {
         var two = query
         two.limit = min(2, query.limit ?? 2)
@@ -50,15 +54,17 @@ extension Graph {
         return found.first
     }
 
-    /// Returns whether at least one object satisfies the condition.
+    /// Returns whether the answer has at least one object. Throws as `find(_:)` does. Complexity: as `find(_:)` with the limit 1.
     public func contains(_ query: Query) throws -> Bool { try first(query) != nil }
 
-    /// Returns the number of objects in the answer. The objects are not sorted, and only the properties in the condition are read.
+    /// Returns the number of objects in the answer. Unless the query has a cursor, the objects are not sorted, and only the properties in
+    /// the condition are read. Throws as `find(_:)` does. Complexity: O(objects that the plan reads).
     public func count(_ query: Query) throws -> Int {
         try explainedCount(query).count
     }
 
-    /// Returns the answer with the steps of its plan, and with a cursor from which another query can continue.
+    /// Returns the answer with the steps of its plan, and with a cursor from which another query can continue. Throws as `find(_:)` does.
+    /// Complexity: as `find(_:)`.
     public func answer(_ query: Query) throws -> QueryAnswer {
         let start = ContinuousClock.now
         var run = try QueryRun(query, self)

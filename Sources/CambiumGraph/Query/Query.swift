@@ -16,6 +16,7 @@ public struct Query: Sendable {
     public var condition: Condition? { didSet { (parsedNames, text) = (nil, nil) } }
     /// The values of the parameters in the condition, by their names without `$`.
     public var arguments: [String: Operand]
+    /// The sort keys, the most significant one first.
     public var sort: [SortKey]
     /// The maximum number of objects; `nil` for no maximum.
     public var limit: Int?
@@ -38,12 +39,14 @@ public struct Query: Sendable {
 
     /// Creates a query from texts.
     ///
-    /// Throws `.invalidInput` with the position if a text is malformed. Docs/QUERIES.md describes the texts.
+    /// Throws `.invalidInput` with the position if a text is malformed, and `.limitExceeded` if it is too long or nests too deeply.
+    /// Docs/QUERIES.md describes the texts. The names are compared with a schema when the query runs. Complexity: O(bytes of the texts).
     ///
     /// - Parameters:
     ///   - condition: A condition such as `age > $age`.
     ///   - arguments: A value for each parameter of the condition.
     ///   - sort: Keys such as `name,-born`.
+    ///   - limit: The maximum number of objects; `nil` for no maximum.
     public init(
         _ entity: String, where condition: String? = nil, _ arguments: [String: Operand] = [:], sort: String? = nil, limit: Int? = nil
     ) throws(CambiumError) {
@@ -97,9 +100,13 @@ extension Operand: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expr
     public init(booleanLiteral flag: Bool) { self.init(.literal(.bool(flag))) }
     public init(arrayLiteral elements: Operand...) { self.init(.list(elements)) }
 
+    /// Returns a constant.
     public static func value(_ value: Value) -> Operand { Operand(.literal(.value(value))) }
+    /// Returns a constant that means an object.
     public static func object(_ id: ObjectID) -> Operand { Operand(.literal(.id(id))) }
+    /// Returns a list of constants, for the relations `in` and `between`.
     public static func values(_ values: [Value]) -> Operand { Operand(.list(values.map { .value($0) })) }
+    /// Returns a list of objects, for the relation `in`.
     public static func objects(_ ids: [ObjectID]) -> Operand { Operand(.list(ids.map { .object($0) })) }
 }
 

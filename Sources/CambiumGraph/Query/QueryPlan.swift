@@ -5,7 +5,9 @@
 /// for step in plan.steps { print(step.kind, step.readCount, step.objectCount) }
 /// ```
 public struct QueryPlan: Sendable {
+    /// One step of a plan.
     public struct Step: Sendable, Hashable {
+        /// The work of a step.
         public enum Kind: String, Sendable, Hashable {
             /// Finds objects by their ids, or by the values of their identity attributes.
             case identity
@@ -21,6 +23,7 @@ public struct QueryPlan: Sendable {
             case limit
         }
 
+        /// The work of the step.
         public let kind: Kind
         /// The name of the index, the relationship, the entity or the sort keys that the step uses.
         public let name: String?
@@ -32,6 +35,7 @@ public struct QueryPlan: Sendable {
         public let readCount: Int
     }
 
+    /// The steps, in the order in which they run.
     public internal(set) var steps: [Step] = []
     /// The time that the whole query took.
     public internal(set) var duration: Duration = .zero

@@ -7,9 +7,11 @@ public import CambiumModel
 /// for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
 /// ```
 public struct WalkedObject: Sendable, Hashable {
+    /// The object.
     public let id: ObjectID
     /// The minimum number of links from a start to the object; 0 for a start.
     public let distance: Int
+    /// The place of the object in the graph of the walk.
     public let place: ObjectPlace
 }
 
@@ -46,6 +48,7 @@ public struct WalkedObjects: Sequence, Sendable {
         return places[(distance == 0 ? 0 : levelEnds[distance - 1])..<levelEnds[distance]].map(graph.id(of:)).sorted()
     }
 
+    /// Returns the objects one by one.
     public struct Iterator: IteratorProtocol {
         private let objects: WalkedObjects
         private var index = 0
@@ -53,6 +56,7 @@ public struct WalkedObjects: Sequence, Sendable {
 
         init(_ objects: WalkedObjects) { self.objects = objects }
 
+        /// Returns the next object, or `nil` at the end. Complexity: O(1).
         public mutating func next() -> WalkedObject? {
             guard index < objects.places.count else { return nil }
             while objects.levelEnds[distance] <= index { distance += 1 }
@@ -62,7 +66,9 @@ public struct WalkedObjects: Sequence, Sendable {
         }
     }
 
+    /// Returns an iterator that begins with the starts. Complexity: O(1).
     public func makeIterator() -> Iterator { Iterator(self) }
+    /// The number of objects.
     public var underestimatedCount: Int { places.count }
 }
 
@@ -80,7 +86,8 @@ extension Walk {
 
     /// Returns the objects that can be reached from any of several objects, including these objects, in breadth-first order.
     ///
-    /// Throws `.notFound` if one of the objects does not exist. See `objects(from:within:)` for one object.
+    /// Throws `.notFound` if one of the objects does not exist. Without objects, the result is empty. Complexity: as
+    /// `objects(from:within:)` for one object.
     public func objects(from starts: [ObjectID], within distance: Int? = nil) throws(CambiumError) -> WalkedObjects {
         try objects(from: starts, within: distance, where: nil)
     }

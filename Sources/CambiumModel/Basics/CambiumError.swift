@@ -61,6 +61,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
 
     /// The position in the input to which the error refers.
     public struct Place: Hashable, Sendable {
+        /// The name of the file, schema, mapping or option.
         public var file: String?
         /// The line, counted from 1.
         public var line: Int?
@@ -77,12 +78,15 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The kind of failure.
     public var code: Code
     /// The failure and its remedy, in one line.
     public var message: String
     /// The parts of the failure, such as mistakes in a schema or rules that a transaction breaks. Each part takes one line.
     public var details: [String]
+    /// The position in the input; `nil` if the error does not concern a position.
     public var place: Place?
+    /// The cause, such as a `RuleViolations`, a `RepeatedRequest` or an `EditConflicts`; `nil` if there is no other error.
     public var underlying: (any Error)?
 
     package init(

@@ -28,8 +28,10 @@
 public struct TransactionNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
+    /// The number 0, which no transaction has: the moment before the first transaction.
     public static let none = TransactionNumber(rawValue: 0)
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    /// The next number. Ends the process if this number is the largest one.
     public var next: TransactionNumber { TransactionNumber(rawValue: rawValue + 1) }
     public var description: String { String(rawValue) }
 }

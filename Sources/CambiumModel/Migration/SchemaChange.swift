@@ -6,6 +6,7 @@
 /// }
 /// ```
 public struct SchemaChange: Sendable, Hashable {
+    /// The kind of a difference between two schemas.
     public enum Kind: String, Sendable, CaseIterable {
         case added, removed, renamed
         /// Another entity of the hierarchy declares the property.
@@ -16,6 +17,7 @@ public struct SchemaChange: Sendable, Hashable {
         case replaced
     }
 
+    /// The kind of the difference.
     public let kind: Kind
     /// The name of the entity in the new schema. For a removal, the name in the old schema.
     public let entity: String

@@ -11,6 +11,7 @@ public struct Operand: Hashable, Sendable {
         case path(QueryPath)
         /// A number that is computed from related objects, such as `items.@sum.price`.
         case aggregate(RelatedAggregate)
+        /// A constant.
         case literal(QueryLiteral)
         /// The elements on the right side of `in` and `between`.
         case list([Operand])
@@ -72,6 +73,7 @@ package struct RelatedAggregate: Hashable, Sendable {
 /// print(rows.first?.values ?? [])
 /// ```
 public enum AggregateFunction: String, Hashable, Sendable, CaseIterable {
+    /// The number of values that are not null.
     case count
     /// The sum of numbers; 0 if there are no values.
     case sum

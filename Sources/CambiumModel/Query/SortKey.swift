@@ -8,7 +8,9 @@
 ///
 /// The text of a key is a path or an aggregate, such as `name`, `-born`, `owner.name[c]`, `tags.@count` or `price nulls last`.
 public struct SortKey: Hashable, Sendable {
+    /// The direction of an order.
     public enum Direction: Hashable, Sendable { case ascending, descending }
+    /// The position of objects whose key is null.
     public enum Nulls: Hashable, Sendable { case first, last }
 
     package var operand: Operand

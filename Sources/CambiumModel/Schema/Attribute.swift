@@ -6,11 +6,14 @@
 /// ```
 public final class Attribute: Sendable {
     package let number: PropertyNumber
+    /// The name in the schema.
     public let name: String
     /// The entity that declares the attribute. Its sub-entities inherit the attribute.
     package let entity: EntityNumber
     package let root: EntityNumber
+    /// The type of the values.
     public let type: AttributeType
+    /// Whether the value may be null.
     public let isOptional: Bool
     /// The value that a new object has if none is assigned; null if the schema has no default.
     public let defaultValue: Value
@@ -18,6 +21,7 @@ public final class Attribute: Sendable {
     package let isTransient: Bool
     /// The expression of a derived attribute; `nil` if users set the value.
     package let derivation: ResolvedDerivation?
+    /// The texts that the schema attaches to the attribute. Some keys control clones.
     public let userInfo: [String: String]
     package let schemaName: SchemaName
 

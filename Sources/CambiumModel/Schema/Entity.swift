@@ -7,15 +7,19 @@
 /// ```
 public final class Entity: Sendable {
     package let number: EntityNumber
+    /// The name in the schema.
     public let name: String
     /// The root entity of the hierarchy. The table of the root entity contains the objects of this entity. An entity without a parent is
     /// its own root.
     package let root: EntityNumber
     package let parent: EntityNumber?
+    /// Whether only the sub-entities have objects.
     public let isAbstract: Bool
     /// The entity itself and all its descendants.
     package let family: Set<EntityNumber>
+    /// The attributes that the entity declares or inherits.
     public let attributes: [Attribute]
+    /// The relationships that the entity declares or inherits.
     public let relationships: [Relationship]
     /// The attributes by which imports recognize an object. If the list is empty, an import inserts a new object for each row.
     public let identity: [Attribute]
@@ -25,6 +29,7 @@ public final class Entity: Sendable {
     package let indexes: [EntityIndex]
     /// The stored queries that the entity declares or inherits. The queries of the parent come first.
     package let queries: [StoredQuery]
+    /// The texts that the schema attaches to the entity.
     public let userInfo: [String: String]
     package let schemaName: SchemaName
 

@@ -4,6 +4,10 @@
 /// RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
 /// RelationshipDefinition("author", to: "Person", inverse: "notes", onDelete: .deny)
 /// ```
+///
+/// `nullify` removes the links, and the members stay. `cascade` also deletes the members. `deny` refuses the deletion if a member still
+/// exists at the end of the transaction. `noAction` removes the links as `nullify` does, but does not check the rules of the members, such
+/// as a mandatory relationship to the deleted object.
 public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
     case nullify, cascade, deny, noAction
 }
@@ -16,21 +20,26 @@ public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
 /// ```
 public final class Relationship: Sendable {
     package let number: PropertyNumber
+    /// The name in the schema.
     public let name: String
     /// The entity that declares the relationship. Its sub-entities inherit the relationship.
     package let entity: EntityNumber
     package let root: EntityNumber
     package let destination: EntityNumber
     package let destinationRoot: EntityNumber
+    /// Whether an object can have several members.
     public let isToMany: Bool
+    /// Whether the members have an order.
     public let isOrdered: Bool
     /// The relationship at the other end of the link, in the hierarchy of `destinationRoot`. It is `nil` if the schema names no inverse.
     package let inverse: PropertyNumber?
+    /// The effect of deleting an object on its members.
     public let deleteRule: DeleteRule
     /// The minimum number of members; 0 if the relationship is optional.
     public let minCount: Int
     /// The maximum number of members, or `nil` for no limit.
     public let maxCount: Int?
+    /// The texts that the schema attaches to the relationship. Some keys control clones.
     public let userInfo: [String: String]
     /// The index of the relationship's link in `Schema.links`.
     package let link: Int

@@ -1,5 +1,6 @@
 extension Schema {
     /// Returns the entity with this name. Throws `.unknownName` if there is no such entity; the message lists the names of all entities.
+    /// Complexity: O(1) expected.
     public func required(_ name: String) throws(CambiumError) -> Entity {
         if let entity = entity(name) { return entity }
         throw CambiumError(.unknownName, "The schema has no entity '\(name)'. \(nameList("entities", entities.map(\.name)))")
@@ -26,7 +27,7 @@ extension Schema {
 
 extension Entity {
     /// Returns the attribute with this name. Throws `.unknownName` if there is no such attribute; the message lists the names of all
-    /// attributes.
+    /// attributes. Complexity: O(1) expected.
     public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
         if let attribute = attribute(name) { return attribute }
         let names = nameList("attributes", attributes.map(\.name))
@@ -34,7 +35,7 @@ extension Entity {
     }
 
     /// Returns the relationship with this name. Throws `.unknownName` if there is no such relationship; the message lists the names of all
-    /// relationships.
+    /// relationships. Complexity: O(1) expected.
     public func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
         if let relationship = relationship(name) { return relationship }
         let names = nameList("relationships", relationships.map(\.name))

@@ -10,16 +10,25 @@ public import FoundationEssentials
 ///
 /// Two values are equal if their stored bytes are equal: strings are compared by their UTF-8 bytes, doubles by their bits.
 public enum Value: Sendable {
+    /// No value.
     case null
+    /// True or false.
     case bool(Bool)
     /// A value of type `int16`, `int32` or `int64`.
     case int(Int64)
+    /// A number of single precision. An attribute refuses NaN and infinities.
     case float(Float)
+    /// A number of double precision. An attribute refuses NaN and infinities.
     case double(Double)
+    /// A decimal number of up to 38 digits.
     case decimal(DecimalNumber)
+    /// A text.
     case string(String)
+    /// Bytes.
     case data([UInt8])
+    /// A moment in the years 1 to 9999.
     case date(Date)
+    /// A UUID.
     case uuid(UUID)
     /// A text that is not empty, and has neither spaces nor ASCII control characters.
     case uri(String)
