@@ -10,13 +10,13 @@ public import CambiumModel
 public struct ImportReport: Sendable {
     /// The numbers of objects by their net change.
     public struct Counts: Sendable, Hashable {
-        /// The number of objects that the import inserted.
+        /// The number of new objects, except stubs.
         public var inserted = 0
-        /// The number of existing objects that the import changed.
+        /// The number of existing objects of which a value or a link changed.
         public var updated = 0
         /// The number of existing objects that rows described and that did not change.
         public var unchanged = 0
-        /// The number of objects that the import deleted as absent.
+        /// The number of objects that were deleted as absent, also by cascades.
         public var deleted = 0
         /// The number of new objects of which only the identity is known.
         public var stubs = 0
