@@ -11,7 +11,7 @@ public struct RecordFields<Record: EntityRecord>: Sendable {
 
     /// The property to which a key path of the record leads.
     ///
-    /// If the record's schema does not list the property, each query with this property throws `.unknownName`.
+    /// If the record's schema does not list the property, each query with this property throws `.invalidInput`.
     public subscript<V: PropertyValue>(dynamicMember keyPath: KeyPath<Record, V>) -> RecordField<V> {
         RecordField([Record.fieldName(of: keyPath)])
     }

@@ -63,6 +63,6 @@ extension EntityRecord {
     public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.saveNested(&self, property) }
 
     /// Returns the stored name of a property. If the schema does not list a key path, the name is the description of the key path. No
-    /// entity has a property of this name, so a query with this name throws `.unknownName`.
+    /// entity has a property of this name, so a query with this name throws `.invalidInput`.
     static func fieldName(of keyPath: AnyKeyPath) -> String { recordSchema.name(of: keyPath) ?? "\(keyPath)" }
 }

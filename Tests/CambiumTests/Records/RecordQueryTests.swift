@@ -2,6 +2,15 @@ import Cambium
 import FoundationEssentials
 import Testing
 
+/// A view of a writer with a property that is not stored.
+private struct WriterName: BlankRecord {
+    var name = ""
+    var age = 0
+    var ref: Ref<WriterName>?
+
+    static let recordSchema = RecordSchema<WriterName>("Writer") { RecordProperty("name", \.name) }
+}
+
 @Suite("Queries for records")
 struct RecordQueryTests {
     private let store: Store
@@ -39,6 +48,14 @@ struct RecordQueryTests {
         #expect(try names { $0.born != nil } == ["Jane"])
         #expect(try titles { $0.price > 8 } == ["Emma", "Germinal"])
         #expect(try titles { $0.writer == nil } == [])
+    }
+
+    @Test("a property that the record's schema does not list is refused") func unlistedProperty() throws {
+        #expect(try store.graph.count(RecordQuery<WriterName> { $0.name == "Jane" }) == 1)
+        #expect(code(of: { _ = try store.graph.count(RecordQuery<WriterName> { $0.age == 0 }) }) == .invalidInput)
+        #expect(code(of: { _ = try store.fetch(RecordQuery<WriterName>().sorted(by: \.age)) }) == .invalidInput)
+        #expect(code(of: { _ = try store.graph.sum(\WriterName.age) }) == .invalidInput)
+        #expect(code(of: { _ = try store.graph.column(\WriterName.age) }) == .unknownName)
     }
 
     @Test("texts with folding") func texts() throws {
