@@ -55,6 +55,22 @@ extension ReferenceGraph {
         return .double(sum + lost + 0)
     }
 
+    /// Whether a derived attribute is the sum of whole numbers that does not fit into the type of the attribute. A store refuses such a
+    /// graph, whereas the reference wraps the sum around.
+    package var hasOverflowingSum: Bool {
+        objects.contains { id, object in
+            object.entity.attributes.contains { attribute in
+                guard attribute.isDerived, let derivation = attribute.derivation, derivation.function == .sum,
+                    let source = derivation.attribute, let relationship = derivation.relationship.flatMap({ object.entity.relationship($0) })
+                else { return false }
+                let sum = list(side(relationship), id).reduce(Int128(0)) { sum, member in
+                    if case .int(let number)? = objects[member]?.attributes[source] { sum + Int128(number) } else { sum }
+                }
+                return attribute.type == .int32 ? Int32(exactly: sum) == nil : Int64(exactly: sum) == nil
+            }
+        }
+    }
+
     private static func folded(_ text: String) -> String {
         let letters = text.decomposedStringWithCanonicalMapping.unicodeScalars.filter { $0.properties.generalCategory != .nonspacingMark }
         return letters.map { scalar in

@@ -30,7 +30,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         let digits = Array(bytes[(Self.fractionStart + 1)...].prefix { hasFraction && $0 >= 0x30 && $0 <= 0x39 })
         if hasFraction { bytes.removeSubrange(Self.fractionStart...digits.count + Self.fractionStart) }
         guard let seconds = bytes.withUnsafeBytes({ DateText.seconds($0) }) else { return nil }
-        let leading = Array(digits.prefix(7)) + [UInt8](repeating: UInt8(ascii: "0"), count: max(0, 7 - digits.count))
+        let leading = Array(digits.prefix(7)) + [UInt8](repeating: UInt8(ascii: "0"), count: Swift.max(0, 7 - digits.count))
         let tenths = leading.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
         microsecondsSince1970 = (Int64(seconds) + Int64(Self.secondsTo2001)) * 1_000_000 + (tenths + 5) / 10
     }

@@ -3,12 +3,12 @@ import FoundationEssentials
 import Testing
 
 /// A view of a writer with a property that is not stored.
-private struct WriterName: BlankRecord {
+private struct AgedWriter: BlankRecord {
     var name = ""
     var age = 0
-    var ref: Ref<WriterName>?
+    var ref: Ref<AgedWriter>?
 
-    static let recordSchema = RecordSchema<WriterName>("Writer") { RecordProperty("name", \.name) }
+    static let recordSchema = RecordSchema<AgedWriter>("Writer") { RecordProperty("name", \.name) }
 }
 
 @Suite("Queries for records")
@@ -51,11 +51,11 @@ struct RecordQueryTests {
     }
 
     @Test("a property that the record's schema does not list is refused") func unlistedProperty() throws {
-        #expect(try store.graph.count(RecordQuery<WriterName> { $0.name == "Jane" }) == 1)
-        #expect(code(of: { _ = try store.graph.count(RecordQuery<WriterName> { $0.age == 0 }) }) == .invalidInput)
-        #expect(code(of: { _ = try store.fetch(RecordQuery<WriterName>().sorted(by: \.age)) }) == .invalidInput)
-        #expect(code(of: { _ = try store.graph.sum(\WriterName.age) }) == .invalidInput)
-        #expect(code(of: { _ = try store.graph.column(\WriterName.age) }) == .unknownName)
+        #expect(try store.graph.count(RecordQuery<AgedWriter> { $0.name == "Jane" }) == 1)
+        #expect(code(of: { _ = try store.graph.count(RecordQuery<AgedWriter> { $0.age == 0 }) }) == .invalidInput)
+        #expect(code(of: { _ = try store.graph.fetch(RecordQuery<AgedWriter>().sorted(by: \.age)) }) == .invalidInput)
+        #expect(code(of: { _ = try store.graph.sum(\AgedWriter.age) }) == .invalidInput)
+        #expect(code(of: { _ = try store.graph.column(\AgedWriter.age) }) == .unknownName)
     }
 
     @Test("texts with folding") func texts() throws {

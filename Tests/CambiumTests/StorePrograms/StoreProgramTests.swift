@@ -21,6 +21,8 @@ import Testing
         }
         let seeds = "\(Self.seeds.count) programs for a store from seed \(Self.seeds.lowerBound)"
         print("\(seeds), \(shownCount) moments shown, \(refusedCount) refused")
-        #expect(shownCount > Self.seeds.count && refusedCount > 0)
+        #expect(shownCount > Self.seeds.count)
+        // A program whose store keeps its whole log refuses no moment, so a few programs may refuse no moment.
+        if Self.seeds.count >= 10 { #expect(refusedCount > 0) }
     }
 }

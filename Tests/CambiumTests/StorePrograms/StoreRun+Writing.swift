@@ -66,6 +66,8 @@ extension StoreRun {
         } catch let error as CambiumError where error.code == .ruleViolated {
             try Finding.check(after.difference(from: (error.underlying as? RuleViolations)?.violations ?? []), "check")
             return try checkUnchanged("a transaction that broke rules")
+        } catch let error as CambiumError where error.code == .limitExceeded && after.hasOverflowingSum {
+            return try checkUnchanged("a transaction with a sum that does not fit into its type")
         } catch {
             pending = after
             throw error
