@@ -60,7 +60,8 @@ extension Draft {
     /// later, when pages are free.
     mutating func merge(_ batch: inout OrderedBatch, _ entries: Range<Int>, into record: inout IndexDirectory.Record) {
         if entries.isEmpty || record.groupCount == 0 { return }
-        guard hasPages(for: entries.count, batch.byteCount, record.tree) else {
+        // The batch may also have the entries of other indexes, for which this index needs no pages.
+        guard hasPages(for: entries.count, batch.byteCount(of: entries), record.tree) else {
             discard(record.tree)
             record = IndexDirectory.Record(specification: record.specification)
             return

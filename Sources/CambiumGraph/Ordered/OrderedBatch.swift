@@ -32,6 +32,9 @@ package struct OrderedBatch: ~Copyable {
     var count: Int { records.count }
     var isFull: Bool { byteCount >= Self.byteCountMax || records.count >= 1 << 21 }
 
+    /// Returns the number of bytes in a range of the entries. Complexity: O(entries of the range).
+    func byteCount(of range: Range<Int>) -> Int { records[range].reduce(0) { $0 + Int($1.byteCount) } }
+
     package mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
         byteCount = 0
