@@ -23,7 +23,7 @@ extension Draft {
             let page = newBucket(depth: first.depth)
             chunks[page].storeBytes(of: reference.pointee, toByteOffset: Bucket.overflowOffset, as: PageRef.self)
             reference.pointee = page
-            first.overflowPageCount += 1
+            countOverflowPages(of: first, by: 1)
         }
         Bucket(chunks[reference.pointee]).add(fragment, row)
         if !crowds.isEmpty { crowds[firstPage]?.note(row, at: reference.pointee) }
@@ -52,7 +52,7 @@ extension Draft {
         if source.count > 0 { return }
         let emptied = overflow.pointee
         overflow.pointee = source.overflow
-        first.overflowPageCount -= 1
+        countOverflowPages(of: first, by: -1)
         crowds[firstPage]?.forget(emptied)
         if overflow.pointee == 0 { crowds[firstPage] = nil }
         discard(emptied)
@@ -127,6 +127,14 @@ extension Draft {
             discard(page)
             page = next
         }
+    }
+
+    /// Changes the number of overflow pages of a bucket. A page that has not been proven valid may state a wrong number.
+    private func countOverflowPages(of first: Bucket, by step: Int) {
+        guard let count = UInt32(exactly: first.overflowPageCount + step) else {
+            chunks.refuse("a bucket states a wrong number of overflow pages")
+        }
+        first.overflowPageCount = Int(count)
     }
 
     private func overflowReference(_ bucket: Bucket) -> UnsafeMutablePointer<PageRef> {

@@ -30,8 +30,12 @@ extension Bucket {
         }
     }
 
-    /// Determines the most frequent fragment (the stored part of a hash) when the bucket gets its first overflow page.
-    func noteCrowd() { (crowdFragment, otherCount) = crowd() }
+    /// Begins the statistics when the bucket gets its first overflow page: determines the most frequent fragment (the stored part of a
+    /// hash). Until then, the statistics of the page have no meaning.
+    func noteCrowd() {
+        (crowdFragment, otherCount) = crowd()
+        overflowPageCount = 0
+    }
 
     /// Returns the fragment that more than half of this page's entries have, and the number of all other entries. If no fragment is that
     /// frequent, the method chooses an arbitrary fragment of the page.

@@ -128,21 +128,37 @@ extension GraphProof {
         }
     }
 
-    /// Proves a bucket and all of its overflow pages, and returns its depth. Returns `nil` if a page is not a valid bucket page.
+    /// Proves a bucket and all of its overflow pages, and returns its depth. Returns `nil` if a page is not a valid bucket page, or if the
+    /// first page states wrong counts of the overflow pages.
     private mutating func proveBucket(_ reference: PageRef, _ birth: UInt64) -> Int? {
-        var (reference, birth) = (reference, birth)
-        var depth: Int?
+        var (next, birth) = (reference, birth)
+        var pages: [Bucket] = []
         let size = PageLayout.granules(Bucket.byteCount)
-        while reference != 0 {
-            guard let page = claim(reference, .bucket, granules: size, notAfter: birth) else { return nil }
+        while next != 0 {
+            guard let page = claim(next, .bucket, granules: size, notAfter: birth) else { return nil }
             guard Bucket(page).isConsistent else {
-                note("Bucket \(reference) states a wrong number of entries.")
+                note("Bucket \(next) states a wrong number of entries.")
                 return nil
             }
-            depth = depth ?? Bucket(page).depth
+            pages.append(Bucket(page))
             birth = page.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-            reference = Bucket(page).overflow
+            next = Bucket(page).overflow
         }
-        return depth
+        guard let first = pages.first else { return nil }
+        if pages.count > 1, !Self.hasRightCounts(first, pages) {
+            note("Bucket \(reference) states wrong counts of its overflow pages.")
+            return nil
+        }
+        return first.depth
+    }
+
+    /// Returns whether the first page of a bucket states the numbers of its overflow pages and of the entries outside its crowd.
+    private static func hasRightCounts(_ first: Bucket, _ pages: [Bucket]) -> Bool {
+        if first.overflowPageCount != pages.count - 1 { return false }
+        // In a bucket of the greatest depth, the number of other entries may be inexact.
+        if first.depth == Bucket.depthMax { return true }
+        var otherCount = 0
+        for page in pages { page.forEach { fragment, _ in if fragment != first.crowdFragment { otherCount += 1 } } }
+        return first.otherCount == otherCount
     }
 }
