@@ -43,7 +43,8 @@ extension GraphProof {
 
     // MARK: Lists
 
-    /// Proves that each member is exactly once in the list of its owner, and that no list contains other members.
+    /// Proves that each member is exactly once in the list of its owner, and that no list contains other members. A row that is in no list
+    /// must not refer to other members.
     ///
     /// - Parameter isSymmetric: Whether this is the second list of a relationship that is its own inverse. An edge from an object to itself
     ///   is only in the first list.
@@ -65,12 +66,29 @@ extension GraphProof {
         var expected = 0
         members.forEachRow { member in
             let owner = link(list.memberTable, member, list.ownerSlot)
-            if owner == noRow { return }
-            if !owners.isLive(owner) { return note("A member of '\(owners.name)' names an owner that does not exist.") }
-            if isSymmetric, link(list.memberTable, member, 0) == link(list.memberTable, member, 1) { return }
-            expected += 1
+            if owner != noRow, !owners.isLive(owner) {
+                return note("A member of '\(owners.name)' names an owner that does not exist.")
+            }
+            if owner != noRow, !isSymmetric || link(list.memberTable, member, 0) != link(list.memberTable, member, 1) {
+                expected += 1
+            } else if hasNeighbours(list, member) {
+                note("A row of '\(members.name)' is in no list of '\(owners.name)', but refers to members.")
+            }
         }
         if expected != listed { note("Lists of '\(owners.name)' have \(listed) members, but \(expected) members name an owner.") }
+    }
+
+    /// Returns whether the columns of a list refer from one member to others. If the member is in no list, these columns must be empty,
+    /// because the list that gets the member would also get all that they refer to.
+    private func hasNeighbours(_ list: ListLayout, _ member: UInt32) -> Bool {
+        let slots: [Int]
+        switch list.shape {
+        case .chain(_, _, _, let previous, let next): slots = [previous, next]
+        case .tree(_, let left, let right, let up, let size):
+            if link(list.memberTable, member, size) != 0 { return true }
+            slots = [left, right, up]
+        }
+        return slots.contains { link(list.memberTable, member, $0) != noRow }
     }
 
     /// Proves an unordered list and returns the number of its members.
