@@ -1,5 +1,5 @@
 /// Proves that each hash index has exactly one entry for each object with a key, and no other entry. Each entry must be in the bucket that
-/// the hash of the key determines.
+/// the hash of the key determines. Also proves that no two edges link the same objects.
 extension GraphProof {
     mutating func proveIndexes() {
         for table in tables {
@@ -15,7 +15,10 @@ extension GraphProof {
         var seen = RowSet()
         var count = 0
         var place = 0
+        // The ends of the edges in one bucket. Edges with the same ends have the same hash, so they are in the same bucket.
+        var pairs = Set<UInt64>()
         while place < 1 << bits, isSound {
+            pairs.removeAll(keepingCapacity: true)
             var page = vector.get(place, chunks)
             if page == 0 { break }
             let depth = Bucket(chunks[page]).depth
@@ -26,6 +29,10 @@ extension GraphProof {
                         let hash = reader.keyHash(index, rows, row), Bucket.fragment(hash) == fragment,
                         depth == 0 || Int(hash >> UInt64(64 - depth)) == place >> (bits - depth)
                     else { return note("An index of '\(table.name)' has an entry that leads to no object with its key.") }
+                    guard table.isEdges else { return }
+                    if !pairs.insert(UInt64(rows.link(row, 0)) << 32 | UInt64(rows.link(row, 1))).inserted {
+                        note("Two links of a relationship have the same ends.")
+                    }
                 }
                 page = Bucket(chunks[page]).overflow
             }

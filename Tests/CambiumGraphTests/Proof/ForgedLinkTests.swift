@@ -1,4 +1,5 @@
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @testable import CambiumGraph
@@ -18,10 +19,12 @@ import Testing
                 EntityDefinition("Owner") {
                     RelationshipDefinition("items", to: "Item", .toMany, inverse: "owner")
                     RelationshipDefinition("steps", to: "Item", .orderedToMany, inverse: "stepOf")
+                    RelationshipDefinition("likes", to: "Item", .toMany, inverse: "likedBy")
                 }
                 EntityDefinition("Item") {
                     RelationshipDefinition("owner", to: "Owner", inverse: "items")
                     RelationshipDefinition("stepOf", to: "Owner", inverse: "steps")
+                    RelationshipDefinition("likedBy", to: "Owner", .toMany, inverse: "likes")
                 }
             })
         owner = try #require(schema.entity("Owner"))
@@ -65,5 +68,17 @@ import Testing
             }
         }
         #expect(count == 6)
+    }
+
+    @Test func `the proof finds two links between the same objects`() throws {
+        let likes = try #require(owner.relationship("likes"))
+        var draft = timeline.draft()
+        let (end, tables) = (draft.layout.end(likes), draft.layout.tables)
+        guard case .edges(let table, let lists, let isSymmetric) = end.layout else { throw Finding("the links are not edges") }
+        let row = try #require(draft.reader.row(lists[end.end].ownerTable, serial: 1))
+        let target = try #require(draft.reader.row(lists[1 - end.end].ownerTable, serial: 1))
+        draft.addEdge(end, tables[table], lists, isSymmetric, row, target, nil)
+        try timeline.publish(draft)
+        #expect(try !StoredGraph(timeline).flaws().isEmpty)
     }
 }
