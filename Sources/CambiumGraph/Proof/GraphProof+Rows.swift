@@ -89,6 +89,11 @@ extension GraphProof {
             for page in pages where map.get(Int(page), chunks) != UInt32(index) + 1 {
                 return note("Row group \(index) of '\(table.name)' is not found by its serials.")
             }
+            // Packing moves a row into a shared group only after all serials of its virtual page have been assigned. Otherwise, a clone
+            // could put a new object into the row of another one.
+            if isShared, pages.contains(where: { UInt64($0) >= next >> UInt64(PageLayout.fanOutShift) }) {
+                return note("Row group \(index) of '\(table.name)' is shared, although it gets further objects.")
+            }
             mapped += pages.count
         }
         guard mapped == count(map) else { return note("'\(table.name)' has serials that lead to no group of rows.") }
