@@ -61,7 +61,8 @@ extension ReferenceGraph {
         objects.contains { id, object in
             object.entity.attributes.contains { attribute in
                 guard attribute.isDerived, let derivation = attribute.derivation, derivation.function == .sum,
-                    let source = derivation.attribute, let relationship = derivation.relationship.flatMap({ object.entity.relationship($0) })
+                    let source = derivation.attribute,
+                    let relationship = derivation.relationship.flatMap({ object.entity.relationship($0) })
                 else { return false }
                 let sum = list(side(relationship), id).reduce(Int128(0)) { sum, member in
                     if case .int(let number)? = objects[member]?.attributes[source] { sum + Int128(number) } else { sum }

@@ -20,8 +20,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         microsecondsSince1970 = Int64(exactly: count.rounded()) ?? (count < 0 ? .min : .max)
     }
 
-    /// Parses an RFC 3339 time such as `2026-01-31T12:00:00Z`, rounded to a microsecond. Returns `nil` if the text is not such a time, or if
-    /// its year is not in the range from 1 to 9999. Complexity: O(bytes of the text).
+    /// Parses an RFC 3339 time such as `2026-01-31T12:00:00Z`, rounded to a microsecond. Returns `nil` if the text is not such a time,
+    /// or if its year is not in the range from 1 to 9999. Complexity: O(bytes of the text).
     public init?(_ text: String) {
         var bytes = Array(text.utf8)
         guard bytes.withUnsafeBytes({ DateText.seconds($0) }) != nil else { return nil }
