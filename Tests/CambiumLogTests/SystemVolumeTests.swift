@@ -115,6 +115,24 @@ import Testing
         }
     }
 
+    @Test func `a file system that never changes need not support syncs`() throws {
+        @Sendable func refuse(_ code: Int32) -> Int32 {
+            errno = code
+            return -1
+        }
+        var calls = SystemCalls()
+        calls.fdatasync = { _ in refuse(EINVAL) }
+        try inDirectory { base in
+            try base.create("file", [1])
+            func sync() throws { try SystemVolume(root: base.root, calls: calls).open("file", .read).sync() }
+            #expect(throws: CambiumError.self) { try sync() }
+            calls.isOnReadOnlyFileSystem = { _ in true }
+            try sync()
+            calls.fdatasync = { _ in refuse(EIO) }
+            #expect(throws: CambiumError.self) { try sync() }
+        }
+    }
+
     @Test func `a new directory and the new directories above it are durable once they are created`() throws {
         let synced = Counter()
         var calls = SystemCalls()

@@ -10,6 +10,11 @@ struct SystemCalls: Sendable {
     var fdatasync = { @Sendable in Glibc.fdatasync($0) }
     var fsync = { @Sendable in Glibc.fsync($0) }
     var posix_fallocate = { @Sendable in Glibc.posix_fallocate($0, $1, $2) }
+    /// Whether an open file is on a file system that is mounted read-only. Returns `false` if the system does not know.
+    var isOnReadOnlyFileSystem = { @Sendable (descriptor: Int32) -> Bool in
+        var status = statvfs()
+        return Glibc.fstatvfs(descriptor, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
+    }
 
     static let system = SystemCalls()
 

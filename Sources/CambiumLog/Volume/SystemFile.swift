@@ -98,10 +98,18 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     func sync() throws(CambiumError) {
         // The kernel reports a failed sync only once. So the lock stays held during the sync, and later calls return the same failure.
         let code = syncCode.withLock { code in
-            if code == 0 { code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) } }
+            if code == 0 { code = syncOnce() }
             return code
         }
         if code != 0 { throw SystemFailure.error("sync", path, code) }
+    }
+
+    /// Syncs the file, and returns the error number, or 0 if the file is durable.
+    private func syncOnce() -> Int32 {
+        let code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) }
+        // File systems that never change, such as SquashFS, EROFS and ISO 9660, refuse every sync with this error. All of their bytes are
+        // durable.
+        return code == EINVAL && calls.isOnReadOnlyFileSystem(descriptor) ? 0 : code
     }
 
     func close() {
