@@ -48,4 +48,14 @@ import Testing
         #expect(code { _ = try ReadOnlyStore(volume, point: .label("none")) } == .notFound)
         #expect(store.graph.transaction.rawValue == 5)
     }
+
+    @Test func `the error for an unknown label lists only some of many labels`() throws {
+        let (volume, store) = try made()
+        let names = (0..<30).map { "\($0 + 100) \(String(repeating: "x", count: 200))" }
+        for name in names { try store.label(name) }
+        let error = #expect(throws: CambiumError.self) { _ = try ReadOnlyStore(volume, point: .label("none")) }
+        let message = error?.message ?? ""
+        let listed = names.filter { message.contains($0) }
+        #expect(error?.code == .notFound && listed == Array(names.prefix(12)) && message.utf8.count < 3000)
+    }
 }

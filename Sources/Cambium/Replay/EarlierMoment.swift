@@ -17,11 +17,19 @@ struct EarlierMoment: Equatable {
         case .label(let name):
             let labels = try labels()
             guard let number = labels[name] else {
-                let known = labels.isEmpty ? "no labels at all" : "the labels \(labels.keys.sorted().joined(separator: ", "))"
-                throw CambiumError(.notFound, "The store has no label '\(name)'. It has \(known).")
+                throw CambiumError(.notFound, "The store has no label '\(name)'. It has \(Self.text(of: labels.keys.sorted())).")
             }
             self.number = number
         }
+    }
+
+    /// The maximum number of labels that an error lists.
+    private static let listedCountMax = 12
+
+    private static func text(of labels: [String]) -> String {
+        if labels.isEmpty { return "no labels at all" }
+        let rest = labels.count - listedCountMax
+        return "the labels \(labels.prefix(listedCountMax).joined(separator: ", "))" + (rest > 0 ? " and \(rest) more" : "")
     }
 
     init(number: TransactionNumber? = nil) { self.number = number }
