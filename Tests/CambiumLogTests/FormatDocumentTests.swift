@@ -34,6 +34,7 @@ import Testing
         #expect(missing((segment + head).map { "| " + $0 }) == [])
         #expect(Self.text.contains("slots of \(Head.slotByteCount) bytes, or of \(Head.oldestSlotByteCount) bytes in version 1"))
         #expect(Self.text.contains("header of \(Segment.headerByteCount) bytes and frames"))
+        #expect(Self.text.contains("number of transactions is 1 to 2^\(Format.Frame.transactionCountMax.trailingZeroBitCount);"))
         for magic in [Format.CreationMark.magic, Format.ArchiveNote.magic] {
             #expect(missing(["| 8 | `\(letters(magic))` |"]) == [])
         }

@@ -115,6 +115,36 @@ import Testing
         #expect(try scanned(volume).map(\.metadata.message?.utf8.count) == (1...600).map { "\($0)".utf8.count + 64_000 })
     }
 
+    @Test func `a writer begins another frame if a frame has as many transactions as it may have`() throws {
+        let (volume, _) = try log()
+        var tuning = LogTuning.standard
+        tuning.frameTransactionCountMax = 3
+        let reader = try LogReader(volume)
+        let end = try reader.scan { _ in }
+        let writer = try LogWriter(reader, end, preallocates: false, tuning: tuning) { [UInt8](repeating: 4, count: 16) }
+        for number in 1...7 { try writer.append(transaction(number, []).metadata, EncodedOps([])) }
+        try writer.close()
+        let records = try scanned(volume)
+        #expect(records.map(\.number.rawValue) == Array(1...7))
+        #expect(Set(records.map(\.frameOffset)).count == 3)
+    }
+
+    @Test func `a frame of more transactions than the limit is refused before they take memory`() throws {
+        let (volume, writer) = try log()
+        try writer.close()
+        let path = LogFileName.path(TransactionNumber(rawValue: 1), .segment)
+        let segment = try volume.bytes(of: path)
+        let count = Format.Frame.transactionCountMax + 1
+        var frame = ByteWriter()
+        // Three zeros are a transaction without ops.
+        _ = Frame.encode(
+            region: [UInt8](repeating: 0, count: 3 * count), transactionCount: count, at: segment.count, durableOffset: 0,
+            headerChecksum: ByteReader.peek(segment, at: Format.Segment.checksumOffset), to: &frame)
+        try volume.open(path, .update).write(frame.bytes, at: segment.count)
+        let error = #expect(throws: CambiumError.self) { _ = try LogReader(volume).scan { _ in } }
+        #expect(error?.code == .damaged && frame.count < 100_000)
+    }
+
     @Test func `the newest valid slot of HEAD counts`() throws {
         let head = Head(
             sequence: 6, segment: TransactionNumber(rawValue: 1), position: 500, lastTransaction: TransactionNumber(rawValue: 9),

@@ -285,7 +285,7 @@ class Segment:
             require(fits, "a joint that does not fit the transactions before it")
             self.interned, self.is_after_joint = [], True
             return
-        require(count > 0, "a frame without transactions")
+        require(0 < count <= 1 << 22, "a frame without transactions, or with too many")
         self.is_after_joint = False
         if self.kind in (SEALED, RETIRED):
             self.interned, self.time = [], self.created

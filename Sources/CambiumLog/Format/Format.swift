@@ -123,6 +123,9 @@ enum Format {
         static let bodyByteCountMin = 3
         static let bodyByteCountMax = 1 << 30
         static let regionByteCountMax = 1 << 31
+        /// The maximum number of transactions in one frame. A reader decodes a frame as a whole, and compressed transactions without ops
+        /// take less than a bit each in the file. So this number limits the memory of the reader.
+        static let transactionCountMax = 1 << 22
         /// The maximum number of bytes of the transactions or ops in one frame, before compression.
         static let payloadByteCountMax = bodyByteCountMax - (16 << 20)
         static let blockByteCount = 1 << 20

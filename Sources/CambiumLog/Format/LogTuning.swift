@@ -5,6 +5,8 @@ package struct LogTuning: Sendable {
     package var largeByteCount = 4 << 20
     /// The number of bytes of ops at which a frame in a separate file of ops is complete, and another frame follows.
     package var opsFrameByteCount = 1 << 20
+    /// The maximum number of transactions that are written in one frame.
+    package var frameTransactionCountMax = Format.Frame.transactionCountMax
     /// The number of bytes at which a segment is complete and another segment follows.
     package var segmentByteCount = 64 << 20
     /// The number of bytes of different actors and messages at which a segment is complete, because a writer and a reader of the segment

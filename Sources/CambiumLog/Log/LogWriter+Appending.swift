@@ -79,7 +79,9 @@ extension LogWriter {
 
     /// Whether a transaction fits into one frame together with the staged transactions.
     package func hasCapacity(for ops: EncodedOps) -> Bool {
-        staged.count == 0 || writer.count + ops.payload.storedByteCount <= Format.Frame.payloadByteCountMax
+        staged.count == 0
+            || staged.count < tuning.frameTransactionCountMax
+                && writer.count + ops.payload.storedByteCount <= Format.Frame.payloadByteCountMax
     }
 
     /// Whether any transaction is staged but not yet written.

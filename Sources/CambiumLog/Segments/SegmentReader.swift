@@ -213,6 +213,9 @@ struct SegmentReader {
 
     private mutating func decode(_ frame: Frame, into records: inout [LogRecord]) throws(DecodingError) {
         guard frame.transactionCount > 0 else { throw .invalid("a frame without transactions", offset: 0) }
+        guard frame.transactionCount <= Format.Frame.transactionCountMax else {
+            throw .limitExceeded("a frame of \(frame.transactionCount) transactions", offset: 0)
+        }
         var reader = ByteReader(frame.region)
         // A corrupt count must not cause the reader to allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
