@@ -80,4 +80,15 @@ import Testing
         #expect(volume.contents.keys.filter { $0.hasSuffix(".new") } == [])
         #expect(try Verification(volume).findings == [])
     }
+
+    @Test func `files with names that no process gives stay next to the checkpoint records`() throws {
+        let names = ["quarterly-budget.lease", "0123456789ABCDEF.lease", "old.root.new", "3.root.new", "notes"]
+        let files = Dictionary(uniqueKeysWithValues: names.map { ("roots/" + $0, [UInt8]($0.utf8)) })
+        let volume = MemoryVolume(contents: try made().merging(files) { first, _ in first })
+        let store = try open(volume, 1)
+        try store.checkpoint()
+        try store.close()
+        #expect(volume.contents.filter { files.keys.contains($0.key) } == files)
+        #expect(try Verification(volume).findings == [])
+    }
 }

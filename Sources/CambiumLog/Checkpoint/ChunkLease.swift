@@ -8,7 +8,8 @@ package import CambiumModel
 /// ends all processes anyway. Docs/CHECKPOINTS.md describes the bytes.
 package final class ChunkLease: Sendable {
     static let suffix = ".lease"
-    private static let nameDigitCount = 16
+    /// The number of bytes that the hexadecimal digits in the name of a lease represent.
+    private static let nameByteCount = 8
 
     private let volume: any Volume
     private let path: String
@@ -44,7 +45,9 @@ package final class ChunkLease: Sendable {
         share.unlock()
     }
 
-    static func isName(_ name: String) -> Bool { name.hasSuffix(suffix) && name.utf8.count == nameDigitCount + suffix.utf8.count }
+    static func isName(_ name: String) -> Bool {
+        name.hasSuffix(suffix) && HexText.decode(String(name.dropLast(suffix.utf8.count)))?.count == nameByteCount
+    }
 }
 
 /// The leases that were in use when this process took the lock of the store. A lease is a file with the chunks of graphs that are still in

@@ -133,8 +133,9 @@ package struct PageFileWriter {
     /// Also removes the incomplete new version of `PageFile.damageMark`. A reader may be writing it. The mark is then missing, and the next
     /// reader of the corrupt chunk creates it.
     package static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
+        let suffix = LogFileName.replacementSuffix
         for name in try volume.list(CheckpointRecord.directory)
-        where name.hasSuffix(CheckpointRecord.suffix + LogFileName.replacementSuffix) {
+        where name.hasSuffix(suffix) && CheckpointRecord.isName(String(name.dropLast(suffix.utf8.count))) {
             try volume.remove(CheckpointRecord.directory + "/" + name)
         }
         for path in [StoreFileName.settings, ArchiveNote.fileName].map({ $0 + LogFileName.replacementSuffix }) {
