@@ -40,6 +40,39 @@ import Testing
         #expect(code { try store.close() } == .outcomeUnknown)
     }
 
+    @Test(arguments: Removal.allCases)
+    func `a follower of a store whose directory was removed or replaced throws`(removal: Removal) throws {
+        // The operating system removes leftovers.
+        defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        try insert(store, 1)
+        let follower = try StoreFollower(of: directory)
+        #expect(try follower.advance() == 0)
+        try remove(removal)
+        for _ in 0..<2 { #expect(code { try follower.advance() } == (removal == .log ? .damaged : .notFound)) }
+        #expect(follower.graph.objectCount == 1)
+        store.abandon()
+    }
+
+    @Test func `a follower continues with a copy that has replaced its store`() throws {
+        let copy = directory + "-copy"
+        // The operating system removes leftovers.
+        defer { for path in [directory, directory + "-moved", copy] { try? FileManager.default.removeItem(atPath: path) } }
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        try insert(store, 1)
+        let follower = try StoreFollower(of: directory)
+        try insert(store, 2)
+        try store.close()
+        try Store.backUp(at: directory, to: copy)
+        #expect(try follower.advance() == 1)
+        try remove(.movedAway)
+        try FileManager.default.moveItem(atPath: copy, toPath: directory)
+        let next = try Store.open(at: directory)
+        try insert(next, 3)
+        #expect(try follower.advance() == 1 && follower.graph.digest() == next.graph.digest())
+        try next.close()
+    }
+
     @Test func `a store that was opened by a relative path stays in its directory`() throws {
         let manager = FileManager.default
         let (here, other) = (manager.currentDirectoryPath, directory + "-other")

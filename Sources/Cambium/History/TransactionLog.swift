@@ -74,7 +74,7 @@ public struct TransactionLog {
     /// commits.
     ///
     /// A new transaction is passed to `body` once it is durable and this process sees it. The call returns when `body` returns `false`. The
-    /// thread sleeps between two reads of the log. Throws as `forEach` does. Complexity: O(log).
+    /// thread sleeps between two reads of the log. Throws as `forEach` does. Also throws `.notFound` if the store is removed or replaced.
     ///
     /// - Parameters:
     ///   - first: The number of the first transaction to pass to `body`.

@@ -69,8 +69,9 @@ public final class StoreFollower: @unchecked Sendable {
     /// Applies the transactions that were committed since the last call, and returns their number.
     ///
     /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
-    /// store no longer exists. After an error, the graph is unchanged. The log may end with bytes that do not verify. They are left to the
-    /// next call, because the writer may be writing them. If another thread is executing this method, the call waits for that thread.
+    /// store no longer exists, or if a store without later transactions has replaced it. After an error, the graph is unchanged. The log
+    /// may end with bytes that do not verify. They are left to the next call, because the writer may be writing them. If another thread is
+    /// executing this method, the call waits for that thread.
     ///
     /// If the next transactions were retired before they were read, the follower continues with the checkpoint that replaces them.
     ///

@@ -229,6 +229,14 @@ struct LogCursor {
         return true
     }
 
+    /// Returns whether the file of the last segment was removed or replaced although no segment follows it. If so, the whole store was
+    /// removed or replaced. A writer begins another segment before it seals, merges or retires a segment that has frames.
+    mutating func isDisplaced() throws(CambiumError) -> Bool {
+        guard let reader, reader.offset > Format.Segment.headerByteCount, try !reader.frames.isInPlace(in: volume) else { return false }
+        try list()
+        return isLast
+    }
+
     func damage(_ path: String, _ offset: Int, _ flaw: String) -> CambiumError {
         CambiumError(
             .damaged,

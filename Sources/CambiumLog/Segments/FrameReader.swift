@@ -47,6 +47,9 @@ struct FrameReader {
     /// Makes everything that was written to the file so far durable.
     func sync() throws(CambiumError) { try file.sync() }
 
+    /// Whether the path still leads to the file that this reader has open.
+    func isInPlace(in volume: any Volume) throws(CambiumError) -> Bool { try volume.names(path, file) }
+
     /// Discards the bytes that were read, because another process may have written to the file in the meantime.
     mutating func refresh() throws(CambiumError) {
         byteCount = try file.byteCount()
