@@ -1,3 +1,4 @@
+import CambiumBytes
 internal import CambiumLog
 internal import CambiumModel
 
@@ -5,6 +6,8 @@ internal import CambiumModel
 final class FaultyFile: VolumeFile {
     private let volume: FaultyVolume
     let number: Int
+    /// The error of the sync that failed; `nil` if no sync of this object has failed.
+    private let syncFailure = Guarded<CambiumError?>(nil)
 
     init(volume: FaultyVolume, number: Int) {
         self.volume = volume
@@ -54,6 +57,18 @@ final class FaultyFile: VolumeFile {
     }
 
     func sync() throws(CambiumError) {
+        try syncFailure.withLock { failure throws(CambiumError) in
+            if let failure { throw failure }
+            do throws(CambiumError) {
+                try syncOnce()
+            } catch {
+                failure = error
+                throw error
+            }
+        }
+    }
+
+    private func syncOnce() throws(CambiumError) {
         try volume.with { disk throws(CambiumError) in
             do throws(CambiumError) {
                 try disk.begin()

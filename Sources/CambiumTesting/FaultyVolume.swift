@@ -36,7 +36,8 @@ package final class FaultyVolume: Volume {
     package func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
 
     /// Makes one operation, counted from 0, fail with an error number of the operating system. A write that fails still writes a part of
-    /// its bytes. After a failed sync, some changes to the file are durable, and later syncs do not write the other changes.
+    /// its bytes. After a failed sync, some changes to the file are durable, and later syncs do not write the other changes. Later syncs of
+    /// the same open file fail, too.
     package func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
 
     /// The number of calls so far that change nothing: calls that open, read, list, map for reading, or ask for a length or for existence.

@@ -21,6 +21,24 @@ import Testing
         return (try? store.close()) == nil ? nil : store
     }
 
+    @Test func `a disk that is full when HEAD is synced fails one commit only`() throws {
+        let created = FaultyVolume()
+        try Store.create(created, schema: Notes.schema, durability: .synced, environment: fixedEnvironment()).close()
+        let volume = FaultyVolume(contents: created.contents)
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment())
+        // Before the first frame is written, both slots of HEAD are written, and then synced.
+        volume.fail(at: volume.operationCount + 2, with: 28)
+        #expect(code { try insert(store, 1) } == .ioFailure)
+        #expect(volume.hasFailed)
+        try insert(store, 2)
+        for seed in 0..<UInt64(8) {
+            let found = try Store.open(MemoryVolume(contents: volume.image(seed: seed)), durability: nil)
+            #expect(found.graph.export == store.graph.export, "seed \(seed)")
+        }
+        try store.close()
+        #expect(try Verification(MemoryVolume(contents: volume.contents)).isSound)
+    }
+
     @Test(.enabled(if: LongTests.areWanted)) func `a store closed after the disk was full opens again after any power failure`() throws {
         let measured = FaultyVolume()
         _ = try #require(closed(measured))

@@ -29,6 +29,21 @@ extension LogWriter {
         isHeadOfOldestFormat = false
     }
 
+    /// Makes HEAD durable. After a failure, the caller must write HEAD again before it repeats the call.
+    func syncHead() throws(CambiumError) {
+        do throws(CambiumError) {
+            try headFile.sync()
+        } catch {
+            // Each later sync of the same object would fail, too, even if the disk is no longer full. If the file cannot be opened again
+            // either, the next sync fails and tries again.
+            if let file = try? volume.open(Head.fileName, .update) {
+                headFile.close()
+                headFile = file
+            }
+            throw error
+        }
+    }
+
     /// Syncs, releases the preallocated space, records in HEAD that the log is closed, and closes the files.
     ///
     /// Complexity: O(bytes of the log after `base`). At most `LogTuning.closingTreeByteCountMax` of these bytes are hashed.

@@ -87,9 +87,8 @@ extension LogWriter {
         // HEAD is only a hint, so the commit is durable without it. If HEAD cannot be written, the next commit reports the failure.
         do throws(CambiumError) {
             try writeHead(isClosed: false)
-            // The ops of a large transaction are in a file, to which a small frame refers. If this frame became corrupt, an opening could
-            // mistake it for a torn tail, and remove the file. A durable HEAD makes the opening report the corruption instead.
-            if pending.namesFiles { try headFile.sync() }
+            // A frame with a large transaction refers to a file. Syncing HEAD ensures that no reader mistakes such a frame for a torn tail.
+            if pending.namesFiles { try syncHead() }
         } catch { if !error.isShortage { poison = error } }
     }
 }

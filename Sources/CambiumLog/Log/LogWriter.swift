@@ -138,7 +138,7 @@ package final class LogWriter: @unchecked Sendable {
     func noteOpen() throws(CambiumError) {
         try writeHead(isClosed: false)
         try writeHead(isClosed: false)
-        try poisoning { () throws(CambiumError) in try headFile.sync() }
+        try poisoning { () throws(CambiumError) in try syncHead() }
         isAsClosed = false
     }
 
