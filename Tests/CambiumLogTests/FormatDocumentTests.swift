@@ -35,6 +35,8 @@ import Testing
         #expect(Self.text.contains("slots of \(Head.slotByteCount) bytes, or of \(Head.oldestSlotByteCount) bytes in version 1"))
         #expect(Self.text.contains("header of \(Segment.headerByteCount) bytes and frames"))
         #expect(Self.text.contains("number of transactions is 1 to 2^\(Format.Frame.transactionCountMax.trailingZeroBitCount);"))
+        let entryCountMax = "2^\(Format.Index.entryCountMax.trailingZeroBitCount)"
+        #expect(Self.text.contains("An index has at most \(entryCountMax) frames and \(entryCountMax) joints."))
         for magic in [Format.CreationMark.magic, Format.ArchiveNote.magic] {
             #expect(missing(["| 8 | `\(letters(magic))` |"]) == [])
         }

@@ -145,6 +145,37 @@ import Testing
         #expect(error?.code == .damaged && frame.count < 100_000)
     }
 
+    @Test func `an index of more joints than the limit is refused before they take memory`() throws {
+        let header = SegmentHeader(
+            kind: .sealed, store: Self.settings.store, firstTransaction: TransactionNumber(rawValue: 1), creationTime: 0,
+            saltSeed: [UInt8](repeating: 3, count: 16), previousChecksum: 0
+        ).encode()
+        let headerChecksum = ByteReader.peek(header, at: Format.Segment.checksumOffset)
+        let count = Format.Index.entryCountMax + 1
+        // A distance of 1, and a checksum of 0. Each step doubles the number of joints.
+        var joints: [UInt8] = [1, 0, 0, 0, 0]
+        while joints.count < 5 * count { joints += joints }
+        var region = ByteWriter()
+        region.write(UInt32(0))
+        for number in [1, 8, 2 * count, 0, count] { region.writeVarint(number) }
+        region.write(joints.prefix(5 * count))
+        // The frame to which the index refers has 8 bytes.
+        let offset = header.count + 8
+        var index = ByteWriter()
+        _ = Frame.encode(
+            region: region.bytes, transactionCount: 0, at: offset, durableOffset: 0, headerChecksum: headerChecksum, to: &index)
+        var trailer = ByteWriter()
+        trailer.write(headerChecksum)
+        trailer.write(UInt64(offset))
+        trailer.write(CRC32C.checksum(trailer.bytes))
+        var bytes = header + [UInt8](repeating: 0, count: 8)
+        bytes += index.bytes
+        bytes += trailer.bytes.dropFirst(4)
+        let volume = MemoryVolume(contents: ["log/00000000000000000001.log": bytes])
+        let error = #expect(throws: CambiumError.self) { _ = try SegmentReader(volume, path: "log/00000000000000000001.log") }
+        #expect(error?.code == .damaged && bytes.count < 200_000)
+    }
+
     @Test func `the newest valid slot of HEAD counts`() throws {
         let head = Head(
             sequence: 6, segment: TransactionNumber(rawValue: 1), position: 500, lastTransaction: TransactionNumber(rawValue: 9),

@@ -39,6 +39,9 @@ enum Format {
     enum Index {
         /// The number of bytes of the offset and the checksum that follow the index of a sealed segment.
         static let trailerByteCount = 12
+        /// The maximum number of frames, and of joints, in an index. A compressed index takes only a few bits of the file for each of them,
+        /// so this number limits the memory of a reader.
+        static let entryCountMax = 1 << 22
     }
 
     enum Joint {

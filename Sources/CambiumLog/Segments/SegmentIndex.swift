@@ -126,8 +126,9 @@ struct SegmentIndex: Equatable {
     {
         var reader = ByteReader(region)
         var index = SegmentIndex(previousChecksum: try reader.read(UInt32.self))
-        // A frame takes at least 8 bytes. This limits the number of frames.
-        let count = try reader.readCount(max: (indexOffset - Format.Segment.headerByteCount) / 8, "frames")
+        // A frame takes at least 8 bytes. This limits the number of frames, too.
+        let countMax = min(Format.Index.entryCountMax, (indexOffset - Format.Segment.headerByteCount) / 8)
+        let count = try reader.readCount(max: countMax, "frames")
         index.entries.reserveCapacity(count)
         for _ in 0..<count {
             let byteCount = try reader.readCount(max: Format.Frame.bodyByteCountMax + Format.Frame.headerByteCountMax, "bytes")
@@ -145,8 +146,8 @@ struct SegmentIndex: Equatable {
     }
 
     private static func joints(_ reader: inout ByteReader, transactionCount: UInt64) throws(DecodingError) -> [Joint] {
-        // A joint takes at least 5 bytes in the index. This limits the number of joints.
-        let count = try reader.readCount(max: reader.remaining / 5, "joints")
+        // A joint takes at least 5 bytes in the index. This limits the number of joints, too.
+        let count = try reader.readCount(max: min(Format.Index.entryCountMax, reader.remaining / 5), "joints")
         var joints: [Joint] = []
         joints.reserveCapacity(count)
         var last: UInt64 = 0
