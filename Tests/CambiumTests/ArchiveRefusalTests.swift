@@ -65,7 +65,8 @@ import Testing
         let more = MemoryVolume(contents: shared.contents.merging(["README": [1]]) { $1 })
         #expect(try store.compact(.since(.latest), in: more).missingFromArchive.isEmpty)
         let lock = try shared.lock(LogWriter.lockFileName)
-        #expect(code { try store.compact(.since(.latest), in: shared) } == .locked)
+        let error = #expect(throws: CambiumError.self) { _ = try store.compact(.since(.latest), in: shared) }
+        #expect(error?.code == .locked && error?.message.contains("archive") == true)
         lock.unlock()
     }
 

@@ -29,6 +29,13 @@ extension SegmentArchive {
         do throws(CambiumError) {
             return try volume.lock(StoreFileName.lock)
         } catch {
+            if error.code == .locked {
+                // The error of the volume would say that the store is open for writing.
+                throw CambiumError(
+                    .locked,
+                    "Another compaction is adding to the archive '\(volume.name)'. Wait until it ends, then compact the store again.",
+                    place: error.place)
+            }
             guard isNew, error.code == .ioFailure else { throw error }
             throw CambiumError(.cannotCreate, error.message, place: error.place, underlying: error.underlying)
         }
