@@ -50,6 +50,27 @@ import Testing
         #expect(try place.run("export", "notes", "--include", ",items").code == 64)
     }
 
+    @Test(arguments: [
+        "--ids-only --include items", "--ids-only --depth 1", "--ids-only --nulls omit", "--ids-only --key-paths flat",
+        "--ids-only --references id --nulls omit", "--format csv --nulls omit", "--format csv --key-paths flat",
+        "--ids-only --mapping mapping.json --include items",
+    ])
+    func `an option that would have no effect is refused`(options: String) throws {
+        let arguments = ["export", "notes", "Note"] + options.split(separator: " ").map(String.init)
+        let outcome = try place().run(executable: Workplace.binary, arguments)
+        #expect(outcome.code == 64 && outcome.output.isEmpty && outcome.errors.contains("Omit --"), "\(outcome.errors)")
+    }
+
+    @Test(arguments: [
+        "--ids-only --references identity --nulls omit", "--format csv --include items --nulls omit",
+        "--format csv --depth 1 --key-paths flat", "--ids-only --format csv",
+    ])
+    func `an option that may have an effect is accepted`(options: String) throws {
+        let arguments = ["export", "notes", "Note"] + options.split(separator: " ").map(String.init)
+        let outcome = try place().run(executable: Workplace.binary, arguments)
+        #expect(outcome.code == 0 && !outcome.output.isEmpty, "\(outcome.errors)")
+    }
+
     @Test func `a value that would be read differently is bad input, reported with its place`() throws {
         let place = try place(#"{"attributes":{"title":{"functions":["upper"]}}}"#)
         let refused = try place.run("export", "notes", "Note", "--mapping", "mapping.json")

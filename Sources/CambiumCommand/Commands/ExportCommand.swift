@@ -31,6 +31,31 @@ struct ExportCommand: ParsableCommand {
         if form.mapping != nil, form.references == .id {
             throw ValidationError("--mapping writes references as identities. Omit --references id, or omit --mapping.")
         }
+        if form.idsOnly { try validateIDs() }
+        if output.format == .csv, !include.isUsed { try validateCSV() }
+    }
+
+    /// Refuses options that have no effect on an export of ids or identities. Identities may be null, and a mapping may write them at nested
+    /// paths.
+    private func validateIDs() throws {
+        if include.isUsed {
+            throw ValidationError("--ids-only writes no relationships. Omit --include and --depth, or omit --ids-only.")
+        }
+        if form.mapping != nil { return }
+        if form.keyPaths == .flat {
+            throw ValidationError("--ids-only writes no nested objects. Omit --key-paths flat, or omit --ids-only.")
+        }
+        if form.nulls == .omit, form.references != .identity {
+            throw ValidationError("--ids-only writes no nulls. Omit --nulls omit, or add --references identity.")
+        }
+    }
+
+    /// Refuses options that concern only JSON. CSV contains JSON if it includes objects of to-many relationships.
+    private func validateCSV() throws {
+        if form.nulls == .omit {
+            throw ValidationError("CSV writes null as an empty field, which it cannot omit. Omit --nulls omit, or omit --format csv.")
+        }
+        if form.keyPaths == .flat { throw ValidationError("CSV is always flat. Omit --key-paths flat, or omit --format csv.") }
     }
 
     func run() throws {
