@@ -35,8 +35,8 @@ struct ExportCommand: ParsableCommand {
         if output.format == .csv, !include.isUsed { try validateCSV() }
     }
 
-    /// Refuses options that have no effect on an export of ids or identities. Identities may be null, and a mapping may write them at nested
-    /// paths.
+    /// Refuses options that have no effect on an export of ids or identities. An identity may be null, and a mapping may write it at a
+    /// nested path.
     private func validateIDs() throws {
         if include.isUsed {
             throw ValidationError("--ids-only writes no relationships. Omit --include and --depth, or omit --ids-only.")

@@ -128,14 +128,23 @@ extension Schema {
     func object(_ text: String, in graph: Graph) throws(CambiumError) -> (place: ObjectPlace, entity: Entity) {
         let (id, named) = try self.parsedID(text)
         guard let place = graph.place(of: id), named.family.contains(graph.entity(of: place).number) else {
-            throw CambiumError(.notFound, "There is no object \(text). 'cambium find' lists the objects of an entity.")
+            throw Self.missing(text)
         }
         return (place, graph.entity(of: place))
     }
 
+    private static func missing(_ id: String) -> CambiumError {
+        CambiumError(.notFound, "There is no object \(Excerpt.plain(id)). 'cambium find' lists the objects of an entity.")
+    }
+
     func parsedID(_ text: String) throws(CambiumError) -> (ObjectID, Entity) {
         guard let found = id(text) else {
-            if let slash = text.firstIndex(of: "/"), slash > text.startIndex { _ = try required(String(text[..<slash])) }
+            if let slash = text.firstIndex(of: "/"), slash > text.startIndex {
+                _ = try required(String(text[..<slash]))
+                // A serial may be greater than that of every possible object. The text is an id nevertheless.
+                let serial = text[text.index(after: slash)...]
+                if !serial.isEmpty, serial.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { throw Self.missing(text) }
+            }
             throw CambiumError(.notFound, "'\(Excerpt.plain(text))' is not an id. An id has the form 'Note/42'.")
         }
         return (found.id, found.entity)
