@@ -77,6 +77,24 @@ import Testing
         #expect(try importing("--dry-run", "--actor", String(repeating: "x", count: 1025)).code == 65)
     }
 
+    @Test(arguments: [["clone", "notes", "Note/1", "--set", "id=2"], ["schema", "notes", "--set", "next.json"]])
+    func `a preview checks its author and request, and does not record them`(command: [String]) throws {
+        let place = try made()
+        try place.write(#"{"entities":{"Note":{"attributes":{"id":{"type":"int64"}}}}}"#, to: "next.json")
+        func run(_ arguments: String...) throws -> Workplace.Outcome {
+            try place.run(executable: Workplace.binary, command + ["--json", "--actor", "jane", "--request", "q"] + arguments)
+        }
+        let preview = command[0] == "clone" ? "--plan" : "--dry-run"
+        #expect(try run(preview).code == 0)
+        #expect(try run().json.first?["transaction"] as? Int == 3)
+        let repeated = try run(preview)
+        #expect(try repeated.json.first?["transaction"] as? Int == 3 && repeated.json.first?["repeated"] as? Bool == true)
+        let other = try place.run("clone", "notes", "Note/1", "--set", "id=7", "--plan", "--request", "q")
+        #expect(other.code == 1 && other.errors.contains("Transaction 3 applied a request 'q' with other content"), "\(other.errors)")
+        #expect(try run(preview, "--message", String(repeating: "x", count: 65_537)).code == 65)
+        #expect(try place.run("log", "notes", "--json").json.count == 3)
+    }
+
     @Test func `a repeated label request returns the first result`() throws {
         let place = try made()
         let first = try #require(try place.run("label", "notes", "here", "--request", "q", "--json").json.first)

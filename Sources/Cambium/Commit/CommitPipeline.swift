@@ -39,7 +39,7 @@ final class CommitPipeline: Sendable {
             // Before `body` runs, only the search for an earlier request takes notable time. So the time before `body` is counted only if
             // there is a request.
             if author.requestID != nil { lock.startCounting() }
-            if author.requestID != nil, let refusal = refusal(of: author) {
+            if author.requestID != nil, let refusal = timeline.head.refusal(of: author) {
                 // The transaction that applied the request may not be durable yet. The calling thread waits until that transaction is
                 // durable, even in `enqueue`.
                 var pending = queue.join(nil, timeline.head, level, .thread)

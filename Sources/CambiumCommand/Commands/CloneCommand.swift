@@ -28,16 +28,12 @@ struct CloneCommand: ParsableCommand {
         if let maxObjects, maxObjects < 1 { throw ValidationError("--max-objects is \(maxObjects), but must be at least 1.") }
         try assignments.checkNames()
         if plan, map != nil { throw ValidationError("--map lists copies, and --plan makes no copies. Omit one of them.") }
-        if plan, let option = author.firstOption {
-            throw ValidationError("\(option) belongs to a change, and --plan changes nothing. Omit one of them.")
-        }
     }
 
     func run() throws {
-        if plan { return try preview() }
         let map = try map.map { try CloneMapFile($0) }
         do {
-            try clone(map).print(json: output.json)
+            try (plan ? preview() : clone(map)).print(json: output.json)
         } catch {
             guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
             let repetition = try Repetition(store, repeated)
@@ -74,9 +70,10 @@ struct CloneCommand: ParsableCommand {
         return CloneReport(committed.result, committed.receipt)
     }
 
-    private func preview() throws {
+    private func preview() throws -> CloneReport {
         let graph = try ReadOnlyStore(at: store, point: .latest).graph
-        CloneReport(try graph.previewClone(of: try objects(graph), try request(graph))).print(json: output.json)
+        try graph.check(author.author(of: requestParts))
+        return CloneReport(try graph.previewClone(of: try objects(graph), try request(graph)))
     }
 
     // MARK: The request

@@ -21,9 +21,9 @@ struct SchemaCommand: ParsableCommand {
         if migration.set != nil, point.at != nil {
             throw ValidationError("--at shows the schema of an earlier moment, which --set cannot change. Omit --at or --set.")
         }
-        if let option = author.firstOption, migration.set == nil || migration.dryRun {
-            let remedy = migration.dryRun ? "omit --dry-run" : "add --set with a schema"
-            throw ValidationError("\(option) belongs to a change of the schema, but nothing is changed. Omit \(option), or \(remedy).")
+        if let option = author.firstOption, migration.set == nil {
+            throw ValidationError(
+                "\(option) belongs to a change of the schema, but nothing is changed. Omit \(option), or add --set with a schema.")
         }
     }
 
@@ -31,28 +31,34 @@ struct SchemaCommand: ParsableCommand {
         guard let set = migration.set else { return try show() }
         // The command reports all mistakes of the file with their places before it opens the store.
         let definition = try SchemaFile.read(set).definition
-        if migration.dryRun {
-            let report = try Store.previewMigration(of: store, to: definition)
-            MigrationText(report, isDone: false).print(json: output.json)
-            if report.isRefused { throw ExitCode(Failure.badNews) }
-            return
-        }
+        let author = author.author(of: ["schema", definition.json.text])
         do {
-            let opened = try Store.open(at: store)
-            let report: MigrationReport
-            do {
-                report = try opened.migrate(to: definition, author.author(of: ["schema", definition.json.text]))
-                Terminal.note(committed: report.transaction)
-            } catch {
-                try opened.close()
-                throw error
-            }
-            try opened.close()
-            MigrationText(report, isDone: true).print(json: output.json)
+            try migration.dryRun ? preview(definition, author) : migrate(definition, author)
         } catch let error as CambiumError where error.code == .repeated {
             guard let request = error.underlying as? RepeatedRequest else { throw error }
             try Repetition(store, request).print(json: output.json)
         }
+    }
+
+    private func preview(_ definition: SchemaDefinition, _ author: Author) throws {
+        if author != Author() { try ReadOnlyStore(at: store).graph.check(author) }
+        let report = try Store.previewMigration(of: store, to: definition)
+        MigrationText(report, isDone: false).print(json: output.json)
+        if report.isRefused { throw ExitCode(Failure.badNews) }
+    }
+
+    private func migrate(_ definition: SchemaDefinition, _ author: Author) throws {
+        let opened = try Store.open(at: store)
+        let report: MigrationReport
+        do {
+            report = try opened.migrate(to: definition, author)
+            Terminal.note(committed: report.transaction)
+        } catch {
+            try opened.close()
+            throw error
+        }
+        try opened.close()
+        MigrationText(report, isDone: true).print(json: output.json)
     }
 
     private func show() throws {

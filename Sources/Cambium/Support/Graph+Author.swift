@@ -1,14 +1,20 @@
-import CambiumGraph
-import CambiumModel
+package import CambiumGraph
+package import CambiumModel
 
-extension CommitPipeline {
+extension Graph {
+    /// Checks an author as a commit after this graph does, for a preview of that commit.
+    ///
+    /// Throws `.limitExceeded` or `.invalidInput` for a text that a commit refuses. Throws `.repeated` for a request that was applied
+    /// earlier, and `.conflict` if its id belongs to another request.
+    package func check(_ author: Author) throws(CambiumError) {
+        try author.check()
+        if let refusal = refusal(of: author) { throw refusal }
+    }
+
     /// Returns the error for an author's request that was applied earlier, or whose id belongs to another request. Returns `nil` if the
     /// request is new.
-    ///
-    /// Call this method only while the writer's lock is held.
     func refusal(of author: Author) -> CambiumError? {
-        let newest = writer.timeline.head
-        guard let request = author.requestID, let entry = newest.request(request) else { return nil }
+        guard let request = author.requestID, let entry = self.request(request) else { return nil }
         if let digest = author.requestDigest, let earlier = entry.digest, digest != earlier {
             return CambiumError(
                 .conflict,
