@@ -1,3 +1,4 @@
+import Cambium
 import Foundation
 import Testing
 
@@ -33,6 +34,24 @@ import Testing
         #expect(outcome.code == 65 && outcome.errors.contains(message), "\(outcome.errors)")
         #expect(try place.run("find", "notes", "Note", "--count", "--json").output == "{\"count\":0}\n")
         #expect(try place.run("import", "notes", "Note", "-", "--mapping", "nowhere.json").code == 66)
+    }
+
+    @Test func `a dry run needs no lock, and leaves the files of a store as they are`() throws {
+        let place = try Workplace.withStore()
+        let log = "notes/log/00000000000000000001.log"
+        // A crash may leave incomplete bytes at the end of the log. The next writer cuts them off.
+        let bytes = try place.bytes(of: log) + Data("incomplete".utf8)
+        try bytes.write(to: place.directory.appending(path: log))
+        func names() throws -> [String] { try FileManager.default.subpathsOfDirectory(atPath: place.directory.path + "/notes").sorted() }
+        let before = try names()
+        let rows = #"{"id":1}"#
+        let dry = try place.run("import", "notes", "Note", "-", "--dry-run", "--json", input: rows)
+        #expect(try dry.json.first?["inserted"] as? Int == 1, "\(dry.errors)")
+        #expect(try place.bytes(of: log) == bytes && names() == before)
+        let writer = try Store.open(at: place.directory.path + "/notes")
+        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 75)
+        #expect(try place.run("import", "notes", "Note", "-", "--dry-run", "--json", input: rows).output == dry.output)
+        try writer.close()
     }
 
     @Test func `absent objects are deleted within a limit`() throws {

@@ -56,7 +56,8 @@ struct ImportCommand: ParsableCommand {
         options.batchRowCount = batch
         options.effect = dryRun ? .dryRun : .commit
         options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: $0) }
-        let store = try Store.open(at: store)
+        // A dry run takes no lock, so that another process can write in the meantime.
+        let store = try dryRun ? Store.rehearsal(of: store) : Store.open(at: store)
         let entity = try store.schema.required(self.entity)
         try checkScope(entity, store.graph)
         let progress = Progress("import", sourceCount: files.count, byteCount: InputFiles.byteCount(files))
