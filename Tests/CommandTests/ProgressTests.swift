@@ -16,6 +16,10 @@ import Testing
                 put: { line in self.lines.withLock { $0.append(line) } })
         }
 
+        var ticker: Ticker {
+            Ticker("verify", elapsed: { self.time.withLock { $0 } }, put: { line in self.lines.withLock { $0.append(line) } })
+        }
+
         func wait(_ milliseconds: Int) { time.withLock { $0 += .milliseconds(milliseconds) } }
         var shown: [String] { lines.withLock { $0 } }
     }
@@ -52,6 +56,29 @@ import Testing
         screen.wait(1500)
         progress.add(10)
         #expect(screen.shown == ["\rimport  10 bytes  1.5 s\u{1B}[K"])
+    }
+
+    @Test func `the time of a command is shown after the first second, and removed before other text`() {
+        let screen = Screen()
+        let ticker = screen.ticker
+        screen.wait(999)
+        #expect(ticker.tick() && screen.shown.isEmpty)
+        ticker.hide()
+        screen.wait(2101)
+        #expect(ticker.tick())
+        ticker.hide()
+        ticker.hide()
+        #expect(screen.shown == ["\rverify  3.1 s\u{1B}[K", "\r\u{1B}[K"])
+    }
+
+    @Test func `the time of a command is not shown again after its end`() {
+        let screen = Screen()
+        let ticker = screen.ticker
+        screen.wait(1000)
+        #expect(ticker.tick())
+        ticker.end()
+        ticker.hide()
+        #expect(!ticker.tick() && screen.shown == ["\rverify  1.0 s\u{1B}[K", "\r\u{1B}[K"])
     }
 
     @Test func `a source that is read again counts once`() throws {

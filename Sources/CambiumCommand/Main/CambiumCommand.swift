@@ -46,6 +46,7 @@ struct CambiumCommand: ParsableCommand {
             try Arguments.check(configuration.subcommands.compactMap { $0.configuration.commandName })
             try MemoryBudget.checkEnvironment()
             var command = try parseAsRoot()
+            Terminal.showTime(of: type(of: command).configuration.commandName ?? "cambium")
             try command.run()
             Terminal.finish()
         } catch let error as CambiumError {

@@ -15,7 +15,11 @@ enum Terminal {
     /// The permanent effect of the command so far, as a sentence for people.
     private static let outcome = Mutex<String?>(nil)
 
-    static var isInteractive: Bool { isatty(STDOUT_FILENO) == 1 }
+    /// Shows the time that the command takes; `nil` if it is not to be shown.
+    private static let ticker = Mutex<Ticker?>(nil)
+
+    /// Whether standard output is a terminal.
+    static let isInteractive = isatty(STDOUT_FILENO) == 1
 
     // MARK: Beginning and end
 
@@ -30,6 +34,20 @@ enum Terminal {
         }
     }
 
+    /// Shows how long a command takes, from its first second on. Shows nothing if standard error is not a terminal, or while the command
+    /// runs in the background. The time is no longer shown after the command has printed something on a terminal.
+    static func showTime(of command: String) {
+        guard isatty(STDERR_FILENO) == 1 else { return }
+        let start = ContinuousClock.now
+        let made = Ticker(command, elapsed: { start.duration(to: .now) }) { text in
+            if tcgetpgrp(STDERR_FILENO) == getpgrp() { put(text) }
+        }
+        ticker.withLock { $0 = made }
+        made.start()
+    }
+
+    private static func endTicker() { ticker.withLock { $0 }?.end() }
+
     /// Records the effect of the command as a sentence, such as "Transaction 5 was committed." If the command fails afterwards, the program
     /// prints this sentence after the error.
     static func note(_ sentence: String) { outcome.withLock { $0 = sentence } }
@@ -40,12 +58,14 @@ enum Terminal {
 
     /// Closes a copy of standard output, because some systems report a failed write only when the stream is closed.
     static func finish() {
+        endTicker()
         let copy = dup(STDOUT_FILENO)
         if copy < 0 || close(copy) != 0 { fail(errno) }
     }
 
     /// Ends the program after an error that was already reported.
     static func exit(_ code: Int32) -> Never {
+        endTicker()
         if let done = outcome.withLock({ $0 }) { error("cambium: \(done)") }
         Glibc.exit(code)
     }
@@ -63,6 +83,7 @@ enum Terminal {
     /// Waits for 50 milliseconds, before a command that follows a store reads it again. If the reader of standard output has closed the
     /// pipe, ends the program as a failed write does. Otherwise, the program would not notice that before it has a line to write.
     static func pause() {
+        endTicker()
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         // `poll` reports an error of the descriptor even if it is asked for no event. Files and terminals have no such error.
         if poll(&output, 1, 50) > 0 { fail(EPIPE) }
@@ -74,13 +95,20 @@ enum Terminal {
     static func print(_ line: String) { write(Array((ControlText.escaped(line) + "\n").utf8)) }
 
     /// Prints a line on standard error, as `print` does.
-    static func error(_ line: String) { put((ControlText.escaped(line) + "\n")) }
+    static func error(_ line: String) {
+        ticker.withLock { $0 }?.hide()
+        put((ControlText.escaped(line) + "\n"))
+    }
 
     /// Writes text to standard error, which must be a terminal. The text may move the cursor.
-    static func showProgress(_ text: String) { put(text) }
+    static func showProgress(_ text: String) {
+        endTicker()
+        put(text)
+    }
 
     /// Writes bytes unchanged: an export, or JSON.
     static func write(_ bytes: [UInt8]) {
+        if isInteractive { endTicker() }
         let number = write(bytes, to: STDOUT_FILENO)
         if number != 0 { fail(number) }
     }
@@ -106,7 +134,9 @@ enum Terminal {
 
     /// Standard input as a source of an import.
     static let input = ImportSource(name: "standard input", isRepeatable: false) {
-        { buffer in
+        // If a person types the input, the time must not be shown on the same line.
+        if isatty(STDIN_FILENO) == 1 { endTicker() }
+        return { buffer in
             while true {
                 let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
                 if count >= 0 { return count }
