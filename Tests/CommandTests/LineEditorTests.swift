@@ -97,6 +97,29 @@ import Testing
         #expect(editor.screen(prompt: "> ", width: 20).line.hasPrefix("> a?"))
     }
 
+    @Test mutating func `wide characters take two columns of the terminal`() {
+        type("漢字a漢")
+        let whole = editor.screen(prompt: "> ", width: 20)
+        #expect(whole.line == "> 漢字a漢" && whole.column == 9)
+        press(.left)
+        #expect(editor.screen(prompt: "> ", width: 20).column == 7)
+        press(.end)
+        let cut = editor.screen(prompt: "> ", width: 8)
+        #expect(cut.line == "> 字a漢" && cut.column == 7)
+        press(.home)
+        let beginning = editor.screen(prompt: "> ", width: 8)
+        #expect(beginning.line == "> 漢字a" && beginning.column == 2)
+    }
+
+    @Test mutating func `a long prompt is cut, and its control characters are not shown`() {
+        type("abc")
+        #expect(editor.screen(prompt: "at label:monday> ", width: 12).line == "nday> abc")
+        #expect(editor.screen(prompt: "cambium> ", width: 1).line == "c")
+        press(.control("r"))
+        type("\u{9B}2J")
+        #expect(editor.screen(prompt: "> ", width: 80).line.hasPrefix("(search '?2J'"))
+    }
+
     @Test func `the history has no repetitions and no empty lines, and a limit`() {
         var history = LineHistory((0..<2000).map(String.init))
         #expect(history.lines.count == LineHistory.countMax && history.lines.last == "1999")

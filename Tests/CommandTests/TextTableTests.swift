@@ -19,6 +19,13 @@ import Testing
         #expect(table.lines(width: 6).allSatisfy { $0.count <= 6 })
     }
 
+    @Test func `wide characters take two columns, and marks take none`() {
+        let wide = TextTable(["a", "b"], [["漢字", "x"], ["e\u{301}", "y"], ["🙂🙂🙂🙂", "z"]], alignsRight: [false, false])
+        #expect(wide.lines(width: nil) == ["a         b", "漢字      x", "e\u{301}         y", "🙂🙂🙂🙂  z"])
+        let long = TextTable(["a"], [[String(repeating: "漢", count: 40)]], alignsRight: [false])
+        #expect(long.lines(width: 10).last == "漢漢漢漢…")
+    }
+
     @Test func `columns of the same width are cut alike`() {
         let text = String(repeating: "x", count: 40)
         let wide = TextTable(["a", "b"], [[text, text]], alignsRight: [false, false])

@@ -30,7 +30,7 @@ struct MigrationText {
         } else {
             Terminal.print("\(count) would be made; nothing was written")
         }
-        let width = report.entries.map(\.change.subject.count).max() ?? 0
+        let width = report.entries.map(\.change.subject.columnCount).max() ?? 0
         for entry in report.entries { Terminal.print("  \(entry.change.subject.padded(to: width))  \(line(entry))") }
         for violation in report.violations.prefix(Self.shownViolationCountMax) { Terminal.print("- \(violation)") }
         let rest = report.violations.count - Self.shownViolationCountMax

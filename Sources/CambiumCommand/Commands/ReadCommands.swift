@@ -40,7 +40,7 @@ enum ObjectText {
     /// Prints a line for each attribute and relationship. Nested objects are indented.
     static func print(_ object: JSONValue, indent: String) {
         guard case .object(let members) = object else { return Terminal.print(indent + text(object)) }
-        let width = members.map(\.key.count).max() ?? 0
+        let width = members.map(\.key.columnCount).max() ?? 0
         for member in members {
             let key = indent + member.key.padded(to: width)
             if case .array(let elements) = member.value, elements.contains(where: \.isObject) {

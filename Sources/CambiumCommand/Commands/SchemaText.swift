@@ -23,7 +23,7 @@ struct SchemaText {
         let properties =
             entity.attributes.map { ($0.name, text($0)) } + entity.relationships.map { ($0.name, text($0)) }
             + entity.queries.map { ($0.name, text($0.definition)) }
-        let width = properties.map(\.0.count).max() ?? 0
+        let width = properties.map(\.0.columnCount).max() ?? 0
         return [title.joined(separator: "  ")] + rest.map { "  (\($0))" }
             + properties.map { name, text in "  \(name.padded(to: width))  \(text)" }
     }

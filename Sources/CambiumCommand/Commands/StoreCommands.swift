@@ -85,7 +85,7 @@ struct StatsCommand: ParsableCommand {
             "\(Readable.of(statistics.objectCount, "object")), \(Readable.of(statistics.linkCount, "link")), "
                 + Readable.of(statistics.transactionCount, "transaction")
         )
-        let width = statistics.entities.map(\.name.count).max() ?? 0
+        let width = statistics.entities.map(\.name.columnCount).max() ?? 0
         for (name, count) in statistics.entities { Terminal.print("  \(name.padded(to: width))  \(Readable.count(count))") }
         Terminal.print("log     \(Readable.bytes(statistics.logByteCount)) in \(Readable.of(statistics.segmentCount, "segment"))")
         if let last = statistics.checkpoints.last {
@@ -158,7 +158,7 @@ struct VerifyCommand: ParsableCommand {
 }
 
 extension String {
-    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - columnCount)) }
 }
 
 struct RepairCommand: ParsableCommand {

@@ -23,7 +23,7 @@ enum PromptHelp {
             ("at MOMENT", "reads an earlier moment: \(Moment.forms); 'at now' returns to the newest one"),
             ("quit", "ends the prompt, as ctrl-d does"),
         ]
-        let width = rows.map(\.0.count).max() ?? 0
+        let width = rows.map(\.0.columnCount).max() ?? 0
         return rows.map { "\($0.0.padded(to: width))  \($0.1)" }
             + ["Tab completes names, the arrows recall lines, and ctrl-r searches them."]
     }

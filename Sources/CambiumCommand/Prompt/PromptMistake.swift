@@ -32,7 +32,7 @@ struct PromptMistake: Error {
         let start = (before.count > Self.excerptLength ? "..." : "") + Self.text(before.suffix(Self.excerptLength))
         let end = Self.text(after.prefix(Self.excerptLength)) + (after.count > Self.excerptLength ? "..." : "")
         // Control characters are shown as escapes of several columns, so the caret is placed by the escaped text.
-        return ["  " + start + end, "  " + String(repeating: " ", count: ControlText.escaped(start).count) + "^"] + details
+        return ["  " + start + end, "  " + String(repeating: " ", count: ControlText.escaped(start).columnCount) + "^"] + details
     }
 
     private static func text(_ scalars: ArraySlice<Unicode.Scalar>) -> String {

@@ -70,7 +70,7 @@ final class PromptTerminal {
 /// Arranges short texts in columns.
 enum Columns {
     static func lines(_ texts: [String], width: Int) -> [String] {
-        let column = (texts.map(\.count).max() ?? 0) + 2
+        let column = (texts.map(\.columnCount).max() ?? 0) + 2
         let count = max(1, width / column)
         return stride(from: 0, to: texts.count, by: count).map { start in
             let line = texts[start..<min(start + count, texts.count)]

@@ -151,13 +151,31 @@ struct LineEditor {
     // MARK: Display
 
     /// Returns the prompt and the part of the text that fits after it into `width` columns of a terminal. Also returns the column of the
-    /// cursor, counted from 0. Each character takes one column. A control character, which could change the display, is shown as a
-    /// question mark.
+    /// cursor, counted from 0. A control character, which could change the display, is shown as a question mark. The prompt takes at most
+    /// half of the columns.
     func screen(prompt: String, width: Int) -> (line: String, column: Int) {
-        let prompt = search.map { "(search '\($0.pattern)'\($0.found == nil && !$0.pattern.isEmpty ? ": nothing" : "")) " } ?? prompt
-        let space = max(1, width - prompt.count - 1)
-        let start = max(0, cursor - space)
-        let visible = text[start...].prefix(space).map { ControlText.escaped(String($0)) == String($0) ? $0 : "?" }
-        return (prompt + String(visible), prompt.count + cursor - start)
+        let prompt = Self.end(
+            of: search.map { "(search '\($0.pattern)'\($0.found == nil && !$0.pattern.isEmpty ? ": nothing" : "")) " } ?? prompt,
+            columnCount: width / 2)
+        let space = max(1, width - prompt.columnCount - 1)
+        var (start, column) = (cursor, 0)
+        while start > 0 {
+            let count = Self.shown(text[start - 1]).columnCount
+            if column + count > space { break }
+            (start, column) = (start - 1, column + count)
+        }
+        let visible = String(text[start...].prefix(space * 2).map(Self.shown)).prefix(columnCount: space)
+        return (prompt + visible, prompt.columnCount + column)
+    }
+
+    private static func shown(_ character: Character) -> Character {
+        ControlText.escaped(String(character)) == String(character) ? character : "?"
+    }
+
+    /// Returns the longest end of a text that fits into a number of columns. Control characters are shown as question marks.
+    private static func end(of text: String, columnCount: Int) -> String {
+        let shown = String(text.map(Self.shown))
+        if shown.columnCount <= columnCount { return shown }
+        return String(String(shown.reversed()).prefix(columnCount: columnCount).reversed())
     }
 }

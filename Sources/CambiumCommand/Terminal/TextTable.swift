@@ -7,7 +7,7 @@ struct TextTable {
     /// For each column, whether its values are right-aligned.
     private let alignsRight: [Bool]
     private static let gap = "  "
-    /// No column is cut to fewer characters than this.
+    /// No column is cut to fewer columns of the terminal than this.
     private static let widthMin = 8
 
     /// - Parameter alignsRight: For each column, whether it contains numbers.
@@ -19,7 +19,7 @@ struct TextTable {
 
     /// Returns the lines of the table: the titles, and the rows.
     ///
-    /// - Parameter width: The number of characters that fit on a line of the terminal; `nil` for no limit. The widest columns of the table
+    /// - Parameter width: The number of columns of the terminal; `nil` for no limit. The widest columns of the table
     ///   are cut to fit.
     func lines(width: Int?) -> [String] {
         let widths = widths(width)
@@ -31,7 +31,7 @@ struct TextTable {
         var parts: [String] = []
         for (index, cell) in cells.enumerated() {
             let text = Self.cut(cell, to: widths[index])
-            let space = String(repeating: " ", count: max(0, widths[index] - text.count))
+            let space = String(repeating: " ", count: max(0, widths[index] - text.columnCount))
             parts.append(alignsRight[index] ? space + text : text + space)
         }
         let line = parts.joined(separator: Self.gap)
@@ -40,7 +40,7 @@ struct TextTable {
 
     private func widths(_ limit: Int?) -> [Int] {
         var widths = titles.indices.map { index in
-            rows.reduce(titles[index].count) { max($0, $1[index].count) }
+            rows.reduce(titles[index].columnCount) { max($0, $1[index].columnCount) }
         }
         guard let limit else { return widths }
         // First, each column is limited to the width of the terminal. Then the widest columns are cut, so that short texts stay complete.
@@ -57,6 +57,6 @@ struct TextTable {
     }
 
     private static func cut(_ text: String, to width: Int) -> String {
-        text.count > width ? text.prefix(max(0, width - 1)) + "…" : text
+        text.columnCount > width ? text.prefix(columnCount: max(0, width - 1)) + "…" : text
     }
 }
