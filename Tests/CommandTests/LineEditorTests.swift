@@ -25,6 +25,13 @@ import Testing
         #expect(state == "cñ|")
     }
 
+    @Test mutating func `a letter and its marks are one character, and so are the parts of an emoji`() {
+        for scalar in "ae\u{301}\u{1F44D}\u{1F3FD}b".unicodeScalars { _ = editor.handle(.character(Character(scalar))) }
+        #expect(editor.text == ["a", "e\u{301}", "\u{1F44D}\u{1F3FD}", "b"] && editor.cursor == 4)
+        press(.left, .backspace, .backspace)
+        #expect(state == "a|b")
+    }
+
     @Test mutating func `words and parts of the line are deleted and inserted again`() {
         type("where name == x")
         press(.control("w"))

@@ -78,6 +78,15 @@ struct LineEditor {
     // MARK: Changes
 
     private mutating func insert(_ characters: [Character]) {
+        var characters = characters
+        // The terminal sends a letter and its marks, and the parts of an emoji, one after the other. Together they are one character.
+        if cursor > 0, let first = characters.first {
+            let joint = String(text[cursor - 1]) + String(first)
+            if joint.count == 1 {
+                text[cursor - 1] = Character(joint)
+                characters.removeFirst()
+            }
+        }
         text.insert(contentsOf: characters, at: cursor)
         cursor += characters.count
     }
