@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import CambiumCommand
+
 @Suite struct QueryCommandTests {
     private let place: Workplace
 
@@ -121,6 +123,14 @@ import Testing
         #expect(outcome.errors.contains("\n  \(line)\n  " + String(repeating: " ", count: offset) + "^\n"), "\(outcome.errors)")
     }
 
+    @Test(arguments: [
+        ("~/my\\ store", "/home/ana/my store"), ("~", "/home/ana"), ("'~/a'", "~/a"), ("\"a\\\"b\\n\"", "a\"b\\n"), ("a'\\'b", "a\\b"),
+        ("'a", "a"), ("a\\", "a"), ("~ana/x", "~ana/x"), ("", ""),
+    ])
+    func `a word of the shell is read without its quotes`(word: String, text: String) {
+        #expect(ShellWord.text(of: word, home: "/home/ana") == text)
+    }
+
     @Test func `the shell completes entities and paths of a store`() throws {
         func complete(_ argument: String, _ words: String...) throws -> [String] {
             let all = ["cambium", "find"] + words
@@ -132,6 +142,7 @@ import Testing
         #expect(try complete("positional@1", "notes", "") == ["Note", "Item", "Memo"])
         #expect(try complete("positional@1", "notes", "N") == ["Note"])
         #expect(try complete("positional@1", "nowhere", "N").isEmpty)
+        for quoted in ["'notes'", "\"notes\"", "note\\s", "./no'te's"] { #expect(try complete("positional@1", quoted, "N") == ["Note"]) }
         #expect(try complete("positional@1", "--json", "--limit", "3", "--sort", "title", "notes", "N") == ["Note"])
         #expect(try complete("--select", "--limit", "3", "notes", "Note", "--select", "ti") == ["title"])
         #expect(try complete("--select", "notes", "Note", "--select", "title,items.na") == ["title,items.name"])

@@ -9,7 +9,8 @@ struct LogSelection: ParsableArguments {
     @Option(help: .init("List only transactions that name this object.", valueName: "id")) var object: String?
     @Option(
         help: .init(
-            "List only transactions that name objects of this entity, or of an entity with a common ancestor.", valueName: "name"))
+            "List only transactions that name objects of this entity, or of an entity with a common ancestor.", valueName: "name"),
+        completion: .custom(NameCompletion.entities))
     var entity: String?
     @Option(help: .init("List only transactions of this actor.", valueName: "name")) var actor: String?
 

@@ -43,8 +43,17 @@ enum NameCompletion {
     private static func store(_ words: [String]) -> (schema: Schema, rest: ArraySlice<String>)? {
         let words = words.dropFirst(2).filter { !$0.hasPrefix("-") }
         for (index, word) in words.enumerated() {
+            if let schema = schema(of: word) { return (schema, words[(index + 1)...]) }
+        }
+        return nil
+    }
+
+    /// Returns the schema of the store whose path is a word, as it is or without the quotes of the shell.
+    private static func schema(of word: String) -> Schema? {
+        let text = ShellWord.text(of: word)
+        for path in text == word ? [word] : [word, text] {
             // The shell cannot show an error, so an unreadable store has no names.
-            if let schema = try? ReadOnlyStore(at: word).graph.schema { return (schema, words[(index + 1)...]) }
+            if let schema = try? ReadOnlyStore(at: path).graph.schema { return schema }
         }
         return nil
     }

@@ -1,0 +1,28 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A word of a command line as the user wrote it, with the quotes and escapes of the shell. bash and zsh pass such words for completion.
+enum ShellWord {
+    /// Returns the text that the shell passes to a program for a word: without quotes and escapes, and with the home directory in place of
+    /// `~`. Variables and patterns are not replaced.
+    static func text(of word: String, home: String? = getenv("HOME").map { String(cString: $0) }) -> String {
+        var text = ""
+        var quote: Character?
+        var characters = word[...]
+        if let home, word == "~" || word.hasPrefix("~/") {
+            text = home
+            characters = characters.dropFirst()
+        }
+        while let character = characters.popFirst() {
+            switch (character, quote) {
+            case ("'", nil), ("\"", nil): quote = character
+            case (let end, let begin?) where end == begin: quote = nil
+            case ("\\", nil): if let escaped = characters.popFirst() { text.append(escaped) }
+            case ("\\", "\""?) where characters.first.map { "\\\"$`".contains($0) } == true: text.append(characters.removeFirst())
+            default: text.append(character)
+            }
+        }
+        return text
+    }
+}
