@@ -42,6 +42,16 @@ import Testing
         #expect(try place.run("diff", "notes", "4", "2", "--json").output.contains(#""_id":"Note/2","change":"inserted""#))
     }
 
+    @Test func `ordered members of inserted and deleted objects are in order`() throws {
+        let place = try workplace()
+        #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/2", "--to", "0").code == 0)
+        let inserted = try place.run("diff", "notes", "1", "3", "--json").output
+        #expect(inserted.contains(#""memos":{"added":["Memo/2","Memo/1"],"removed":[]}"#), "\(inserted)")
+        let deleted = try place.run("diff", "notes", "3", "1", "--json").output
+        #expect(deleted.contains(#""memos":{"added":[],"removed":["Memo/2","Memo/1"]}"#), "\(deleted)")
+        #expect(try place.run("diff", "notes", "1", "3").output.contains("    memos: +Memo/2 +Memo/1\n"))
+    }
+
     @Test func `the output for people has a line for each object and property, and the counts`() throws {
         let place = try workplace()
         #expect(try place.run("set", "notes", "Note/1", "title=b").code == 0)

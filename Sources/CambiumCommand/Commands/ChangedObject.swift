@@ -118,10 +118,21 @@ struct ChangedObject {
             write("before", moved.before, graphs.before, to: &writer)
             write("after", moved.after, graphs.after, to: &writer)
         } else {
-            write("added", changes.flatMap(\.added), graphs.after, to: &writer)
-            write("removed", changes.flatMap(\.removed), graphs.before, to: &writer)
+            let (removed, added) = difference(changes)
+            write("added", added, graphs.after, to: &writer)
+            write("removed", removed, graphs.before, to: &writer)
         }
         writer.endObject()
+    }
+
+    /// Returns the members that only one of the moments has. If only one moment has the object, these are all of its members. They are then
+    /// in the order of the relationship, if it is ordered; otherwise, they ascend.
+    private func difference(_ changes: [RelationshipChange]) -> (removed: [ObjectID], added: [ObjectID]) {
+        switch change.kind {
+        case .inserted: ([], changes.flatMap(\.after))
+        case .deleted: (changes.flatMap(\.before), [])
+        case .changed: (changes.flatMap(\.removed), changes.flatMap(\.added))
+        }
     }
 
     private func write(_ key: String, _ ids: [ObjectID], _ graph: Graph, to writer: inout JSONWriter) {
@@ -161,7 +172,7 @@ struct ChangedObject {
         if let moved = changes.first, moved.isMoved {
             return "now in the order " + list("", moved.after, graphs.after).joined(separator: " ")
         }
-        let (removed, added) = (changes.flatMap(\.removed), changes.flatMap(\.added))
+        let (removed, added) = difference(changes)
         return (list("-", removed, graphs.before) + list("+", added, graphs.after)).joined(separator: " ")
     }
 }
