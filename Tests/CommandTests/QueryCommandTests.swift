@@ -59,6 +59,8 @@ import Testing
                 2 rows
 
                 """)
+        let groups = try run("Note group by title sort title")
+        #expect(try run("Note group-by title sort title") == groups)
     }
 
     @Test func `a mistake in a long line is shown with the text around it`() throws {

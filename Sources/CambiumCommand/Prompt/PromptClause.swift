@@ -47,6 +47,7 @@ enum PromptWord: String, CaseIterable {
         switch text.lowercased() {
         case "order": self = .sort
         case "countdistinct": self = .countDistinct
+        case "group-by": self = .group
         default: self.init(rawValue: text.lowercased())
         }
     }

@@ -5,7 +5,7 @@ struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query", abstract: "Open a prompt that answers queries.",
         discussion: Discussion.text(
-            "A line begins with an entity, and the options of find follow as words: "
+            "A line begins with an entity, and words such as where and sort follow, which mean the same as the options of find: "
                 + "'Note where title contains \"x\" sort -created limit 5 select title'. "
                 + "The line 'help' lists the other lines. New transactions of other processes are visible to the next line. If standard "
                 + "input is not a terminal, its lines are run without a prompt, and the exit code is that of the first failure.",
@@ -38,7 +38,7 @@ struct QueryCommand: ParsableCommand {
     }
 
     private func runLines() throws {
-        let session = try PromptSession(store, at: point.at, rowCountMax: nil) { RawTerminal.width }
+        let session = try PromptSession(store, at: point.at, rowCountMax: nil) { nil }
         let input = try LineInput()
         var (number, failure): (Int, Int32?) = (0, nil)
         while let bytes = try input.next() {
