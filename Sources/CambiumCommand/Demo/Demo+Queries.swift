@@ -12,6 +12,7 @@ extension Demo {
         needed.limit = 5
         try list("packages, by the number of packages that depend on them", graph.count(of: "Package"), needed, graph, "dependents.@count")
         try sections(graph)
+        let store = ShellWord.quoted(store)
         print(command: "find \(store) Package --where 'any depends.name == \"\(name)\"' --sort name --limit 5")
         print(command: "find \(store) Package --sort -dependents.@count --select name,dependents.@count --limit 5")
         print(command: "find \(store) Version --sum installedSize --group-by package.section.name --sort -sum.installedSize --limit 3")

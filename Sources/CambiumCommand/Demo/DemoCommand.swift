@@ -213,6 +213,7 @@ struct Demo {
 
     private func suggest(_ name: String) {
         title("Commands to try")
+        let store = ShellWord.quoted(store)
         for command in [
             "find \(store) Package --identity \(name)", "find \(store) Package --identity \(name)-copy --include versions",
             "find \(store) Section --limit 5", "log \(store) --ops",

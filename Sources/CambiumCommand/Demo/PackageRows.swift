@@ -94,7 +94,10 @@ enum PackageRows {
         text("number", version["Version"] ?? "none", &writer)
         text("architecture", version["Architecture"] ?? "none", &writer)
         if let size = version["Size"].flatMap({ Int($0) }) { number("downloadSize", size, &writer) }
-        if let size = version["Installed-Size"].flatMap({ Int($0) }) { number("installedSize", size * 1024, &writer) }
+        if let size = version["Installed-Size"].flatMap({ Int($0) }) {
+            let (byteCount, isTooLarge) = size.multipliedReportingOverflow(by: 1024)
+            if !isTooLarge { number("installedSize", byteCount, &writer) }
+        }
         if let maintainer = version["Maintainer"] { object("maintainer", [("name", maintainer)], &writer) }
         writer.endObject()
     }
