@@ -1,3 +1,4 @@
+import Cambium
 import Foundation
 import Testing
 
@@ -89,6 +90,25 @@ import Testing
         let entries = try place.run("log", "notes", "--ops", "--json").json
         #expect(entries.count == 10 && entries[0]["retired"] as? Bool == true && entries[0]["ops"] == nil && entries[8]["ops"] != nil)
         #expect(try place.run("compact", "notes", "--retain", "some").code == 64 && place.run("compact", "notes").code == 64)
+    }
+
+    @Test func `a dry run of a compaction needs no lock, and leaves the files of a store as they are`() throws {
+        let place = try made()
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        let log = "notes/log/00000000000000000001.log"
+        let bytes = try place.bytes(of: log) + Data("incomplete".utf8)
+        try bytes.write(to: place.directory.appending(path: log))
+        let dryRun = ["compact", "notes", "--retain", "snapshots:1", "--archive", "kept", "--dry-run", "--json"]
+        let planned = try place.run(executable: Workplace.binary, dryRun)
+        let report = try planned.json.first
+        #expect(report?["retired"] as? Int == 7 && report?["segmentsArchived"] as? Int == 1, "\(planned.errors)")
+        #expect(try place.bytes(of: log) == bytes)
+        let writer = try Store.open(at: place.directory.path + "/notes")
+        #expect(try place.run("compact", "notes", "--retain", "snapshots:1").code == 75)
+        #expect(try place.run(executable: Workplace.binary, dryRun).json.first?["retired"] as? Int == 7)
+        try writer.close()
+        #expect(try place.run("compact", "nowhere", "--retain", "all", "--dry-run").code == 66)
+        #expect(try place.run("compact", "notes", "--retain", "since:99", "--dry-run").code == 66)
     }
 
     @Test func `a backup is restored whole or to a moment`() throws {

@@ -17,17 +17,6 @@ public enum Retention: Sendable, Hashable {
     case checkpoints(Int)
 }
 
-/// The rule that selects the checkpoint up to which a compaction retires transactions. The compaction removes the changes of retired
-/// transactions.
-enum CompactionAnchor: Equatable {
-    /// No checkpoint: nothing is retired.
-    case none
-    /// The newest checkpoint that is not later than a transaction.
-    case newest(notAfter: TransactionNumber)
-    /// With the number N: the oldest of the N newest checkpoints. If there are fewer than N, nothing is retired.
-    case oldest(of: Int)
-}
-
 /// The result of a compaction, or the expected result of a dry run.
 ///
 /// ```swift
@@ -62,15 +51,20 @@ public struct Compaction: Sendable, Equatable {
 }
 
 extension Compaction {
-    /// Copies segments (files of the log) to an archive before compaction removes their changes, and counts them. In a dry run, only counts
-    /// them.
+    /// Sets the earliest transaction whose graph can be shown. This is the first one unless transactions are retired.
+    ///
+    /// - Parameter checkpoint: the oldest checkpoint that remains.
+    mutating func setFirstMoment(_ checkpoint: TransactionNumber?) {
+        let first = TransactionNumber(rawValue: 1)
+        firstMoment = retiredEnd == .none ? first : checkpoint ?? first
+    }
+
+    /// Copies segments (files of the log) to an archive before compaction removes their changes, and counts them.
     mutating func keep(
-        _ segments: [TransactionNumber], upTo end: TransactionNumber, in archive: SegmentArchive?, isDryRun: Bool, _ reader: LogReader
+        _ segments: [TransactionNumber], upTo end: TransactionNumber, in archive: SegmentArchive?, _ reader: LogReader
     ) throws {
         guard let archive else { return }
-        let added = try isDryRun ? archive.measure(segments, of: reader.volume) : archive.add(segments, from: reader.volume)
-        (archivedSegmentCount, archivedByteCount) = added
-        if isDryRun { return }
+        (archivedSegmentCount, archivedByteCount) = try archive.add(segments, from: reader.volume)
         // If a caller later requests a retired moment, the error names the archive from the note that is written here. So the note is
         // written only if the archive is complete.
         guard try archive.missing(of: reader.volume).isEmpty else { return }

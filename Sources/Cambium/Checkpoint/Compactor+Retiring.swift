@@ -5,9 +5,7 @@ import CambiumModel
 extension Compactor {
     /// Removes the changes from the part of the log before the checkpoint that a retention selects. First compares that checkpoint with the
     /// log, because afterwards only the checkpoint remains.
-    ///
-    /// - Parameter isDryRun: whether to change nothing, and only report what would be retired.
-    func retireLog(upTo kept: CompactionAnchor, _ archive: SegmentArchive?, isDryRun: Bool) throws -> Compaction {
+    func retireLog(upTo kept: CompactionAnchor, _ archive: SegmentArchive?) throws -> Compaction {
         let volume = checkpointer.volume
         return try checkpointer.whileNoneIsMade {
             let reader = try LogReader(volume)
@@ -17,26 +15,22 @@ extension Compactor {
             // log, so none of them can replace a part of the log.
             let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
-            let anchor = anchor(kept, standing)
+            let anchor = kept.checkpoint(of: standing)
             if let anchor {
-                if !isDryRun, retiredEnd < anchor {
+                if retiredEnd < anchor {
                     try compare(anchor, with: reader)
                     try endSegment(with: anchor)
                 }
                 try sealing.whileNoneIsSealed { sealer, openSegment in
-                    if isDryRun { return try measure(upTo: anchor, after: retiredEnd, archive, reader, &compaction) }
                     try sealer.removeCovered(before: openSegment)
                     try retireSegments(upTo: anchor, after: retiredEnd, archive, reader, sealer, &compaction)
                 }
-                let dropped = roots.filter { $0 < anchor }
-                compaction.droppedCount = dropped.count
-                if !isDryRun { compaction.droppedCount = try checkpointer.drop(dropped) }
+                compaction.droppedCount = try checkpointer.drop(roots.filter { $0 < anchor })
             } else {
                 compaction.retiredEnd = retiredEnd
             }
             compaction.missingFromArchive = try archive?.missing(of: volume) ?? []
-            let first = compaction.retiredEnd == .none ? TransactionNumber(rawValue: 1) : anchor ?? standing.last
-            compaction.firstMoment = first ?? TransactionNumber(rawValue: 1)
+            compaction.setFirstMoment(anchor ?? standing.last)
             return compaction
         }
     }
@@ -67,49 +61,13 @@ extension Compactor {
             }
         }
         // All segments are archived before the first segment is retired, so nothing is lost if archiving fails.
-        try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: false, reader)
+        try compaction.keep(segments, upTo: anchor, in: archive, reader)
         for segment in segments {
             guard let size = try sealer.retire(segment) else { continue }
             compaction.segmentCount += 1
             compaction.logByteCount += size.before - size.after
         }
         compaction.retiredEnd = try reader.retiredEnd()
-    }
-
-    /// Measures the segments (files of the log) that would be retired, and their files of ops. If a segment would be split, only its part
-    /// before the checkpoint counts.
-    private func measure(
-        upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
-        _ compaction: inout Compaction
-    ) throws {
-        let volume = checkpointer.volume
-        var segments = try LogDirectory.segments(volume, upTo: anchor).filter { $0 > retiredEnd }
-        compaction.retiredEnd = segments.isEmpty ? retiredEnd : anchor
-        compaction.segmentCount = segments.count
-        var (byteCount, splitOpsByteCount) = (0, 0)
-        let isWhole = try LogDirectory.segments(volume, upTo: anchor.next).contains(anchor.next)
-        if !isWhole, let last = segments.popLast(), let root = try PageFile.root(volume, store: checkpointer.store, anchor)?.record {
-            byteCount = try LogDirectory.byteCount(volume, last, upTo: LogPrefix(root))
-            splitOpsByteCount = try LogDirectory.opsByteCount(volume, after: TransactionNumber(rawValue: last.rawValue - 1), upTo: anchor)
-        }
-        try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: true, reader)
-        if archive != nil, byteCount > 0 {
-            compaction.archivedSegmentCount += 1
-            compaction.archivedByteCount += byteCount + splitOpsByteCount
-        }
-        compaction.logByteCount = try segments.reduce(byteCount) { $0 + (try LogDirectory.byteCount(volume, $1)) }
-        compaction.logByteCount += try LogDirectory.opsByteCount(volume, after: retiredEnd, upTo: anchor)
-    }
-
-    /// Returns the checkpoint that will replace everything before it, or `nil` if nothing can be retired.
-    ///
-    /// - Parameter roots: the existing checkpoints, newest first.
-    private func anchor(_ kept: CompactionAnchor, _ roots: [TransactionNumber]) -> TransactionNumber? {
-        switch kept {
-        case .none: nil
-        case .newest(let last): roots.first { $0 <= last }
-        case .oldest(let count): roots.count < count ? nil : roots[count - 1]
-        }
     }
 
     /// Throws `.damaged` if a checkpoint is not sound, or if a replay of the log results in another graph. The replay begins with the

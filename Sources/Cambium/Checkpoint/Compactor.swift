@@ -15,11 +15,11 @@ struct Compactor {
     /// compaction.
     func compact(_ retention: Retention, archive volume: (any Volume)?, isDryRun: Bool) throws -> Compaction {
         // Checks the retention first, so that a refused compaction writes nothing.
-        let anchor = try anchor(for: retention)
+        let anchor = try CompactionAnchor(retention, in: checkpointer.volume, newest: checkpointer.writer.newestTransaction)
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
         // A checkpoint cannot be dropped while a kept graph of an earlier moment is using it. So all kept graphs are released.
         past.forget()
-        if isDryRun { return try retireLog(upTo: anchor, archive, isDryRun: true) }
+        if isDryRun { return try preview(upTo: anchor, archive) }
         let compaction =
             if let archive {
                 try archive.withLock(apartFrom: checkpointer.volume) { try packAndRetire(upTo: anchor, archive) }
@@ -28,6 +28,13 @@ struct Compactor {
             }
         sealing.tidy()
         return compaction
+    }
+
+    private func preview(upTo anchor: CompactionAnchor, _ archive: SegmentArchive?) throws -> Compaction {
+        try checkpointer.whileNoneIsMade {
+            let preview = CompactionPreview(reader: try LogReader(checkpointer.volume), archive: archive)
+            return try sealing.whileNoneIsSealed { _, _ in try preview.compaction(upTo: anchor) }
+        }
     }
 
     private func packAndRetire(upTo anchor: CompactionAnchor, _ archive: SegmentArchive?) throws -> Compaction {
@@ -40,7 +47,7 @@ struct Compactor {
             isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
             if isPacked { _ = try scheduler.store(again: true) }
         }
-        var compaction = try retireLog(upTo: anchor, archive, isDryRun: false)
+        var compaction = try retireLog(upTo: anchor, archive)
         try checkpointer.reclaimChunks()
         compaction.storedByteCount = before - (try PageFile.byteCount(checkpointer.volume))
         return compaction
@@ -59,39 +66,5 @@ struct Compactor {
             try log.endSegment(with: transaction)
             if let ended = log.takeEndedSegment() { sealing.add(ended) }
         }
-    }
-
-    /// Returns the rule by which a retention chooses the checkpoint that replaces the retired part of the log. Throws `.notFound` if the
-    /// moment of the retention does not exist, or if it is after the newest transaction. Throws `.invalidInput` for an invalid retention.
-    private func anchor(for retention: Retention) throws -> CompactionAnchor {
-        switch retention {
-        case .all: return .none
-        case .since(.latest): return .newest(notAfter: TransactionNumber(rawValue: .max))
-        case .since(let point):
-            if case .time(let time) = point { try checkNotAfterNewest(time) }
-            do {
-                return .newest(notAfter: try EarlierView(checkpointer.volume, at: point, memory: .standard).graph.transaction)
-            } catch let error as CambiumError where error.code == .notFound {
-                // All transactions that remain in the log are later than the given time, so there is nothing to retire.
-                if case .time = point { return .none }
-                throw error
-            }
-        case .checkpoints(let count):
-            guard count > 0 else {
-                throw CambiumError(.invalidInput, "A compaction cannot keep \(count) checkpoints. Keep 1 or more.")
-            }
-            return .oldest(of: count)
-        }
-    }
-
-    /// Throws `.notFound` for a time after the newest transaction. A time in the future, or a time in the wrong unit, would select the
-    /// newest transaction, and everything before it would be retired.
-    private func checkNotAfterNewest(_ time: Timestamp) throws(CambiumError) {
-        let (number, newest) = checkpointer.writer.newestTransaction
-        guard time > newest else { return }
-        throw CambiumError(
-            .notFound,
-            "The newest transaction, \(number), was committed at \(newest), earlier than \(time). Name an earlier time, or transaction "
-                + "\(number). Nothing was retired.")
     }
 }

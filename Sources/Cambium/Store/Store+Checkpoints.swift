@@ -60,11 +60,30 @@ extension Store {
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
         let isDryRun = effect == .preview
         guard let archive else { return try compact(retention, into: nil, isDryRun: isDryRun) }
-        // The path is absolute, because a later process may have another working directory, and names the archive in its errors.
-        let volume = SystemVolume(root: archive.isEmpty ? "" : SystemVolume.absolute(archive))
-        try volume.checkIsPlace()
+        let volume = try Self.archiveVolume(archive)
         if isDryRun { return try compact(retention, into: volume, isDryRun: true) }
         return try volume.withDirectory { try compact(retention, into: volume, isDryRun: false) }
+    }
+
+    /// Reports what a compaction of the store at a path could retire, as `compact` does with the effect `.preview`. Takes no lock and
+    /// writes nothing; another process may write to the store at the same time.
+    ///
+    /// Throws as `compact` does. Also throws `.notFound` if there is no store, and `.damaged` if the log of the store is corrupt.
+    package static func previewCompaction(of path: String, _ retention: Retention, archive: String? = nil) throws -> Compaction {
+        let reader = try LogReader(SystemVolume(fixed: path))
+        let newest = try EarlierView(reader, at: .latest, memory: .standard)
+        let volume = try archive.map { try archiveVolume($0) }
+        let anchor = try CompactionAnchor(retention, in: reader.volume, newest: (newest.graph.transaction, newest.time))
+        let target = try volume.map { try SegmentArchive(adding: $0, of: reader.settings.store) }
+        return try CompactionPreview(reader: reader, archive: target).compaction(upTo: anchor)
+    }
+
+    /// Returns the directory of an archive. Throws `.cannotCreate` if there can be no directory at the path.
+    private static func archiveVolume(_ path: String) throws -> SystemVolume {
+        // The path is absolute, because a later process may have another working directory, and names the archive in its errors.
+        let volume = SystemVolume(root: path.isEmpty ? "" : SystemVolume.absolute(path))
+        try volume.checkIsPlace()
+        return volume
     }
 
     func compact(_ retention: Retention, into archive: (any Volume)?, isDryRun: Bool) throws -> Compaction {

@@ -33,10 +33,7 @@ struct CompactCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        let opened = try Store.open(at: store)
-        let compaction = try opened.compact(retain.retention(), archive: archive, effect: dryRun ? .preview : .retire)
-        if !dryRun { Terminal.note("The log was compacted; its first moment is transaction \(compaction.firstMoment).") }
-        try opened.close()
+        let compaction = try dryRun ? Store.previewCompaction(of: store, retain.retention(), archive: archive) : compact()
         if output.json { return printJSON(compaction) }
         if let archive { printArchived(compaction, in: archive) }
         let segments = Readable.of(compaction.segmentCount, "segment")
@@ -48,6 +45,14 @@ struct CompactCommand: ParsableCommand {
             "Transactions 1 to \(compaction.retiredEnd) \(dryRun ? "would keep" : "keep") only their envelopes: author, time and "
                 + "message. The earliest state that \(dryRun ? "could" : "can") be shown is the one after transaction "
                 + "\(compaction.firstMoment).")
+    }
+
+    private func compact() throws -> Compaction {
+        let opened = try Store.open(at: store)
+        let compaction = try opened.compact(retain.retention(), archive: archive)
+        Terminal.note("The log was compacted; its first moment is transaction \(compaction.firstMoment).")
+        try opened.close()
+        return compaction
     }
 
     private func printArchived(_ compaction: Compaction, in archive: String) {
