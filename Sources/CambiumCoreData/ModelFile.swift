@@ -60,14 +60,15 @@ enum ModelFile {
             throw CambiumError(
                 .invalidInput, "'\(folder)' does not state its current version. Pass the path of one of its versions: \(listed).")
         }
-        // The name comes from a file. A name that is not in the list could lead outside the folder.
-        guard versions.contains(name) else {
+        // The name comes from a file. A name that is not in the list could lead outside the folder. An accent in the two names may be
+        // encoded differently, so the name in the list is returned.
+        guard let version = versions.first(where: { $0 == name }) else {
             throw CambiumError(
                 .invalidInput,
                 "The current version of '\(folder)' is '\(name)', but the folder has only the versions \(listed). "
                     + "Pass the path of one of them.")
         }
-        return name
+        return version
     }
 
     private static func versions(_ folder: String) throws(CambiumError) -> [String] {

@@ -22,6 +22,14 @@ struct ModelFileTests {
         }
     }
 
+    @Test func `an accent in the name of the current version may be encoded in two ways`() throws {
+        let files = [
+            "M.xcdatamodeld/A.xcdatamodel/contents": one, "M.xcdatamodeld/Mode\u{300}le.xcdatamodel/contents": two,
+            "M.xcdatamodeld/.xccurrentversion": ModelFixture.currentVersion("Mod\u{E8}le.xcdatamodel"),
+        ]
+        try ModelFixture.withFolder(files) { folder throws in #expect(try entity(folder + "/M.xcdatamodeld") == "Two") }
+    }
+
     @Test func `the only version of a model needs no property list`() throws {
         try ModelFixture.withFolder(["M.xcdatamodeld/M.xcdatamodel/contents": one]) { folder throws in
             #expect(try entity(folder + "/M.xcdatamodeld") == "One")
