@@ -10,10 +10,10 @@ import Testing
         let time = Mutex(Duration.zero)
         let lines = Mutex<[String]>([])
 
-        func progress(_ byteCount: Int?, sourceCount: Int = 1) -> Progress {
+        func progress(_ byteCount: Int?, sourceCount: Int = 1, width: Int? = nil) -> Progress {
             Progress(
                 "import", sourceCount: sourceCount, byteCount: byteCount, elapsed: { self.time.withLock { $0 } },
-                put: { line in self.lines.withLock { $0.append(line) } })
+                put: { line in self.lines.withLock { $0.append(line) } }, width: { width })
         }
 
         var ticker: Ticker {
@@ -48,6 +48,14 @@ import Testing
                 "\rimport  [##########..........]  50%  1.0 KiB of 2.0 KiB  1.0 s\u{1B}[K",
                 "\rimport  [###############.....]  75%  1.5 KiB of 2.0 KiB  1.1 s\u{1B}[K", "\r\u{1B}[K",
             ])
+    }
+
+    @Test func `the line is cut to the width of the terminal`() {
+        let screen = Screen()
+        let progress = screen.progress(2048, width: 20)
+        screen.wait(1000)
+        progress.add(1024)
+        #expect(screen.shown == ["\rimport  [##########\u{1B}[K"])
     }
 
     @Test func `the progress of a stream shows only the number of bytes that were read`() {

@@ -23,17 +23,20 @@ final class Progress: Sendable {
     /// Returns the time since the beginning.
     private let elapsed: @Sendable () -> Duration
     private let put: (@Sendable (String) -> Void)?
+    /// Returns the number of columns of the terminal; `nil` for no limit.
+    private let width: @Sendable () -> Int?
     private let state: Mutex<State>
 
     /// - Parameter put: A closure that writes to the terminal, or `nil` if there is no terminal.
     init(
         _ what: String, sourceCount: Int = 1, byteCount: Int?, elapsed: @escaping @Sendable () -> Duration,
-        put: (@Sendable (String) -> Void)?
+        put: (@Sendable (String) -> Void)?, width: @escaping @Sendable () -> Int? = { nil }
     ) {
         self.what = what
         self.byteCount = byteCount
         self.elapsed = elapsed
         self.put = put
+        self.width = width
         state = Mutex(State(counts: [Int](repeating: 0, count: sourceCount)))
     }
 
@@ -43,7 +46,7 @@ final class Progress: Sendable {
         let terminal: @Sendable (String) -> Void = { Terminal.showProgress($0) }
         self.init(
             what, sourceCount: sourceCount, byteCount: byteCount, elapsed: { start.duration(to: .now) },
-            put: isatty(STDERR_FILENO) == 1 ? terminal : nil)
+            put: isatty(STDERR_FILENO) == 1 ? terminal : nil, width: { RawTerminal.width(of: STDERR_FILENO) })
     }
 
     /// Returns a source with the same content. The progress shows the number of bytes that were read from this source.
@@ -91,7 +94,10 @@ final class Progress: Sendable {
         } else {
             parts.append(Readable.bytes(count))
         }
-        return "\r" + (parts + [Readable.seconds(time)]).joined(separator: "  ") + "\u{1B}[K"
+        let line = (parts + [Readable.seconds(time)]).joined(separator: "  ")
+        // A longer line would wrap, and the next one would not replace it.
+        let visible = width().map { line.prefix(columnCount: max(0, $0 - 1)) } ?? line[...]
+        return "\r\(visible)\u{1B}[K"
     }
 }
 

@@ -16,9 +16,12 @@ struct RawTerminal {
     }
 
     /// The number of columns of standard output, or `nil` if it is not a terminal.
-    static var width: Int? {
+    static var width: Int? { width(of: STDOUT_FILENO) }
+
+    /// Returns the number of columns of a terminal, or `nil` if the descriptor is not a terminal.
+    static func width(of descriptor: Int32) -> Int? {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
