@@ -111,6 +111,9 @@ struct ModelReader {
                 warnings.add(place, "the index is ignored; it has an expression, but a schema's indexes contain only attributes")
                 return nil
             }
+            if let order = child["order"], !["ascending", "descending"].contains(order) {
+                warnings.add(place, "the order '\(order)' is unknown and is read as ascending")
+            }
             properties.append((child["order"] == "descending" ? "-" : "") + property)
         }
         return properties

@@ -101,6 +101,7 @@ struct ModelEntityTests {
             ("<fetchIndex name='i' partialIndexPredicate='a != nil'><fetchIndexElement property='a' type='Binary'/></fetchIndex>", [["a"]]),
             ("<fetchIndex name='i'><fetchIndexElement expression='length(a)' type='Binary'/></fetchIndex>", []),
             ("<fetchIndex name='i'><fetchIndexElement property='gone' type='Binary'/></fetchIndex>", []),
+            ("<fetchIndex name='i'><fetchIndexElement property='a' type='Binary' order='random'/></fetchIndex>", [["a"]]),
         ] as [(String, [[String]])])
     func `indexes that are not carried over completely cause a warning`(text: String, indexes: [[String]]) throws {
         let (entity, warnings) = try thing(text)
