@@ -52,6 +52,15 @@ import Testing
         #expect(try place.run("diff", "notes", "1", "3").output.contains("    memos: +Memo/2 +Memo/1\n"))
     }
 
+    @Test func `a relationship that a migration made unordered has no other order`() throws {
+        let place = try workplace()
+        #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/2", "--to", "0").code == 0)
+        try place.write(Workplace.notes.replacing(#""many": true, "ordered": true"#, with: #""many": true"#), to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        #expect(try place.run("diff", "notes", "3").output == "The schema differs.\n0 inserted, 0 deleted, 0 changed\n")
+        #expect(try rows(place, "3", "4").isEmpty && rows(place, "2", "4").isEmpty)
+    }
+
     @Test func `the output for people has a line for each object and property, and the counts`() throws {
         let place = try workplace()
         #expect(try place.run("set", "notes", "Note/1", "title=b").code == 0)

@@ -11,7 +11,7 @@ struct ChangedObject {
     /// both have the same value, the attribute is omitted.
     private let values: [(name: String, before: Value, after: Value)]
     /// The changes to each relationship. A migration may have replaced a relationship with another relationship of the same name. If both
-    /// have the same members, the relationship is omitted.
+    /// have the same members, the relationship is omitted. So is a relationship that is no longer ordered and has the same members.
     private let members: [(name: String, changes: [RelationshipChange])]
 
     init(_ change: ObjectChange, of changes: Changes) {
@@ -55,8 +55,12 @@ struct ChangedObject {
                 members.append((name, [change]))
             }
         }
-        // The new relationship precedes the old one.
-        return members.filter { $0.changes.count == 1 || $0.changes.first?.after != $0.changes.last?.before }
+        return members.filter { _, changes in
+            // The new relationship precedes the old one.
+            if changes.count > 1 { return changes.first?.after != changes.last?.before }
+            // If a migration has made a relationship unordered, its members have lost their order.
+            return changes.contains { !$0.isMoved || $0.relationship.isOrdered }
+        }
     }
 
     // MARK: Output for programs

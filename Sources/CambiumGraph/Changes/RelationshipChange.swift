@@ -36,8 +36,8 @@ public struct RelationshipChange: Sendable {
     public let removed: [ObjectID]
     /// The members that the object has only at the later moment, ascending.
     public let added: [ObjectID]
-    /// Whether the relationship has the same members at both moments, but in different orders. Always `false` if the relationship is not
-    /// ordered.
+    /// Whether the relationship has the same members at both moments, but in different orders. Always `false` for a relationship that is
+    /// ordered at neither moment.
     public let isMoved: Bool
 
     /// The relationship in the later schema, or in the earlier schema if a migration has dropped the relationship.
