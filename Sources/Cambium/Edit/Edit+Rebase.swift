@@ -45,10 +45,11 @@ extension Edit {
         return rebased
     }
 
-    /// Whether the changes concern an object that the edit changes, or that a step of undo or redo would change.
+    /// Whether the changes concern an object that the edit changes, or that a step of undo or redo would change. A change of derived
+    /// attributes does not count, because no step contains their values.
     private func isTouched(by changes: Changes) -> Bool {
         if changes.isEmpty { return false }
         let ids = Set(overlay.objects.keys).union(history.writes.flatMap(\.ids))
-        return ids.contains { changes.object($0) != nil }
+        return ids.contains { changes.object($0)?.changesMoreThanDerivedValues == true }
     }
 }

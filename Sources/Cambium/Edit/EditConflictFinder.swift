@@ -43,7 +43,9 @@ struct EditConflictFinder {
     private mutating func compare(_ id: ObjectID, _ state: EditState) {
         guard !id.isProvisional, let change = changes.object(id) else { return }
         if state.deletion != nil {
-            if change.kind == .changed { add(id, .object, .written, .present, .deleted, .present) }
+            if change.kind == .changed, change.changesMoreThanDerivedValues {
+                add(id, .object, .written, .present, .deleted, .present)
+            }
         } else if change.kind == .deleted {
             if adds(id, state) { lose(id, .written) }
         } else {
@@ -130,6 +132,14 @@ struct EditConflictFinder {
             EditConflict(
                 id: id, entity: entity, subject: subject, use: use, base: base, mine: mine, theirs: theirs, schema: edit.base.schema,
                 storeKey: edit.base.storeKey))
+    }
+}
+
+extension ObjectChange {
+    /// Whether more than derived attributes of the object changed. The store computes derived attributes from other objects, too, so their
+    /// change alone is not a change of this object by a user.
+    var changesMoreThanDerivedValues: Bool {
+        kind != .changed || changesStub || attributes.contains { !$0.attribute.isDerived } || !relationships.isEmpty
     }
 }
 
