@@ -65,10 +65,12 @@ struct EditConflictFinder {
     private mutating func compare(_ change: AttributeChange, of id: ObjectID, _ use: EditConflict.Use) {
         let number = change.attribute.number
         guard let own = edit.knownEntity(of: id)?.attribute(number) else { return }
-        let mine = edit.current(own, of: id)
+        // The later schema may have a wider type, in which the same value has another form.
+        func later(_ value: Value) -> Value { own.type.widened(value, to: change.attribute.type) ?? value }
+        let mine = later(edit.current(own, of: id))
         if mine == change.after { return }
         reported.insert(EditPlace(id, number))
-        add(id, .attribute(own), use, .value(change.before), .value(mine), .value(change.after))
+        add(id, .attribute(own), use, .value(later(change.before)), .value(mine), .value(change.after))
     }
 
     private mutating func compare(_ change: RelationshipChange, of id: ObjectID, _ use: EditConflict.Use) {

@@ -71,7 +71,9 @@ struct EditPlan {
         var values: [(Attribute, Value)] = []
         for attribute in entity.attributes {
             guard let value = state.values[attribute.number], !drops.attributes.contains(EditPlace(id, attribute.number)) else { continue }
-            values.append((try target.own(attribute, of: own), value))
+            let found = try target.own(attribute, of: own)
+            // A migration may have widened the type, for example from `float` to `double`.
+            values.append((found, attribute.type.widened(value, to: found.type) ?? value))
         }
         return values
     }

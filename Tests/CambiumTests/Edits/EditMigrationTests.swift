@@ -36,6 +36,35 @@ import Testing
         #expect(try store.graph.count(of: "A") == 2)
     }
 
+    @Test func `an edit follows attributes whose values have another form in the wider type`() throws {
+        func definition(_ weight: AttributeType, _ price: AttributeType, _ page: AttributeType) -> SchemaDefinition {
+            SchemaDefinition {
+                EntityDefinition("A") {
+                    AttributeDefinition("weight", weight, .optional)
+                    AttributeDefinition("price", price, .optional)
+                    AttributeDefinition("page", page, .optional)
+                }
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition(.float, .int32, .uri)))
+        let (id, other) = try store.write { (try $0.insert("A"), try $0.insert("A")) }.result
+        var edit = store.edit()
+        try edit.set(id, "weight", to: .float(2.5))
+        try edit.set(id, "price", to: 3)
+        try edit.set(id, "page", to: .uri("a:b"))
+        try edit.set(other, "weight", to: .float(0.5))
+        let new = try edit.insert("A", ["weight": .float(1.5)])
+        try store.migrate(to: definition(.double, .decimal, .string))
+        try store.write { try $0.set(other, "weight", to: .double(0.5)) }
+        #expect(edit.conflicts(with: store.graph).isEmpty)
+        let committed = try store.commit(&edit)
+        #expect(try store.graph[id, "weight"] == .double(2.5))
+        #expect(try store.graph[id, "price"] == .decimal(DecimalNumber(3)))
+        #expect(try store.graph[id, "page"] == .string("a:b"))
+        #expect(try store.graph[other, "weight"] == .double(0.5))
+        #expect(try store.graph[committed.id(of: new), "weight"] == .double(1.5))
+    }
+
     @Test func `an attribute that a migration removed is a conflict`() throws {
         var (store, id, edit) = try prepare { edit, id in
             try edit.set(id, "size", to: 3)
