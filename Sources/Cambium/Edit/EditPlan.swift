@@ -53,9 +53,26 @@ struct EditPlan {
         for (id, state) in states where id.isProvisional && state.deletion == nil {
             guard let entity = edit.knownEntity(of: id) else { continue }
             let own = try target.own(entity)
-            ids[id] = try target.insert(id, as: own, try values(of: id, state, entity, own, target))
+            ids[id] = try target.insert(id, as: own, try values(of: id, state, entity, own, target) + keptDefaults(state, entity, own))
         }
         return ids
+    }
+
+    /// Returns the defaults that an inserted object has in the edit, if a migration has given the attributes other defaults. The caller may
+    /// have read or set these values, and `EditState` does not contain a value that equals the default.
+    private func keptDefaults(_ state: EditState, _ entity: Entity, _ own: Entity) -> [(Attribute, Value)] {
+        if entity === own { return [] }
+        var kept: [(Attribute, Value)] = []
+        for attribute in entity.attributes where state.values[attribute.number] == nil && !attribute.isDerived {
+            guard let found = own.attribute(attribute.number), found.schemaName.isSame(as: attribute.schemaName), !found.isDerived else {
+                continue
+            }
+            let value = attribute.type.widened(attribute.defaultValue, to: found.type) ?? attribute.defaultValue
+            // If the new schema refuses the value, the object gets the new default.
+            if value == found.defaultValue || (value.isNull && !found.isOptional) || found.violation(by: value) != nil { continue }
+            kept.append((found, value))
+        }
+        return kept
     }
 
     private func setValues(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {

@@ -65,6 +65,30 @@ import Testing
         #expect(try store.graph[committed.id(of: new), "weight"] == .double(1.5))
     }
 
+    @Test func `an inserted object keeps its values if a migration changes the defaults`() throws {
+        func definition(name: Value, size: Value?, code: AttributeDefinition) -> SchemaDefinition {
+            SchemaDefinition {
+                EntityDefinition("A") {
+                    AttributeDefinition("name", .string, default: name)
+                    AttributeDefinition("size", .int64, .optional, default: size)
+                    code
+                }
+            }
+        }
+        let store = try Store.inMemory(
+            schema: try Schema(definition(name: "", size: nil, code: AttributeDefinition("code", .string, default: ""))))
+        var edit = store.edit()
+        let inserted = try edit.insert("A", ["name": ""])
+        let code = AttributeDefinition("code", .string, default: "none", minLength: 1)
+        try store.migrate(to: definition(name: "new", size: 7, code: code))
+        try edit.rebase(onto: store.graph)
+        #expect(try edit[inserted, "name"] == "")
+        let id = try store.commit(&edit).id(of: inserted)
+        #expect(try store.graph[id, "name"] == "")
+        #expect(try store.graph[id, "size"] == .null)
+        #expect(try store.graph[id, "code"] == "none")
+    }
+
     @Test func `an attribute that a migration removed is a conflict`() throws {
         var (store, id, edit) = try prepare { edit, id in
             try edit.set(id, "size", to: 3)
