@@ -134,6 +134,8 @@ struct EditPlan {
                     !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
                 let ownRelationship = try target.own(relationship, of: own)
+                // After a migration to many objects, only the former target is removed. `removed` contains that link.
+                if ownRelationship.isToMany { continue }
                 // The edit has no target here because it deleted the target. If that deletion was dropped, the link stays.
                 for other in target.currentMembers(ownRelationship, of: id) where !drops.objects.contains(other) {
                     try target.unlink(id, ownRelationship, other)
@@ -153,6 +155,8 @@ struct EditPlan {
                 if drops.ends.contains(place) { continue }
                 let wanted = edit.currentMembers(relationship, of: provisional)
                 let ownRelationship = try target.own(relationship, of: own)
+                // A migration may have removed the order of the members. Then only the added and removed members count.
+                if !ownRelationship.isOrdered { continue }
                 if drops.forced.contains(place) { try force(wanted, ids, ownRelationship, of: id, &target) }
                 try order(wanted.map { ids[$0] ?? $0 }, ownRelationship, of: id, &target)
             }

@@ -89,6 +89,43 @@ import Testing
         #expect(try store.graph[id, "code"] == "none")
     }
 
+    private func definition(_ list: RelationshipDefinition.Cardinality, _ owner: RelationshipDefinition.Cardinality) -> SchemaDefinition {
+        SchemaDefinition {
+            EntityDefinition("A") { RelationshipDefinition("list", to: "A", list) }
+            EntityDefinition("B") { RelationshipDefinition("owner", to: "A", owner) }
+        }
+    }
+
+    @Test func `an edit of an ordered relationship is committed after its order was removed`() throws {
+        let store = try Store.inMemory(schema: try Schema(definition(.orderedToMany, .toOne)))
+        let ids = try store.write { transaction in
+            let ids = try (0..<4).map { _ in try transaction.insert("A") }
+            for id in [ids[3], ids[1]] { try transaction.link(ids[0], "list", id) }
+            return ids
+        }.result
+        var edit = store.edit()
+        try edit.unlink(ids[0], "list", ids[1])
+        try edit.link(ids[0], "list", ids[2], at: 1)
+        try store.migrate(to: definition(.toMany, .toOne))
+        try store.write { try $0.link(ids[0], "list", ids[0]) }
+        try store.commit(&edit)
+        #expect(try store.graph.members("list", of: ids[0]) == [ids[0], ids[2], ids[3]])
+    }
+
+    @Test func `an edit removes only its own target of a relationship that now leads to many objects`() throws {
+        let store = try Store.inMemory(schema: try Schema(definition(.toMany, .toOne)))
+        let (first, second, b) = try store.write { transaction in
+            let first = try transaction.insert("A")
+            return (first, try transaction.insert("A"), try transaction.insert("B", links: ["owner": [first]]))
+        }.result
+        var edit = store.edit()
+        try edit.unlink(b, "owner", first)
+        try store.migrate(to: definition(.toMany, .toMany))
+        try store.write { try $0.link(b, "owner", second) }
+        try store.commit(&edit)
+        #expect(try store.graph.members("owner", of: b) == [second])
+    }
+
     @Test func `an attribute that a migration removed is a conflict`() throws {
         var (store, id, edit) = try prepare { edit, id in
             try edit.set(id, "size", to: 3)
