@@ -25,7 +25,12 @@ struct EntityDraft {
         for index in description.indexes where !definition.indexes.contains(index) { definition.indexes.append(index) }
         definition.userInfo.merge(description.userInfo) { _, new in new }
         if let name = description.formerName { definition.formerName = name }
+        var listed: Set<String> = []
         for property in description.properties {
+            if !listed.insert(property.name).inserted {
+                mistakes.append("\(type) lists '\(property.name)' twice, but the store has one value. Give one of the two another name.")
+                continue
+            }
             if let first = declared[property.name] {
                 if !first.form.isSame(as: property.form) {
                     mistakes.append(
