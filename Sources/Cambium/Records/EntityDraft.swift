@@ -43,8 +43,14 @@ struct EntityDraft {
                 addProperty(property)
             }
             for option in property.options {
-                options[property.name, default: []].append(("\(type).\(property.name)", option.effect))
-                apply(option.effect, to: property.name, "\(type).\(property.name)", names, &mistakes)
+                let place = "\(type).\(property.name)"
+                let earlier = options[property.name] ?? []
+                if let other = earlier.first(where: { $0.effect.contradicts(option.effect, names) }) {
+                    mistakes.append(
+                        "\(place) has an option that contradicts an option of \(other.place). Declare the same rule in both places.")
+                }
+                options[property.name, default: []].append((place, option.effect))
+                apply(option.effect, to: property.name, place, names, &mistakes)
             }
         }
     }

@@ -102,6 +102,26 @@ public struct PropertyOption: Sendable {
     public static func maxCount(_ count: Int) -> Self { Self(effect: .maxCount(count)) }
 }
 
+extension PropertyOption.Effect {
+    /// Whether two options of one property give the same rule different values. Defaults are not compared, because the macro may have made
+    /// them from initial values, in which views of one entity may differ.
+    ///
+    /// - Parameter names: Returns the stored name of the property that a name or a key path denotes.
+    func contradicts(_ other: Self, _ names: (PropertyName) -> String?) -> Bool {
+        switch (self, other) {
+        case (.min(let left), .min(let right)), (.max(let left), .max(let right)): left != right
+        case (.minLength(let left), .minLength(let right)), (.maxLength(let left), .maxLength(let right)): left != right
+        case (.minCount(let left), .minCount(let right)), (.maxCount(let left), .maxCount(let right)): left != right
+        case (.regex(let left), .regex(let right)), (.renamed(let left), .renamed(let right)): left != right
+        case (.derived(let left), .derived(let right)): left != right
+        case (.onDelete(let left), .onDelete(let right)): left != right
+        case (.followParent(let left), .followParent(let right)), (.inverse(let left), .inverse(let right)): names(left) != names(right)
+        case (.userInfo(let left), .userInfo(let right)): left.contains { key, text in right[key].map { $0 != text } ?? false }
+        default: false
+        }
+    }
+}
+
 /// The name of a property, or a key path to the property. The key path is resolved when the schema is made.
 enum PropertyName: Sendable {
     case name(String)

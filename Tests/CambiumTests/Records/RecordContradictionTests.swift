@@ -17,4 +17,40 @@ import Testing
         #expect(error.code == .invalidInput)
         #expect(error.details.count == 1)
     }
+
+    @Test func `views of one entity may state different options, but not the same option with another value`() throws {
+        struct Card: BlankRecord {
+            var front = ""
+            var next: [Ref<Card>] = []
+            var ref: Ref<Card>?
+            static let recordSchema = RecordSchema<Card>("Card") {
+                RecordProperty("front", \.front, .maxLength(40), .default("?"), .userInfo(["a": "b"]))
+                RecordProperty("next", \.next, .onDelete(.cascade))
+            }
+        }
+        struct Same: BlankRecord {
+            var front = ""
+            var next: [Ref<Card>] = []
+            var ref: Ref<Same>?
+            static let recordSchema = RecordSchema<Same>("Card") {
+                RecordProperty("front", \.front, .maxLength(40), .minLength(1), .default("!"), .userInfo(["c": "d"]))
+                RecordProperty("next", \.next)
+            }
+        }
+        struct Other: BlankRecord {
+            var front = ""
+            var next: [Ref<Card>] = []
+            var ref: Ref<Other>?
+            static let recordSchema = RecordSchema<Other>("Card") {
+                RecordProperty("front", \.front, .maxLength(80), .userInfo(["a": "d"]))
+                RecordProperty("next", \.next, .onDelete(.deny))
+            }
+        }
+        let card = try #require(try Schema(of: Card.self, Same.self).entity("Card"))
+        #expect(card.attribute("front")?.userInfo == ["a": "b", "c": "d"])
+        #expect(card.attribute("front")?.defaultValue == "!")
+        let error = try #require(throws: CambiumError.self) { try Schema(of: Card.self, Other.self) }
+        #expect(error.details.count == 3)
+        #expect(error.details.allSatisfy { $0.contains("Other.") && $0.contains("Card.") })
+    }
 }
