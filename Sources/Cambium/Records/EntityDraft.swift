@@ -6,6 +6,17 @@ struct EntityDraft {
     /// For each property, the options that record types declare for the property. `place` names the declaration, such as `Note.title`, for
     /// errors.
     private var options: [String: [(place: String, effect: PropertyOption.Effect)]] = [:]
+    /// The inverses that record types state for inherited relationships.
+    private(set) var repeatedInverses: [RepeatedInverse] = []
+
+    /// An inverse that a record of a sub-entity states for a relationship of an ancestor.
+    struct RepeatedInverse {
+        let place: String
+        /// The name of the ancestor.
+        let entity: String
+        let relationship: String
+        let inverse: String
+    }
 
     init(_ name: String) { definition = EntityDefinition(name) }
 
@@ -146,16 +157,18 @@ struct EntityDraft {
     /// them.
     ///
     /// If an inherited property has options that would change the ancestor's property, reports these options. A default is not reported,
-    /// because the macro may have made the default from an initial value. An inverse is not reported, because the relationship at the other
-    /// end may state it.
+    /// because the macro may have made the default from an initial value. An inverse is only added to `repeatedInverses`, because the
+    /// relationship at the other end may state it.
     mutating func drop(_ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ mistakes: inout [String]) {
         let names = ancestor.declaredNames
         for name in definition.attributes.map(\.name) + definition.relationships.map(\.name) where names.contains(name) {
-            for option in options[name] ?? [] where ancestor.isChanged(by: option.effect, name, lookup) {
-                let parent = ancestor.definition.name
-                mistakes.append(
-                    "\(option.place) has an option that the inherited property '\(parent).\(name)' lacks. Move the option to the record of "
-                        + "'\(parent)'.")
+            let parent = ancestor.definition.name
+            for option in options[name] ?? [] {
+                if ancestor.isChanged(by: option.effect, name, lookup) { mistakes.append(Self.surplus(option.place, parent, name)) }
+                if case .inverse(let inverse) = option.effect, let inverse = lookup(inverse) {
+                    repeatedInverses.append(
+                        RepeatedInverse(place: option.place, entity: parent, relationship: name, inverse: inverse))
+                }
             }
         }
         definition.unique.removeAll(where: ancestor.definition.unique.contains)
@@ -164,6 +177,17 @@ struct EntityDraft {
         definition.attributes.removeAll { names.contains($0.name) }
         definition.relationships.removeAll { names.contains($0.name) }
         for name in names { declared[name] = nil }
+    }
+
+    private static func surplus(_ place: String, _ parent: String, _ name: String) -> String {
+        "\(place) has an option that the inherited property '\(parent).\(name)' lacks. Move the option to the record of '\(parent)'."
+    }
+
+    /// Returns the mistake of an inverse that a record states for a relationship of this entity. Returns `nil` if the relationship has this
+    /// inverse. Call this method after the inverses of all relationships were completed.
+    func mistake(in repeated: RepeatedInverse) -> String? {
+        let inverse = definition.relationships.first { $0.name == repeated.relationship }?.inverse
+        return inverse == repeated.inverse ? nil : Self.surplus(repeated.place, repeated.entity, repeated.relationship)
     }
 
     /// Whether an option would change a property.

@@ -59,6 +59,9 @@ struct SchemaAssembly {
         }
         for index in drafts.indices { dropInherited(&drafts, index, indexByName) }
         addInverses(&drafts, indexByName)
+        for repeated in drafts.flatMap(\.repeatedInverses) {
+            if let index = indexByName[repeated.entity], let mistake = drafts[index].mistake(in: repeated) { mistakes.append(mistake) }
+        }
         guard mistakes.isEmpty else {
             throw CambiumError(.invalidInput, "The records do not form a valid schema. Correct their declarations:", details: mistakes)
         }

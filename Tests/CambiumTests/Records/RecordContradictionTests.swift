@@ -53,4 +53,41 @@ import Testing
         #expect(error.details.count == 3)
         #expect(error.details.allSatisfy { $0.contains("Other.") && $0.contains("Card.") })
     }
+
+    private struct Party: BlankRecord {
+        var cards: [Ref<Badge>] = []
+        var ref: Ref<Party>?
+        static let recordSchema = RecordSchema<Party>("Party") { RecordProperty("cards", \.cards) }
+    }
+
+    private struct Badge: BlankRecord {
+        var party: Ref<Party>?
+        var guest: Ref<Party>?
+        var ref: Ref<Badge>?
+        static let recordSchema = RecordSchema<Badge>("Badge") {
+            RecordProperty("party", \.party, .inverse("cards"))
+            RecordProperty("guest", \.guest)
+        }
+    }
+
+    @Test func `an inverse that only a record of a sub-entity states for an inherited relationship is a mistake`() throws {
+        struct Same: BlankRecord {
+            var cards: [Ref<Badge>] = []
+            var ref: Ref<Same>?
+            static let recordSchema = RecordSchema<Same>("Same", parent: Party.self) {
+                RecordProperty("cards", \.cards, .inverse(\Badge.party))
+            }
+        }
+        struct Other: BlankRecord {
+            var cards: [Ref<Badge>] = []
+            var ref: Ref<Other>?
+            static let recordSchema = RecordSchema<Other>("Other", parent: Party.self) {
+                RecordProperty("cards", \.cards, .inverse(\Badge.guest))
+            }
+        }
+        #expect(try Schema(of: Same.self).entity("Same")?.relationship("cards") != nil)
+        let error = try #require(throws: CambiumError.self) { try Schema(of: Other.self) }
+        #expect(error.details.count == 1)
+        #expect(error.details.first?.contains("'Party.cards'") == true)
+    }
 }
