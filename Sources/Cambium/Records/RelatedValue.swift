@@ -83,7 +83,15 @@ extension UInt8: ArrayElement {
 extension Set: PropertyValue where Element: RelatedValue {
     public static var propertyForm: PropertyForm { .relationship(to: Element.Record.self, .toMany, isOptional: false) }
 
-    public init(property: Int, of row: inout RecordReader) throws { self = Set(try row.related(property) as [Element]) }
+    /// Throws `.unexpectedValue` if two members are equal, because a set can hold only one of them, and a save would unlink the other one.
+    public init(property: Int, of row: inout RecordReader) throws {
+        let members: [Element] = try row.related(property)
+        self = Set(members)
+        guard count == members.count else {
+            let reason = "two of its members are equal. Let == also compare 'ref', or declare the property as a Set of Ref"
+            throw row.mismatch(property, nil, ValueMismatch(description: reason))
+        }
+    }
 
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
         try row.writeMembers(property, of: Element.self) { row, ids in

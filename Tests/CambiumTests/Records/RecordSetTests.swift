@@ -63,4 +63,29 @@ import Testing
         #expect(try store.graph.load(committed.ref(of: try #require(other.ref))).leaves.count == 6)
         #expect(try store.graph.objects(of: "Leaf").dropFirst(6).map { try store.graph[$0, "size"] } == [7, 9, -3, 2, 10, 1])
     }
+
+    @Test func `two equal members of a set are an error, because a save would unlink one of them`() throws {
+        struct Label: BlankRecord, Hashable {
+            var text = ""
+            var ref: Ref<Label>?
+            static let recordSchema = RecordSchema<Label>("Label") { RecordProperty("text", \.text) }
+            static func == (left: Label, right: Label) -> Bool { left.text == right.text }
+            func hash(into hasher: inout Hasher) { hasher.combine(text) }
+        }
+        struct Jar: BlankRecord {
+            var labels: Set<Label> = []
+            var ref: Ref<Jar>?
+            static let recordSchema = RecordSchema<Jar>("Jar") { RecordProperty("labels", \.labels) }
+        }
+        let store = try Store.inMemory(schema: Schema(of: Jar.self))
+        let (jar, labels) = try store.write { transaction in
+            let labels = try ["salt", "rice"].map { try transaction.insert("Label", ["text": .string($0)]) }
+            return (try transaction.insert("Jar", links: ["labels": labels]), labels)
+        }.result
+        #expect(try store.graph.load(Jar.self, jar).labels.count == 2)
+        try store.write { try $0.set(labels[0], "text", to: "rice") }
+        let error = try #require(throws: CambiumError.self) { try store.graph.load(Jar.self, jar) }
+        #expect(error.code == .unexpectedValue)
+        #expect(error.message.contains("Jar/1.labels"))
+    }
 }
