@@ -50,11 +50,12 @@ extension RecordWriter {
     /// Whether the members of the `ToMany` that is being written are unchanged, and need not be written. They are unchanged if the `ToMany`
     /// was read from this relationship of the current object. `owner` is the object and the relationship from which it was read.
     ///
-    /// The members are always written if the save has inserted the current object, or if a rolled-back transaction inserted the owner. The
-    /// owner may have a provisional id of an edit that was committed earlier. Such an owner counts as the current object if the current
-    /// object has a permanent id, and if the save does not change that edit.
+    /// `owner` may have a provisional id of an edit that was committed. Such an owner counts as the current object, unless the save has
+    /// inserted the current object. An owner that a rolled-back transaction inserted does not exist. So its members are written, even if
+    /// the current object has the same id. The same applies to an owner in another store.
     func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
+        if owner.origin.storeKey != target.storeKey { return false }
         if current.isNew || owner.origin.isRolledBack(except: target.outcome) { return false }
         return owner.id == id || (owner.id.isProvisional && !id.isProvisional && !target.hasInserted(owner.id))
     }

@@ -232,6 +232,22 @@ struct RecordSaveTests {
         #expect(error.code == .misuse)
     }
 
+    @Test("the members that a record has in another store are refused, also if an object has the same id and identity here")
+    func otherStoreMembers() throws {
+        let other = try Library.store()
+        for store in [store, other] {
+            var book = Book("Emma", tags: [Tag("novel")])
+            try store.save(&book)
+        }
+        var tag = try #require(try store.graph.find(Tag.self, identity: "novel"))
+        tag.ref = nil
+        let error = try #require(throws: CambiumError.self) { try other.save(&tag) }
+        #expect(error.code == .misuse)
+        tag.books = ToMany()
+        try other.save(&tag)
+        #expect(try other.graph.find(Tag.self, identity: "novel")?.books.count == 1)
+    }
+
     @Test("many records are saved in one transaction")
     func many() throws {
         var tags = (0..<50).map { Tag("tag \($0)") }
