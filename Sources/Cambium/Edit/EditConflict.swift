@@ -50,6 +50,8 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     let schema: Schema
     /// The key that identifies the store to which the edit belongs.
     let storeKey: UInt64
+    /// The names of the members that the description lists, such as `Note/42`.
+    let names: [ObjectID: String]
 
     /// Whether the edit's change can replace the store's change. It cannot if the store deleted the object, because the id of a deleted
     /// object is never used again.
@@ -79,20 +81,25 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     }
 
     private func sides(_ verb: String) -> String {
-        "base \(Self.text(base)), \(verb) \(Self.text(mine)), store \(Self.text(theirs))"
+        "base \(text(base)), \(verb) \(text(mine)), store \(text(theirs))"
     }
 
-    private static func text(_ state: State) -> String {
+    private func text(_ state: State) -> String {
         switch state {
         case .value(let value): value.text
-        case .members(let ids): "[" + ids.prefix(memberCountMax).map(\.description).joined(separator: ", ") + "]"
+        case .members(let ids): "[\(text(ids))]"
         case .present: "present"
         case .deleted: "deleted"
         }
     }
 
-    /// The maximum number of members in a description.
-    private static let memberCountMax = 10
+    private func text(_ ids: [ObjectID]) -> String {
+        let listed = ids.prefix(Self.memberCountMax).map { names[$0] ?? $0.description }.joined(separator: ", ")
+        return ids.count > Self.memberCountMax ? "\(listed), and \(ids.count - Self.memberCountMax) more" : listed
+    }
+
+    /// The maximum number of members of a relationship in a description.
+    static let memberCountMax = 10
 }
 
 /// The underlying error of `.conflict` if changes in the store conflict with an edit.

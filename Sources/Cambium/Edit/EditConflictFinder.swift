@@ -133,7 +133,18 @@ struct EditConflictFinder {
         found.append(
             EditConflict(
                 id: id, entity: entity, subject: subject, use: use, base: base, mine: mine, theirs: theirs, schema: edit.base.schema,
-                storeKey: edit.base.storeKey))
+                storeKey: edit.base.storeKey, names: names([base, mine, theirs])))
+    }
+
+    /// Returns the names of the members that the description of a conflict lists.
+    private func names(_ states: [EditConflict.State]) -> [ObjectID: String] {
+        var names: [ObjectID: String] = [:]
+        for case .members(let ids) in states {
+            for id in ids.prefix(EditConflict.memberCountMax) {
+                names[id] = edit.name(of: id) ?? edit.base.name(of: id) ?? theirs.name(of: id)
+            }
+        }
+        return names
     }
 }
 

@@ -192,6 +192,20 @@ import Testing
         #expect(try store.commit(edit: edit).receipt.transaction == nil)
     }
 
+    @Test func `a conflict names the members, and states how many members it omits`() throws {
+        var edit = store.edit()
+        try edit.move(note, "memos", memos[2], to: 0)
+        try edit.delete(memos[1])
+        let new = try edit.insert("Memo", links: ["note": [note]])
+        try store.write { transaction in
+            for _ in 0..<9 { _ = try transaction.insert("Memo", links: ["note": [note]]) }
+        }
+        let text = try #require(edit.conflicts(with: store.graph).first).description
+        #expect(text.hasPrefix("Note/1.memos: base [Memo/1, Memo/2, Memo/3], edit [Memo/3, Memo/1, Memo/+1], store [Memo/1, "))
+        #expect(text.hasSuffix("Memo/10, and 2 more]"))
+        #expect(edit.name(of: new) == "Memo/+1")
+    }
+
     // MARK: Reads
 
     @Test func `a read value that changed is a conflict if reads are tracked`() throws {
