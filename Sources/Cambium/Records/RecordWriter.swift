@@ -109,7 +109,8 @@ public struct RecordWriter: ~Copyable {
     public mutating func writeJSON<V: Codable & Sendable>(_ property: Int, _ value: V) throws {
         guard wantsAttributes else { return }
         do {
-            try put(property, JSONText.encode(value)) { try JSONText.encode(JSONText.decode(V.self, $0)) }
+            let text = try JSONText.encode(value)
+            try put(property, text) { try JSONText.form(of: $0, like: value, text) }
         } catch let error as CambiumError { throw error } catch {
             let name = current.binding.properties[property].name
             throw CambiumError(.invalidInput, "'\(current.binding.entity.name).\(name)' cannot be encoded: \(error)", underlying: error)

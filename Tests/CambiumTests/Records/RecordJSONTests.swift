@@ -52,4 +52,34 @@ struct RecordJSONTests {
         #expect(error.code == .invalidInput)
         #expect(try store.graph.load(ref).days.count == 2)
     }
+
+    @Test("a set in JSON that is equal to the stored set is not a change")
+    func sets() throws {
+        struct Basket: Codable, Equatable {
+            enum Size: String, Codable { case small, medium, large }
+            var goods: Set<String> = []
+            var counts: [Size: Int] = [:]
+            var order: [Int] = []
+        }
+        struct Cart: BlankRecord {
+            var basket = Basket()
+            var ref: Ref<Cart>?
+            static let recordSchema = RecordSchema<Cart>("Cart") { RecordProperty(json: "basket", \.basket) }
+        }
+        let store = try Store.inMemory(schema: Schema(of: Cart.self))
+        let goods = Set((0..<50).map { "good \($0)" })
+        var cart = Cart(basket: Basket(goods: goods, counts: [.small: 1, .medium: 2, .large: 3], order: [1, 2]))
+        try store.save(&cart)
+        var read = try store.graph.load(try #require(cart.ref))
+        #expect(read.basket == cart.basket)
+        let unchanged = try store.save(&read)
+        #expect(!unchanged.hasChanges)
+        read.basket.order = [2, 1]
+        let reordered = try store.save(&read)
+        #expect(reordered.hasChanges)
+        read.basket.goods.remove("good 7")
+        let removed = try store.save(&read)
+        #expect(removed.hasChanges)
+        #expect(try store.graph.load(try #require(cart.ref)).basket == read.basket)
+    }
 }
