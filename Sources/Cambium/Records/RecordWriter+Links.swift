@@ -57,6 +57,8 @@ extension RecordWriter {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if owner.origin.storeKey != target.storeKey { return false }
         if current.isNew || owner.origin.isRolledBack(except: target.outcome) { return false }
+        // Properties of different hierarchies can have the same number.
+        if owner.id.root != id.root { return false }
         return owner.id == id || (owner.id.isProvisional && !id.isProvisional && !target.hasInserted(owner.id))
     }
 

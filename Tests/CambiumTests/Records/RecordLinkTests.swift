@@ -320,6 +320,36 @@ struct RecordLinkTests {
         #expect(try store.graph.find(Tag.self, identity: "copy")?.books.load().map(\.title) == ["Emma"])
     }
 
+    @Test("the members of an object that an edit inserted can be assigned to an object of another entity after the commit")
+    func assignedAfterCommit() throws {
+        struct Track: BlankRecord {
+            var title = ""
+            var ref: Ref<Track>?
+            static let recordSchema = RecordSchema<Track>("Track") { RecordProperty("title", \.title) }
+        }
+        struct Album: BlankRecord {
+            var tracks = ToMany<Track>()
+            var ref: Ref<Album>?
+            static let recordSchema = RecordSchema<Album>("Album") { RecordProperty("tracks", \.tracks) }
+        }
+        struct Mix: BlankRecord {
+            var tracks = ToMany<Track>()
+            var ref: Ref<Mix>?
+            static let recordSchema = RecordSchema<Mix>("Mix") { RecordProperty("tracks", \.tracks) }
+        }
+        let store = try Store.inMemory(schema: Schema(of: Album.self, Mix.self))
+        var (track, mix) = (Track(title: "one"), Mix())
+        try store.save(&track)
+        try store.save(&mix)
+        var (edit, album) = (store.edit(), Album(tracks: [try #require(track.ref)]))
+        try edit.save(&album)
+        album = try edit.load(try #require(album.ref))
+        try store.commit(&edit)
+        mix.tracks = album.tracks
+        try store.save(&mix)
+        #expect(try store.graph.load(try #require(mix.ref)).tracks.load().map(\.title) == ["one"])
+    }
+
     @Test("a record whose insertion was rolled back is inserted with the members that it had")
     func membersAfterRollback() throws {
         struct Stop: Error {}
