@@ -6,6 +6,14 @@ struct LinkEnd: Hashable {
 
 /// Writing the relationships of records.
 extension RecordWriter {
+    /// The order that the members of an ordered relationship get.
+    enum WantedOrder {
+        /// The order in which the members are collected.
+        case collected
+        /// The order that the members have already, because they come from a Swift `Set`. New members follow.
+        case kept
+    }
+
     /// Returns the current object and the relationship of a property, if the relationship is written now. Returns `nil` if this call to
     /// `write(to:)` is for attributes, or if the property leads back to the containing record, which writes the link.
     private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
@@ -142,7 +150,8 @@ extension RecordWriter {
     ///
     /// - Parameter collect: Appends the wanted members, in order. `collect` is called only if the relationship is written.
     mutating func writeMembers<Member>(
-        _ property: Int, of type: Member.Type, _ collect: (inout RecordWriter, inout [ObjectID]) throws -> Void
+        _ property: Int, of type: Member.Type, _ order: WantedOrder = .collected,
+        _ collect: (inout RecordWriter, inout [ObjectID]) throws -> Void
     ) throws {
         guard let (id, relationship) = relationship(property) else { return }
         var wanted: [ObjectID] = []
@@ -153,6 +162,10 @@ extension RecordWriter {
         wanted.removeAll { !kept.insert($0).inserted }
         for (index, member) in present.enumerated() where isOmitted(member, type) && kept.insert(member).inserted {
             wanted.insert(member, at: min(index, wanted.count))
+        }
+        if order == .kept, relationship.isOrdered {
+            let members = Set(present)
+            wanted = present.filter(kept.contains) + wanted.filter { !members.contains($0) }
         }
         if present == wanted { return }
         if isOutdated(wanted, present, relationship, of: id) { return }

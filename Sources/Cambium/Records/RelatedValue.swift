@@ -94,7 +94,7 @@ extension Set: PropertyValue where Element: RelatedValue {
     }
 
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        try row.writeMembers(property, of: Element.self) { row, ids in
+        try row.writeMembers(property, of: Element.self, .kept) { row, ids in
             var saved: Set = []
             for var member in row.inOrder(self) {
                 ids.append(try member.save(in: &row, property))

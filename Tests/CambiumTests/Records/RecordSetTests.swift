@@ -88,4 +88,42 @@ import Testing
         #expect(error.code == .unexpectedValue)
         #expect(error.message.contains("Jar/1.labels"))
     }
+
+    /// A note as a record that ignores the order of its memos.
+    private struct Jotter: BlankRecord {
+        var id = 0
+        var memos: Set<Ref<Slip>> = []
+        var ref: Ref<Jotter>?
+        static let recordSchema = RecordSchema<Jotter>("Note") {
+            RecordProperty("id", \.id, .identity)
+            RecordProperty("memos", \.memos)
+        }
+    }
+
+    private struct Slip: BlankRecord {
+        var text: String?
+        var ref: Ref<Slip>?
+        static let recordSchema = RecordSchema<Slip>("Memo") { RecordProperty("text", \.text) }
+    }
+
+    @Test(arguments: [false, true])
+    func `a set keeps the order of an ordered relationship, and new members follow`(usesEdit: Bool) throws {
+        let store = try Store.inMemory(schema: Notes.schema)
+        let (note, memos) = try store.write { transaction in
+            let memos = try (0..<4).map { _ in try transaction.insert("Memo") }
+            return (try transaction.insert("Note", ["id": 1], links: ["memos": [memos[2], memos[0], memos[3]]]), memos)
+        }.result
+        var jotter = try store.graph.load(Jotter.self, note)
+        let unchanged = try store.save(&jotter)
+        #expect(!unchanged.hasChanges)
+        jotter.memos = try Set([memos[1], memos[2], memos[3]].map { try #require(try store.graph.load(Slip.self, $0).ref) })
+        if usesEdit {
+            var edit = store.edit()
+            try edit.save(&jotter)
+            try store.commit(&edit)
+        } else {
+            try store.save(&jotter)
+        }
+        #expect(try store.graph.members("memos", of: note) == [memos[2], memos[3], memos[1]])
+    }
 }
