@@ -31,11 +31,17 @@ struct EntityDraft {
         _ description: RecordDescription, of type: any EntityRecord.Type, names: (PropertyName) -> String?, _ mistakes: inout [String]
     ) {
         if description.isAbstract { definition.isAbstract = true }
-        if let parent = description.parent { definition.parent = parent.recordDescription.entity }
+        if let parent = description.parent?.recordDescription.entity {
+            if let other = definition.parent, other != parent { mistakes.append(Self.difference(type, "the parent", parent, other)) }
+            definition.parent = parent
+        }
         for set in description.unique where !definition.unique.contains(set) { definition.unique.append(set) }
         for index in description.indexes where !definition.indexes.contains(index) { definition.indexes.append(index) }
         definition.userInfo.merge(description.userInfo) { _, new in new }
-        if let name = description.formerName { definition.formerName = name }
+        if let name = description.formerName {
+            if let other = definition.formerName, other != name { mistakes.append(Self.difference(type, "the former name", name, other)) }
+            definition.formerName = name
+        }
         var listed: Set<String> = []
         for property in description.properties {
             if !listed.insert(property.name).inserted {
@@ -64,6 +70,10 @@ struct EntityDraft {
                 apply(option.effect, to: property.name, place, names, &mistakes)
             }
         }
+    }
+
+    private static func difference(_ type: any EntityRecord.Type, _ part: String, _ own: String, _ other: String) -> String {
+        "\(type) states \(part) '\(own)', but another record of the same entity states '\(other)'. State the same name in both records."
     }
 
     private mutating func addProperty(_ property: RecordDescription.Property) {

@@ -90,4 +90,32 @@ import Testing
         #expect(error.details.count == 1)
         #expect(error.details.first?.contains("'Party.cards'") == true)
     }
+
+    @Test func `views of one entity with different parents or former names are a mistake`() throws {
+        struct Root: BlankRecord {
+            var name = ""
+            var ref: Ref<Root>?
+            static let recordSchema = RecordSchema<Root>("Root") { RecordProperty("name", \.name) }
+        }
+        struct First: BlankRecord {
+            var name = ""
+            var ref: Ref<First>?
+            static let recordSchema = RecordSchema<First>("Leaf", parent: Root.self, renamedFrom: "Twig") { RecordProperty("name", \.name) }
+        }
+        struct Partial: BlankRecord {
+            var name = ""
+            var ref: Ref<Partial>?
+            static let recordSchema = RecordSchema<Partial>("Leaf") { RecordProperty("name", \.name) }
+        }
+        struct Second: BlankRecord {
+            var size = 0
+            var ref: Ref<Second>?
+            static let recordSchema = RecordSchema<Second>("Leaf", parent: Party.self, renamedFrom: "Stem") {
+                RecordProperty("size", \.size)
+            }
+        }
+        #expect(try Schema(of: First.self, Partial.self).entity("Leaf") != nil)
+        let error = try #require(throws: CambiumError.self) { try Schema(of: First.self, Second.self) }
+        #expect(error.details.count == 2)
+    }
 }
