@@ -43,6 +43,9 @@ struct RecordTarget: ~Copyable {
     /// Whether the target is the edit that inserted an object. The edit may have deleted the object.
     func hasInserted(_ id: ObjectID) -> Bool { id.isProvisional && edit?.knownEntity(of: id) != nil }
 
+    /// Whether the target is an edit whose base does not have a permanent object.
+    func lacksInBase(_ id: ObjectID) -> Bool { !id.isProvisional && edit.map { $0.knownEntity(of: id) == nil } == true }
+
     func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         transaction?.find(entity, identity: values) ?? edit?.find(entity, identity: values)
     }

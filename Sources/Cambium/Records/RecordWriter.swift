@@ -334,15 +334,23 @@ public struct RecordWriter: ~Copyable {
                 .misuse, "The record of '\(entity)' belongs to another store. Set its ref to nil, then save it here as a new object.")
         }
         if ref.origin.isRolledBack(except: target.outcome) { return nil }
-        guard target.contains(ref.id) else {
-            let isForeign = ref.id.isProvisional && !target.hasInserted(ref.id)
-            let reason = isForeign ? "exists only in the edit that inserted it" : "was deleted"
-            throw CambiumError(
-                .objectDeleted,
-                "\(entity)/\(ref.id.serialText) \(reason), so no ref to it can be used. Set the ref to nil. A save of a record whose own "
-                    + "ref is nil inserts the record again.")
-        }
+        guard target.contains(ref.id) else { throw missing(ref.id, entity) }
         return ref.id
+    }
+
+    private borrowing func missing(_ id: ObjectID, _ entity: String) -> CambiumError {
+        let name = "\(entity)/\(id.serialText)"
+        if target.lacksInBase(id) {
+            return CambiumError(
+                .objectDeleted,
+                "\(name) is not in the base of the edit: it was deleted before that moment, or inserted later. Rebase the edit onto a "
+                    + "graph that has the object.")
+        }
+        let reason = id.isProvisional && !target.hasInserted(id) ? "exists only in the edit that inserted it" : "was deleted"
+        return CambiumError(
+            .objectDeleted,
+            "\(name) \(reason), so no ref to it can be used. Set the ref to nil. A save of a record whose own ref is nil inserts the "
+                + "record again.")
     }
 
     /// Returns the object named by a ref that a property contains.

@@ -149,6 +149,24 @@ struct RecordEditTests {
         #expect(throws: CambiumError.self) { try other.save(&anne) }
     }
 
+    @Test("the error for an object that was inserted after the base of the edit advises to rebase the edit")
+    func insertedLater() throws {
+        var (edit, tag) = (store.edit(), Tag("later"))
+        try store.save(&tag)
+        let error = try #require(throws: CambiumError.self) { try edit.save(&tag) }
+        #expect(error.code == .objectDeleted)
+        #expect(error.message.contains("Rebase the edit"))
+        try edit.rebase(onto: store.graph)
+        tag.name = "renamed"
+        try edit.save(&tag)
+        try store.commit(&edit)
+        #expect(try store.fetch(Tag.self).map(\.name).contains("renamed"))
+        try edit.delete(&tag)
+        tag.ref = try store.graph.find(Tag.self, identity: "renamed")?.ref
+        let deleted = try #require(throws: CambiumError.self) { try edit.save(&tag) }
+        #expect(deleted.message.contains("was deleted"))
+    }
+
     @Test("a save is one step of undo")
     func undo() throws {
         var edit = store.edit()
