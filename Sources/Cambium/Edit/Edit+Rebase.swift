@@ -14,13 +14,17 @@ extension Edit {
     ///
     /// Throws `.conflict`, with `EditConflicts`, if the policy does not resolve all conflicts. Also throws `.conflict` if a migration
     /// removed an element of the schema that the edit uses. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute
-    /// so that the attribute cannot hold the edit's value. Throws `.misuse` for a graph of another store. After an error, the edit is
-    /// unchanged. Complexity: that of `conflicts(with:)`, and O(changes of the edit).
+    /// so that the attribute cannot hold the edit's value. Throws `.misuse` for a graph of another store. Also throws `.misuse` inside a
+    /// group, because the group could not be undone. After an error, the edit is unchanged. Complexity: that of `conflicts(with:)`, and
+    /// O(changes of the edit).
     ///
     /// - Parameters:
     ///   - graph: A later graph of the same store.
     ///   - policy: The way in which conflicts are resolved.
     public mutating func rebase(onto graph: Graph, policy: EditPolicy = .error) throws(CambiumError) {
+        guard history.depth == 0 else {
+            throw CambiumError(.misuse, "An edit cannot be rebased inside a group. Rebase the edit before the group or after it.")
+        }
         self = try rebased(onto: graph, policy)
     }
 

@@ -67,4 +67,20 @@ extension EditConflictTests {
         try edit.rebase(onto: store.graph)
         #expect(store.memory.pinnedVersionCount < pinned)
     }
+
+    @Test func `a rebase inside a group is refused, because the group could not be undone`() throws {
+        var edit = store.edit()
+        let before = edit.dump
+        try store.write { try $0.set(note, "rating", to: 1.0) }
+        let newer = store.graph
+        let failure = code {
+            try edit.group { edit in
+                try edit.set(note, "title", to: "Rome")
+                try edit.rebase(onto: newer)
+            }
+        }
+        #expect(failure == .misuse)
+        #expect(edit.dump == before)
+        #expect(!edit.canUndo)
+    }
 }
