@@ -58,6 +58,14 @@ public struct Edit: Sendable {
     /// The schema of the base graph.
     public var schema: Schema { base.schema }
 
+    /// A copy for reading objects by their ids. It lacks the steps of undo and the index of identities, so that a later change of the edit
+    /// does not have to copy them.
+    var snapshot: Edit {
+        var copy = self
+        (copy.history, copy.identities) = (EditHistory(), EditIdentities())
+        return copy
+    }
+
     /// Whether the edit changes nothing. Complexity: O(objects that the edit has touched).
     public var isEmpty: Bool { overlay.objects.isEmpty || changes.isEmpty }
 

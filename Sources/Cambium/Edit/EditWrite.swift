@@ -43,47 +43,40 @@ enum EditWrite: Sendable {
 
 /// The objects that an edit changes, and their changes.
 struct EditOverlay: Sendable {
-    private(set) var objects: [ObjectID: EditState] = [:]
+    private(set) var objects = EditObjects()
     private(set) var deletedCount = 0
 
     subscript(id: ObjectID) -> EditState? { objects[id] }
 
-    /// Applies a write, or undoes it. Complexity: O(1) expected, O(members) for an ordered relationship.
+    /// Applies a write, or undoes it. Complexity: O(1) expected, O(members) for an ordered relationship. The first write to a copy also
+    /// takes O(changed objects / 256).
     mutating func apply(_ write: EditWrite, _ direction: EditWrite.Direction) {
         let isForwards = direction == .forwards
-        let touched: ObjectID
         switch write {
         case .insertion(let id, let entity):
-            objects[id, default: EditState()].inserted = isForwards ? entity : nil
-            touched = id
+            objects.change(id) { $0.inserted = isForwards ? entity : nil }
         case .deletion(let id, let number):
-            objects[id, default: EditState()].deletion = isForwards ? number : nil
+            objects.change(id) { $0.deletion = isForwards ? number : nil }
             deletedCount += isForwards ? 1 : -1
-            touched = id
         case .value(let place, let before, let after):
-            objects[place.id, default: EditState()].values[place.property] = isForwards ? after : before
-            touched = place.id
+            objects.change(place.id) { $0.values[place.property] = isForwards ? after : before }
         case .target(let place, let before, let after):
-            objects[place.id, default: EditState()].targets[place.property] = isForwards ? after : before
-            touched = place.id
+            objects.change(place.id) { $0.targets[place.property] = isForwards ? after : before }
         case .list(let place, let before, let after):
-            objects[place.id, default: EditState()].lists[place.property] = isForwards ? after : before
-            touched = place.id
+            objects.change(place.id) { $0.lists[place.property] = isForwards ? after : before }
         case .splice(let place, let start, let removed, let added):
             let (old, new) = isForwards ? (removed, added) : (added, removed)
-            objects[place.id]?.lists[place.property]?.replaceSubrange(start..<start + old.count, with: new)
-            touched = place.id
+            objects.change(place.id) { $0.lists[place.property]?.replaceSubrange(start..<start + old.count, with: new) }
         case .member(let place, let target, let before, let after):
-            set(target, isForwards ? after : before, at: place)
-            touched = place.id
+            objects.change(place.id) { $0.set(target, isForwards ? after : before, in: place.property) }
         }
-        if objects[touched]?.isEmpty == true { objects[touched] = nil }
     }
+}
 
-    private mutating func set(_ target: ObjectID, _ isAdded: Bool?, at place: EditPlace) {
-        objects[place.id, default: EditState()].differences[place.property, default: [:]][target] = isAdded
-        if objects[place.id]?.differences[place.property]?.isEmpty == true {
-            objects[place.id]?.differences[place.property] = nil
-        }
+extension EditState {
+    /// Records whether a member of an unordered relationship was added or removed; `nil` if the member is as in the base.
+    fileprivate mutating func set(_ member: ObjectID, _ isAdded: Bool?, in property: PropertyNumber) {
+        differences[property, default: [:]][member] = isAdded
+        if differences[property]?.isEmpty == true { differences[property] = nil }
     }
 }

@@ -209,7 +209,7 @@ public struct RecordReader: ~Copyable {
     }
 
     private mutating func relatedOrigin() -> RefOrigin {
-        let origin = related ?? edited.map { RefOrigin($0.edit) } ?? RefOrigin(graph)
+        let origin = related ?? edited.map { RefOrigin($0.edit.snapshot) } ?? RefOrigin(graph)
         related = origin
         return origin
     }

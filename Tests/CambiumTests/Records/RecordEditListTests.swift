@@ -30,6 +30,37 @@ import Testing
         #expect(try store.graph.members("books", of: ref.id) == members.map { committed.id(of: $0) })
     }
 
+    /// If each save copied all changes of the edit, this test would be one of the slowest.
+    @Test func `a loop that reads, changes and saves records with refs does not copy all changes`() throws {
+        struct Cell: BlankRecord {
+            var number = 0
+            var head: Ref<Cell>?
+            var ref: Ref<Cell>?
+            static let recordSchema = RecordSchema<Cell>("Cell") {
+                RecordProperty("number", \.number)
+                RecordProperty("head", \.head)
+            }
+        }
+        let store = try Store.inMemory(schema: Schema(of: Cell.self))
+        let ids = try store.write { transaction in
+            let head = try transaction.insert("Cell", ["number": 0])
+            return try (1...2_000).map { try transaction.insert("Cell", ["number": .int(Int64($0))], links: ["head": [head]]) }
+        }.result
+        var edit = store.edit()
+        var heads: [Ref<Cell>] = []
+        for id in ids {
+            var cell = try edit.load(Cell.self, id)
+            cell.number = -cell.number
+            try edit.save(&cell)
+            heads += [cell.head].compactMap(\.self)
+        }
+        #expect(edit.changes.count == ids.count)
+        #expect(try edit.load(Cell.self, ids[9]).number == -10)
+        #expect(try heads[9].load().number == 0)
+        edit.undo()
+        #expect(try edit.load(Cell.self, ids[1_999]).number == 2_000)
+    }
+
     @Test func `a save removes, inserts and moves members in one step of undo`() throws {
         var edit = store.edit()
         var changed = jane
