@@ -47,7 +47,7 @@ extension DecimalNumber: AttributeValue, ConvertedValue {
     static func restored(_ value: Value) -> DecimalNumber? { if case .decimal(let number) = value { number } else { nil } }
 }
 
-/// Foundation's `Decimal` is stored as a `DecimalNumber`, which can hold every `Decimal`.
+/// Foundation's `Decimal` is stored as a `DecimalNumber` of the same range. A `Decimal` with 39 digits is rounded to 38 digits.
 extension Decimal: AttributeValue, ConvertedValue {
     static var storedType: AttributeType { .decimal }
     /// The decimal as a value. NaN becomes a text, which the attribute then refuses with an error.

@@ -74,79 +74,8 @@ extension Int64: AttributeValue {
     @inlinable
     public static func value(of column: Column, at place: ObjectPlace) -> Int64? { column.int(at: place) }
 }
-extension Int32: AttributeValue { public static var attributeType: AttributeType { .int32 } }
-extension Int16: AttributeValue { public static var attributeType: AttributeType { .int16 } }
-
-extension Date: AttributeValue {
-    public static var attributeType: AttributeType { .date }
-    public var attributeValue: Value { .date(self) }
-    public init(attributeValue: Value) throws {
-        guard case .date(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
-        self = value
-    }
-}
-
-extension UUID: AttributeValue {
-    public static var attributeType: AttributeType { .uuid }
-    public var attributeValue: Value { .uuid(self) }
-    public init(attributeValue: Value) throws {
-        guard case .uuid(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
-        self = value
-    }
-}
-
-extension DecimalNumber: AttributeValue {
-    public static var attributeType: AttributeType { .decimal }
-    public var attributeValue: Value { .decimal(self) }
-    public init(attributeValue: Value) throws {
-        guard case .decimal(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
-        self = value
-    }
-}
-
-/// Foundation's `Decimal` is stored as a `DecimalNumber` of the same range. A `Decimal` with 39 digits is rounded to 38 digits.
-extension Decimal: AttributeValue {
-    public static var attributeType: AttributeType { .decimal }
-    /// The decimal as a value. NaN becomes a text, which the attribute then refuses with an error.
-    public var attributeValue: Value { DecimalNumber(self).map { .decimal($0) } ?? .string("\(self)") }
-    public init(attributeValue: Value) throws { self.init(try DecimalNumber(attributeValue: attributeValue)) }
-}
-
-extension Data: AttributeValue {
-    public static var attributeType: AttributeType { .data }
-    public var attributeValue: Value { .data(Array(self)) }
-    public init(attributeValue: Value) throws {
-        guard case .data(let bytes) = attributeValue else { throw ValueMismatch(of: Self.self) }
-        self = Data(bytes)
-    }
-}
-
-extension URL: AttributeValue {
-    public static var attributeType: AttributeType { .uri }
-    public var attributeValue: Value { .uri(absoluteString) }
-    public init(attributeValue: Value) throws {
-        guard case .uri(let text) = attributeValue, let url = URL(string: text) else { throw ValueMismatch(of: Self.self) }
-        self = url
-    }
-    /// Writes the URL. A stored URI stays unchanged if it differs from this URL only in letters that `URL` has escaped.
-    public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        if row.wantsAttributes { try row.put(property, attributeValue) { try URL(attributeValue: $0).attributeValue } }
-    }
-}
-
-extension JSONValue: AttributeValue {
-    public static var attributeType: AttributeType { .json }
-    /// The compact text, or `.null` for null in JSON, because no attribute may contain the text `null`.
-    public var attributeValue: Value { self == .null ? .null : .json(text) }
-    public init(attributeValue: Value) throws {
-        guard case .json(let text) = attributeValue else { throw ValueMismatch(of: Self.self) }
-        self = try JSONValue(parsing: text.utf8)
-    }
-    /// Writes the value. A stored text stays unchanged if it differs from the text of this value only in spaces.
-    public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        if row.wantsAttributes { try row.put(property, attributeValue) { try JSONValue(attributeValue: $0).attributeValue } }
-    }
-}
+extension Int32: AttributeValue {}
+extension Int16: AttributeValue {}
 
 extension ValueMismatch {
     init(of type: Any.Type) { self.init(description: "\(type) cannot hold a value of this type") }

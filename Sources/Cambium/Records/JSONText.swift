@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 import FoundationEssentials
 
 /// Stores Codable values as the text of an attribute of type `json`.

@@ -67,8 +67,11 @@ final class CreationVolume: Volume {
     func reopenedMark() throws(CambiumError) -> CreationMark {
         try state.withLock { state throws(CambiumError) in
             if state.byteCount > state.namesByteCount || state.mark.isFinished {
-                try state.file.truncate(to: state.namesByteCount)
-                try state.file.sync()
+                // After a sync has failed, each later sync of the same object fails, too. So the file is opened again.
+                let file = try base.open(CreationMark.fileName, .update)
+                defer { file.close() }
+                try file.truncate(to: state.namesByteCount)
+                try file.sync()
             }
             return state.mark
         }

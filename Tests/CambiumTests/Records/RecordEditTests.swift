@@ -160,7 +160,7 @@ struct RecordEditTests {
         tag.name = "renamed"
         try edit.save(&tag)
         try store.commit(&edit)
-        #expect(try store.fetch(Tag.self).map(\.name).contains("renamed"))
+        #expect(try store.graph.fetch(Tag.self).map(\.name).contains("renamed"))
         try edit.delete(&tag)
         tag.ref = try store.graph.find(Tag.self, identity: "renamed")?.ref
         let deleted = try #require(throws: CambiumError.self) { try edit.save(&tag) }
