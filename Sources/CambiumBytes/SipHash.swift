@@ -11,15 +11,28 @@ public enum SipHash {
             state.take(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
             offset &+= 8
         }
-        var last = UInt64(truncatingIfNeeded: count) &<< 56
-        var shift: UInt64 = 0
-        while offset < count {
-            last |= UInt64(bytes[offset]) &<< shift
-            shift &+= 8
-            offset &+= 1
-        }
-        state.take(last)
+        state.take(UInt64(truncatingIfNeeded: count) &<< 56 | rest(bytes, from: offset))
         return state.finish()
+    }
+
+    /// Returns the last bytes, at most seven, as a number in little-endian order. A loop over these bytes would take about half of the time
+    /// to hash a short key.
+    @inline(__always) private static func rest(_ bytes: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
+        let count = bytes.count &- offset
+        if count == 0 { return 0 }
+        // SAFETY: `count` is at most 7. Each load lies inside the buffer: the last eight bytes of at least eight, the first four and the
+        // last four of at least four, or the first, middle and last byte of at least one.
+        if offset > 0 {
+            let last = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self))
+            return last &>> UInt64(8 &* (8 &- count))
+        }
+        if count >= 4 {
+            let first = UInt64(UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)))
+            let last = UInt64(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)))
+            return first | last &<< UInt64(8 &* (count &- 4))
+        }
+        let middle = count &>> 1
+        return UInt64(bytes[0]) | UInt64(bytes[middle]) &<< UInt64(8 &* middle) | UInt64(bytes[count &- 1]) &<< UInt64(8 &* (count &- 1))
     }
 
     private struct State {

@@ -109,6 +109,45 @@ import Testing
         }
     }
 
+    /// - Parameter isThere: Whether another program has already put the files of the log into the archive.
+    @Test(arguments: [true, false], [true, false])
+    func `a failed sync of the archive never leads to the loss of retired transactions`(isThere: Bool, links: Bool) throws {
+        let made = MemoryVolume()
+        try end(Archiving.made(made, count: count))
+        let (root, files) = (try Verification(made).root, made.contents.filter { $0.key.hasPrefix("log/") })
+        func prepared() throws -> (volume: FaultyVolume, store: Store, shelf: Shelf, archive: Shelf) {
+            let volume = FaultyVolume()
+            let (shelf, archive) = (Shelf(volume, "store", links: links), Shelf(volume, "archive", links: links))
+            let store = try Archiving.made(shelf, count: count)
+            try end(store)
+            let segments = try LogDirectory.segments(shelf, upTo: store.graph.transaction)
+            for (path, bytes) in files where isThere {
+                guard path.hasSuffix(".ops") || segments.contains(where: { path == LogFileName.path($0, .segment) }) else { continue }
+                try archive.open(path, .create).write(bytes, at: 0)
+            }
+            return (volume, store, shelf, archive)
+        }
+        let measured = try prepared()
+        let begun = measured.volume.operationCount
+        try measured.store.compact(.checkpoints(1), in: measured.archive)
+        var (failedCount, retiredCount) = (0, 0)
+        for operation in begun..<measured.volume.operationCount {
+            let (volume, store, shelf, archive) = try prepared()
+            volume.fail(at: operation, with: 5)
+            if code(of: { try store.compact(.checkpoints(1), in: archive) }) != nil { failedCount += 1 }
+            store.abandon()
+            let again = try Archiving.reopen(shelf)
+            try again.compact(.checkpoints(1), in: archive)
+            if try LogReader(shelf).retiredEnd() != .none { retiredCount += 1 }
+            for seed in 0..<UInt64(3) {
+                let disk = MemoryVolume(contents: volume.image(seed: seed))
+                try check(Shelf(disk, "store"), Shelf(disk, "archive"), root, "operation \(operation), seed \(seed)")
+            }
+            again.abandon()
+        }
+        #expect(failedCount > 10 && retiredCount > 10)
+    }
+
     @Test(arguments: [true, false])
     func `files of the log that are not on the disk yet are durable in the archive`(links: Bool) throws {
         let made = MemoryVolume()

@@ -44,9 +44,13 @@ public struct Author: Sendable, Hashable {
     /// try store.write(author) { try $0.set(note, "title", to: "Paris") }
     /// ```
     ///
-    /// - Parameter requestParts: The content of the request. The store keeps a hash of these texts and their order, which is the same on
-    ///   every machine. A request with a known id but a different hash fails with `.conflict`. If either of the two requests has no parts,
-    ///   only the ids are compared.
+    /// - Parameters:
+    ///   - actor: The user or service that makes the change.
+    ///   - message: The reason for the change.
+    ///   - requestID: The key by which the store recognizes a repeated request.
+    ///   - requestParts: The content of the request. The store keeps a hash of these texts and their order, which is the same on every
+    ///     machine. A request with a known id but a different hash fails with `.conflict`. If either of the two requests has no parts, only
+    ///     the ids are compared.
     public init(actor: String? = nil, message: String? = nil, requestID: String? = nil, requestParts: [String]? = nil) {
         self.init(actor: actor, message: message, requestID: requestID, requestDigest: requestParts.map { RequestDigest(of: $0) })
     }

@@ -7,7 +7,13 @@ extension IdentityFinder {
     /// Complexity: O(list).
     public func find(_ texts: [String]) -> [ObjectPlace?] {
         guard kind == .string else { return texts.map { _ in nil } }
-        return places(texts.count) { hash(texts[$0]) } find: { find(texts[$0], $1) }
+        return places(texts.count) { number in
+            var text = texts[number]
+            return text.withUTF8 { hash(UnsafeRawBufferPointer($0)) }
+        } find: { number, hash in
+            var text = texts[number]
+            return text.withUTF8 { find(UnsafeRawBufferPointer($0), hash) }
+        }
     }
 
     /// Returns the object of each identity of a list. The result has `nil` for an identity for which `find(_:)` returns `nil`. Complexity:

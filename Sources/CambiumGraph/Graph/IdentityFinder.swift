@@ -46,7 +46,14 @@ public struct IdentityFinder {
 
     /// Returns the object whose identity is a string, URI, JSON or data that has the bytes of `text` in UTF-8. Returns `nil` if there is no
     /// such object. Complexity: O(bytes of the text) expected.
-    public func find(_ text: String) -> ObjectPlace? { kind == .string ? find(text, hash(text)) : nil }
+    public func find(_ text: String) -> ObjectPlace? {
+        if kind != .string { return nil }
+        var text = text
+        return text.withUTF8 { bytes in
+            let key = UnsafeRawBufferPointer(bytes)
+            return find(key, hash(key))
+        }
+    }
 
     /// Returns the object whose identity is this whole number. Returns `nil` if there is no such object, or if the identity is not a whole
     /// number. Complexity: O(1) expected.
@@ -54,19 +61,17 @@ public struct IdentityFinder {
 
     // MARK: Parts of a lookup
 
-    @inline(__always) func hash(_ text: String) -> UInt64 {
+    @inline(__always) func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
         var hash = KeyHash(hashKey)
-        text.utf8Span.span.bytes.withUnsafeBytes { hash.add($0) }
+        hash.add(key)
         return hash.value
     }
 
-    @inline(__always) func find(_ text: String, _ hash: UInt64) -> ObjectPlace? {
-        text.utf8Span.span.bytes.withUnsafeBytes { key in
-            find(hash) { row in
-                let leaf = keys.leaf(row)
-                StringLeaf.prefetchLikelyBytes(leaf, row, byteCount: key.count)
-                return Rows.hasBytes(leaf, row, key, rows.chunks)
-            }
+    @inline(__always) func find(_ key: UnsafeRawBufferPointer, _ hash: UInt64) -> ObjectPlace? {
+        find(hash) { row in
+            let leaf = keys.leaf(row)
+            StringLeaf.prefetchLikelyBytes(leaf, row, byteCount: key.count)
+            return Rows.hasBytes(leaf, row, key, rows.chunks)
         }
     }
 

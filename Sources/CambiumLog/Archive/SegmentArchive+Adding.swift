@@ -110,31 +110,6 @@ extension SegmentArchive {
         return (segmentCount, byteCount)
     }
 
-    private func sync(_ path: String) throws(CambiumError) {
-        let file = try volume.open(path, .read)
-        defer { file.close() }
-        try file.sync()
-    }
-
-    /// Copies a file, or creates a hard link to it. A link is safe, because a compaction archives a segment only if another segment
-    /// follows. Nothing is ever written to such a segment or to its files of ops.
-    private func put(_ path: String, from source: any Volume) throws(CambiumError) -> Int {
-        let newPath = path + LogFileName.replacementSuffix
-        if try volume.exists(newPath) { try volume.remove(newPath) }
-        do throws(CambiumError) {
-            let isLinked = try source.link(path, into: volume, as: newPath)
-            let file = try isLinked ? volume.open(newPath, .read) : source.open(path, .read)
-            defer { file.close() }
-            let byteCount = try file.byteCount()
-            if isLinked { try file.sync() } else { try file.copy(byteCount, to: volume, newPath) }
-            try volume.rename(newPath, to: path)
-            return byteCount
-        } catch {
-            if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // Otherwise the next call removes it.
-            throw error
-        }
-    }
-
     /// Returns the files of a segment of the log in two lists. The first list contains the files whose content is not in the archive, and
     /// the second list contains the other files. Returns no files if the segment was already retired.
     ///
