@@ -12,17 +12,17 @@
 public struct RecordWriter: ~Copyable {
     var target: RecordTarget
     /// The values of attributes that the current record has written.
-    private var values: [(Attribute, Value)] = []
+    var values: [(Attribute, Value)] = []
     /// The attributes in `values` for which different stored texts represent the same value, such as JSON with its keys in any order.
     /// `form` converts a stored text into the text that the Swift type itself would store.
-    private var forms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
+    var forms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
     /// The record that is being written.
-    private(set) var current: Frame
+    var current: Frame
     /// The objects of the records that contain the current record, followed by the current object.
     private(set) var path: [ObjectID] = []
     /// The values and members that properties had before the writer changed them. If a copy of a record still has these former values,
     /// saving this copy does not undo a change that another copy made.
-    private var formerValues: [EditPlace: Value] = [:]
+    var formerValues: [EditPlace: Value] = [:]
     var formerMembers: [EditPlace: [ObjectID]] = [:]
     /// The members that the writer added to a relationship, or removed from it, by changing the inverse relationship. If a record still
     /// contains the members that its object had before these changes, saving the record does not undo them.
@@ -30,6 +30,8 @@ public struct RecordWriter: ~Copyable {
     var lostMembers: [EditPlace: Set<ObjectID>] = [:]
     /// Whether several records of one save may be copies of one object, although no relationship leads to them.
     private var mayHaveCopies = false
+    /// The number of objects that the writer has inserted.
+    var insertedCount = 0
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
     /// The origin (only the store) that refs get if their objects existed before the transaction or edit.
     private let read: RefOrigin
@@ -64,135 +66,6 @@ public struct RecordWriter: ~Copyable {
     }
 
     consuming func takeTarget() -> RecordTarget { target }
-
-    // MARK: Properties
-
-    /// Writes the property that has the given name.
-    ///
-    /// Throws `.unknownName` if the record's schema does not have the property. Throws `.ruleViolated` for a value that the schema does not
-    /// allow, and `.invalidInput` for an object that the relationship cannot hold.
-    @inlinable
-    public mutating func write<V: PropertyValue>(_ name: String, _ value: inout V) throws {
-        try value.write(property: index(of: name), to: &self)
-    }
-
-    /// Writes the property that has the given index in the record's schema. Throws the same errors as `write(_:_:)` with a name.
-    @inlinable
-    public mutating func write<V: PropertyValue>(_ property: Int, _ value: inout V) throws {
-        try value.write(property: property, to: &self)
-    }
-
-    /// Writes a property that is declared with `let`. Throws `.invalidInput` if the property contains a new record, because a constant
-    /// cannot store the record's ref.
-    public mutating func write<V: PropertyValue>(_ property: Int, constant value: V) throws {
-        var copy = value
-        let count = insertedCount
-        try copy.write(property: property, to: &self)
-        guard insertedCount == count || !wantsRelationships else {
-            let name = current.binding.properties[property].name
-            throw CambiumError(
-                .invalidInput,
-                "'\(current.binding.entity.name).\(name)' is a constant that contains an unsaved record, so each save would insert "
-                    + "the record again. Declare the property with 'var', or save the record first.")
-        }
-    }
-
-    /// Writes a property that is declared with `let`, by its name. Throws the same errors as `write(_:constant:)` with an index.
-    public mutating func write<V: PropertyValue>(_ name: String, constant value: V) throws {
-        try write(index(of: name), constant: value)
-    }
-
-    /// Writes a value of any Codable type to an attribute of type `json`.
-    ///
-    /// Throws `.invalidInput` if the value cannot be encoded, and `.ruleViolated` if the attribute does not allow it. Complexity: O(bytes
-    /// of the text).
-    public mutating func writeJSON<V: Codable & Sendable>(_ property: Int, _ value: V) throws {
-        guard wantsAttributes else { return }
-        do {
-            let text = try JSONText.encode(value)
-            try put(property, text) { try JSONText.form(of: $0, like: value, text) }
-        } catch let error as CambiumError { throw error } catch {
-            let name = current.binding.properties[property].name
-            throw CambiumError(.invalidInput, "'\(current.binding.entity.name).\(name)' cannot be encoded: \(error)", underlying: error)
-        }
-    }
-
-    /// Writes a value of any Codable type to the attribute that has the given name.
-    public mutating func writeJSON<V: Codable & Sendable>(_ name: String, _ value: V) throws { try writeJSON(index(of: name), value) }
-
-    @usableFromInline
-    mutating func index(of name: String) throws -> Int {
-        let properties = current.binding.properties
-        for offset in properties.indices {
-            let candidate = current.next + offset < properties.count ? current.next + offset : current.next + offset - properties.count
-            if properties[candidate].name == name {
-                current.next = candidate + 1 == properties.count ? 0 : candidate + 1
-                return candidate
-            }
-        }
-        throw CambiumError(
-            .unknownName,
-            "The record of '\(current.binding.entity.name)' writes '\(name)', which its recordSchema does not list. List it there.")
-    }
-
-    // MARK: Attributes
-
-    /// Whether this call to `write(to:)` is for the attributes.
-    @usableFromInline var wantsAttributes: Bool { current.id == nil }
-
-    var wantsRelationships: Bool { current.id != nil }
-
-    @usableFromInline
-    mutating func put(_ property: Int, _ value: Value) throws {
-        if case .attribute(let attribute) = current.binding.properties[property], !attribute.isDerived { values.append((attribute, value)) }
-    }
-
-    /// Adds the value of an attribute for which different stored texts mean one value. If the object already has the value as another text,
-    /// the object keeps that text.
-    ///
-    /// - Parameter form: Converts a stored text into the text that the Swift type itself would store.
-    mutating func put(_ property: Int, _ value: Value, _ form: @escaping (Value) throws -> Value) throws {
-        try put(property, value)
-        if case .attribute(let attribute) = current.binding.properties[property] { forms.append((attribute, form)) }
-    }
-
-    /// Writes `nil`. Returns the value that the property gets: a ref to the containing record if the property leads back to that record,
-    /// otherwise `nil`.
-    @usableFromInline
-    mutating func writeNull<Wrapped>(_ property: Int, _ type: Wrapped.Type) throws -> Wrapped? {
-        switch current.binding.properties[property] {
-        case .attribute: if wantsAttributes { try put(property, .null) }
-        case .relationship(let relationship, _):
-            if relationship.isToMany {
-                try writeMembers(property, of: type) { _, _ in }
-            } else {
-                try setTarget(property, nil, of: type)
-            }
-        }
-        return containerRef(property)
-    }
-
-    /// Returns the values by which new records of a set are ordered: the identity of a record, or all of its attributes if it has no
-    /// identity. Call this method only while no values of attributes are being collected.
-    mutating func orderingValues<Record: EntityRecord>(of record: Record) -> [Value] {
-        var copy = record
-        let outer = current
-        defer {
-            current = outer
-            values.removeAll(keepingCapacity: true)
-            forms.removeAll(keepingCapacity: true)
-        }
-        values.removeAll(keepingCapacity: true)
-        do {
-            current = Frame(binding: try bound(Record.self), arrival: nil)
-            let properties = Record.recordSchema.properties
-            let indexes = current.binding.identity.isEmpty ? Array(properties.indices) : current.binding.identity
-            for index in indexes { try properties[index].write(&copy, index, &self) }
-            return values.map(\.1)
-        } catch {
-            return []  // The save of the record reports the error.
-        }
-    }
 
     // MARK: Records
 
@@ -282,46 +155,6 @@ public struct RecordWriter: ~Copyable {
         insertedCount += 1
         values.removeAll { $0.1.isNull && $0.0.defaultValue.isNull }
         return (try target.insert(binding.entity, values), true)
-    }
-
-    /// Removes from `values` the values that the object already has. Also removes a value that the object had before another copy of the
-    /// record changed it.
-    private mutating func omitValues(of id: ObjectID) {
-        var kept: [(Attribute, Value)] = []
-        for (attribute, value) in values {
-            let (place, stored) = (EditPlace(id, attribute.number), target.value(attribute, of: id))
-            if isStored(value, as: stored, attribute) { continue }
-            if let former = formerValues[place] {
-                if current.isKnown, isStored(value, as: former, attribute) { continue }
-            } else {
-                formerValues[place] = stored
-            }
-            kept.append((attribute, value))
-        }
-        values = kept
-    }
-
-    /// Whether a stored value equals the value of a record. The texts may differ, as with JSON in which the keys have another order, or
-    /// which has more keys.
-    private func isStored(_ value: Value, as stored: Value, _ attribute: Attribute) -> Bool {
-        if stored == value { return true }
-        guard !stored.isNull, let form = forms.first(where: { $0.attribute === attribute })?.form else { return false }
-        // If the type cannot read the stored text, the text is another value.
-        return (try? form(stored)) == value
-    }
-
-    /// The number of objects that the writer has inserted.
-    private var insertedCount = 0
-
-    /// Returns the object whose identity is among `values`; `nil` if there is no such object, or if `values` lacks a part of the identity.
-    private borrowing func identified(_ binding: RecordBinding) -> ObjectID? {
-        if binding.identity.isEmpty { return nil }
-        var identity: [Value] = []
-        for attribute in binding.entity.identity {
-            guard let value = values.first(where: { $0.0 === attribute })?.1, !value.isNull else { return nil }
-            identity.append(value)
-        }
-        return target.find(binding.entity, identity: identity)
     }
 
     /// Returns the object that a ref names, or `nil` if a rolled-back transaction inserted the object.
