@@ -17,14 +17,14 @@ internal import CambiumJSON
 /// A reader cannot be copied, because the rows that it reads may belong to a transaction in progress.
 public struct RecordReader: ~Copyable {
     let graph: Graph
-    private var cursor: RowCursor
+    private(set) var cursor: RowCursor
     /// The place (row position) of the object that is being read. If the object is read from an edit, `cursor` is not used.
-    private var place: ObjectPlace
+    private(set) var place: ObjectPlace
     /// The edit whose objects are read; `nil` for the objects of `graph`.
-    private let edited: EditedRows?
+    let edited: EditedRows?
     /// Supplies the refs if records are read inside of a transaction; `nil` if they are read from a graph or an edit.
     private let uncommitted: UncommittedOrigins?
-    private var binding: RecordBinding
+    private(set) var binding: RecordBinding
     /// The places of the objects of the records that contain this record, the outermost first.
     private var path: [ObjectPlace] = []
     /// The index of the property at which the next search for a name begins, because properties are usually read in order.
@@ -87,6 +87,9 @@ public struct RecordReader: ~Copyable {
 
     private func id(of place: ObjectPlace) -> ObjectID { edited?.id(of: place) ?? graph.id(of: place) }
 
+    /// Whether the object at a place is the object of this record, or of a record that contains this record.
+    func contains(_ place: ObjectPlace) -> Bool { place == self.place || path.contains(place) }
+
     // MARK: Properties
 
     /// Returns the value of the property that has the given name.
@@ -128,76 +131,6 @@ public struct RecordReader: ~Copyable {
         }
         throw CambiumError(
             .unknownName, "The record of '\(binding.entity.name)' reads '\(name)', which its recordSchema does not list. List it there.")
-    }
-
-    // MARK: Values of attributes
-
-    /// Whether an optional property is `nil`. It is `nil` if the value is null, or if the relationship leads to no object. A property that
-    /// is a record is also `nil` if the relationship leads to this record, or to a record that contains it.
-    @usableFromInline
-    func isNil<Wrapped>(_ property: Int, _ type: Wrapped.Type) -> Bool {
-        if let isNull = isNull(property) { return isNull }
-        guard let place = target(property) else { return !isToMany(property) }
-        return contains(place) && type is any EntityRecord.Type
-    }
-
-    /// Whether the value of an attribute is null. Returns `nil` for a relationship.
-    private func isNull(_ property: Int) -> Bool? {
-        if let edited, case .attribute(let attribute) = binding.properties[property] { return edited.value(attribute, at: place).isNull }
-        guard let field = binding.fields[property] else { return nil }
-        return cursor.isNull(field)
-    }
-
-    /// Whether the object at a place is the object of this record, or of a record that contains this record.
-    private func contains(_ place: ObjectPlace) -> Bool { place == self.place || path.contains(place) }
-
-    private func isToMany(_ property: Int) -> Bool {
-        if case .relationship(let relationship, _) = binding.properties[property] { relationship.isToMany } else { false }
-    }
-
-    func value(_ property: Int) throws -> Value {
-        guard case .attribute(let attribute) = binding.properties[property] else { throw missing(property) }
-        let value = edited?.value(attribute, at: place) ?? cursor.value(attribute, in: graph)
-        if value.isNull { throw missing(property) }
-        return value
-    }
-
-    // In an edit, the following methods read a `Value`, because no column contains the changed values.
-
-    func int(_ property: Int) throws -> Int64 {
-        if edited != nil {
-            if case .int(let value) = try value(property) { return value }
-        } else if let field = binding.fields[property], let value = cursor.int(field) {
-            return value
-        }
-        throw missing(property)
-    }
-
-    func double(_ property: Int) throws -> Double {
-        if edited != nil {
-            if case .double(let value) = try value(property) { return value }
-        } else if let field = binding.fields[property], let value = cursor.double(field) {
-            return value
-        }
-        throw missing(property)
-    }
-
-    func bool(_ property: Int) throws -> Bool {
-        if edited != nil {
-            if case .bool(let value) = try value(property) { return value }
-        } else if let field = binding.fields[property], let value = cursor.bool(field) {
-            return value
-        }
-        throw missing(property)
-    }
-
-    func string(_ property: Int) throws -> String {
-        if edited != nil {
-            if case .string(let value) = try value(property) { return value }
-        } else if let field = binding.fields[property], let value = cursor.string(field) {
-            return value
-        }
-        throw missing(property)
     }
 
     // MARK: Related objects
@@ -299,50 +232,5 @@ public struct RecordReader: ~Copyable {
         let binding = try graph.binding(type)
         bindings.append((key, binding))
         return binding
-    }
-
-    /// Throws `.unexpectedValue` if the object is not of the record's entity.
-    func checkEntity() throws {
-        let number = edited == nil ? graph.entityNumber(of: place) : entity?.number
-        guard let number, binding.entity.number == number || binding.entity.family.contains(number) else {
-            throw CambiumError(
-                .unexpectedValue,
-                "\(name ?? "The object") is not of the record's entity '\(binding.entity.name)'. "
-                    + "Load the object as a record of the object's own entity.")
-        }
-    }
-
-    // MARK: Errors
-
-    /// The entity of the object that is being read; `nil` if the edit does not have the object.
-    private var entity: Entity? { edited.map { $0.edit.entity(of: $0.id(of: place)) } ?? graph.entity(of: place) }
-
-    /// The name of the object that is being read, such as `Note/1`.
-    private var name: String? { edited.map { $0.edit.name(of: $0.id(of: place)) } ?? graph.name(of: graph.id(of: place)) }
-
-    /// The names of the object that is being read and of a property, such as `Note/1.title`.
-    private func place(of property: Int) -> String {
-        "\(name ?? binding.entity.name).\(binding.properties[property].name)"
-    }
-
-    func missing(_ property: Int) -> CambiumError {
-        CambiumError(
-            .unexpectedValue, "\(place(of: property)) is null, but the record's property is not optional. Declare the property as optional."
-        )
-    }
-
-    func mismatch(_ property: Int, _ value: Value?, _ reason: any Error) -> CambiumError {
-        let found = value.map { " is \($0.text.prefix(100))" } ?? ""
-        return CambiumError(
-            .unexpectedValue, "\(place(of: property))\(found), which the record cannot hold: \(reason).", underlying: reason)
-    }
-}
-
-extension RecordBinding.Property {
-    var name: String {
-        switch self {
-        case .attribute(let attribute): attribute.name
-        case .relationship(let relationship, _): relationship.name
-        }
     }
 }
