@@ -1,8 +1,43 @@
 package import CambiumGraph
 package import CambiumModel
 
-/// The checks and deletions that take place after all rows have been applied.
+/// The end of a batch: the checks and deletions that take place after all rows have been applied, and the errors of rows.
 extension ImportBatch {
+    /// A row that cannot be imported. The import throws this error if the options stop the import at a row that cannot be imported.
+    package struct FailedRow: Error {
+        package let row: ImportReport.RowError
+    }
+
+    /// The error for rows that were applied, but break rules of the schema. The rows are ascending. The caller must repeat the batch
+    /// without these rows.
+    package struct RefusedRows: Error {
+        package struct Refusal {
+            /// The number of the row, counted from 1 across all sources.
+            package let place: Int
+            package let row: ImportReport.RowError
+        }
+
+        package let first: Refusal
+        package var others: [Refusal] = []
+    }
+
+    /// The error of an import that must delete absent objects, but could import no row. Without this error, the import would delete every
+    /// object.
+    package struct NoRow: Error {}
+
+    /// Ends the only row of a batch. Throws `RefusedRows` if the row or the program's hook has broken a rule.
+    ///
+    /// - Parameters:
+    ///   - changed: the objects that the hook has inserted, or whose attributes it has changed.
+    ///   - failure: the reason why the program refused the row; `nil` if the program accepted it.
+    package mutating func endSingle(
+        _ rows: borrowing RowBatch, changed: [ObjectID], _ failure: RowFailure?, _ planner: inout RowPlanner, _ draft: inout Draft
+    ) throws {
+        if let failure { throw RefusedRows(first: .init(place: lastRow, row: rowError(failure, rows.rows[0]))) }
+        planner.note(changed, draft)
+        try check(rows.rows[0], &planner, &draft)
+    }
+
     /// Returns the objects to delete as absent: no row refers to them, and they are in the scope that the options state. Returns no objects
     /// if the options do not request deletions, or if a row was omitted, because that row may refer to any object.
     ///
@@ -62,5 +97,11 @@ extension ImportBatch {
 
     private func refusal(_ refusal: DeferredChecks.Refusal) -> RefusedRows.Refusal? {
         deferredRows[refusal.place].map { .init(place: refusal.place, row: rowError(RowFailure(refusal.violation), $0)) }
+    }
+
+    func rowError(_ failure: RowFailure, _ row: RowBatch.Row) -> ImportReport.RowError {
+        .init(
+            file: input.sources[Int(row.source)].name, row: row.number, line: row.line,
+            pointer: ImportReport.cut(failure.pointer, ImportReport.pointerLengthMax), code: failure.code, message: failure.message)
     }
 }

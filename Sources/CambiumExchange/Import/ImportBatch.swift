@@ -4,28 +4,6 @@ package import CambiumModel
 /// The rows of one transaction, and their outcome. A *row* is an element of the input, but a *table row* is the number of an object in its
 /// table of the graph.
 package struct ImportBatch {
-    /// A row that cannot be imported. The import throws this error if the options stop the import at a row that cannot be imported.
-    package struct FailedRow: Error {
-        package let row: ImportReport.RowError
-    }
-
-    /// The error for rows that were applied, but break rules of the schema. The rows are ascending. The caller must repeat the batch
-    /// without these rows.
-    package struct RefusedRows: Error {
-        package struct Refusal {
-            /// The number of the row, counted from 1 across all sources.
-            package let place: Int
-            package let row: ImportReport.RowError
-        }
-
-        package let first: Refusal
-        package var others: [Refusal] = []
-    }
-
-    /// The error of an import that must delete absent objects, but could import no row. Without this error, the import would delete every
-    /// object.
-    package struct NoRow: Error {}
-
     private(set) var lastRow: Int
     private(set) var rowObjects: [ObjectID?] = []
     private(set) var unknownKeys: [String: Int] = [:]
@@ -125,19 +103,6 @@ package struct ImportBatch {
         return planner.rootObject(draft)
     }
 
-    /// Ends the only row of a batch. Throws `RefusedRows` if the row or the program's hook has broken a rule.
-    ///
-    /// - Parameters:
-    ///   - changed: the objects that the hook has inserted, or whose attributes it has changed.
-    ///   - failure: the reason why the program refused the row; `nil` if the program accepted it.
-    package mutating func endSingle(
-        _ rows: borrowing RowBatch, changed: [ObjectID], _ failure: RowFailure?, _ planner: inout RowPlanner, _ draft: inout Draft
-    ) throws {
-        if let failure { throw RefusedRows(first: .init(place: lastRow, row: rowError(failure, rows.rows[0]))) }
-        planner.note(changed, draft)
-        try check(rows.rows[0], &planner, &draft)
-    }
-
     @inline(__always)
     private static func prefetch(
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ entities: ImportEntities, _ draft: borrowing Draft
@@ -194,7 +159,7 @@ package struct ImportBatch {
     /// Checks a row that was applied. Throws `RefusedRows` if the row breaks a rule. Values that are not unique, and wrong numbers of
     /// members, are only recorded, because a later row may correct the violation.
     @inline(__always)
-    private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
+    mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
         var (isDeferred, corrects) = (false, false)
         let violation = draft.takeViolation(finding: planner.entities.finding) { check in
             if influences != nil, deferred.isCorrected(by: check) { corrects = true }
@@ -277,11 +242,5 @@ package struct ImportBatch {
     /// Adds an error to the report. Beyond a limit, errors are only counted, so that the memory does not grow with the input.
     private mutating func note(_ error: ImportReport.RowError) {
         if errors.count < ImportReport.errorCountMax { errors.append(error) } else { errorsLeftOut += 1 }
-    }
-
-    func rowError(_ failure: RowFailure, _ row: RowBatch.Row) -> ImportReport.RowError {
-        .init(
-            file: input.sources[Int(row.source)].name, row: row.number, line: row.line,
-            pointer: ImportReport.cut(failure.pointer, ImportReport.pointerLengthMax), code: failure.code, message: failure.message)
     }
 }
