@@ -4,7 +4,7 @@ import CambiumModel
 
 /// Creates rows that an import with a mapping reads as the same objects. Refuses an object that the import would read differently.
 final class MappedObjectWriter {
-    private let graph: Graph
+    let graph: Graph
     private let options: ExportOptions
     private let resolver: MappingResolver
     private let keys: [EntityNumber: MappedKeys]
@@ -125,33 +125,6 @@ final class MappedObjectWriter {
         return (path, text)
     }
 
-    /// Returns the JSON of an attribute's value. Throws if the value is null and part of the identity.
-    private func written(
-        _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ property: MappedKeys.Property,
-        _ place: ObjectPlace, _ keys: MappedKeys
-    ) throws(CambiumError) -> JSONValue {
-        if property.isIdentity, value.isNull {
-            throw refusal(place, keys, property.pointer, "'\(attribute.name)' is null, but it is part of the identity")
-        }
-        return spelling(value, attribute, conversion, property.reversal)
-    }
-
-    /// Returns the JSON for a value. Tries several spellings, and chooses the first one for which `fits` returns `true` and which the
-    /// mapping reads back as the value. If there is no such spelling, returns the first spelling; the caller then finds the difference and
-    /// refuses the value.
-    private func spelling(
-        _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ reversal: FunctionReversal,
-        fits: (JSONValue) -> Bool = { _ in true }
-    ) -> JSONValue {
-        if value.isNull { return .null }
-        let plain = value.json
-        guard let conversion else { return plain }
-        let formatted = conversion.json(value, plain)
-        let candidates = [reversal.reversed(formatted), formatted, plain]
-        // If the mapping cannot read a spelling, `try?` returns `nil`, which does not equal the value.
-        return candidates.first { fits($0) && (try? conversion.value($0, attribute.type)) == value } ?? candidates[0]
-    }
-
     // MARK: Relationships
 
     /// Returns the members of a relationship as JSON for a row: nested objects or identities. Returns `nil` if no import could find the
@@ -195,46 +168,6 @@ final class MappedObjectWriter {
         throw refusal(place, keys, property?.pointer ?? "", flaw)
     }
 
-    // MARK: Reading back
-
-    /// Reads a row as an import does, and throws if the result differs from the object.
-    private func check(
-        _ row: RowTree, _ place: ObjectPlace, _ keys: MappedKeys, _ content: ExportOptions.Content, _ members: [Int: [JSONValue]]
-    ) throws(CambiumError) {
-        for (index, property) in keys.properties.enumerated() where content == .objects || property.isIdentity {
-            do throws(ConversionError) {
-                let given = try property.given(row)
-                switch property.content {
-                case .attribute(let attribute, let field, let conversion):
-                    let value = graph.value(of: field, at: place)
-                    guard let given else {
-                        if value.isNull { continue }
-                        throw .unfit("no value would be read for \(value.json.text)")
-                    }
-                    let read = try (conversion ?? .plain).converted(given, attribute.type)
-                    if read != value { throw .unfit("\(value.json.text) would be read as \(read.json.text)") }
-                case .end(let relationship, _):
-                    guard let wanted = members[index] else { continue }
-                    try check(given, wanted, relationship)
-                }
-            } catch {
-                throw refusal(place, keys, property.pointer, "'\(property.rule.name)': \(error.message)")
-            }
-        }
-    }
-
-    private func check(_ given: JSONValue?, _ wanted: [JSONValue], _ relationship: Relationship) throws(ConversionError) {
-        var read: [JSONValue] = []
-        switch given ?? .null {
-        case .null: break
-        case .array(let elements) where relationship.isToMany: read = elements
-        case let other: read = [other]
-        }
-        let (mine, theirs) = (wanted.map(FunctionReversal.canonical), read.map(FunctionReversal.canonical))
-        let isSame = relationship.isOrdered ? mine == theirs : mine.count == theirs.count && Set(mine) == Set(theirs)
-        if !isSame { throw .unfit("\(JSONValue.array(wanted).text) would be read as \(JSONValue.array(read).text)") }
-    }
-
     private func keys(of entity: Entity) throws(CambiumError) -> MappedKeys {
         guard let keys = keys[entity.number] else {
             throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'. Use an entity of the graph's schema.")
@@ -242,7 +175,7 @@ final class MappedObjectWriter {
         return keys
     }
 
-    private func refusal(_ place: ObjectPlace, _ keys: MappedKeys, _ pointer: String, _ message: String) -> CambiumError {
+    func refusal(_ place: ObjectPlace, _ keys: MappedKeys, _ pointer: String, _ message: String) -> CambiumError {
         let id = graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place))
         return resolver.mistake(keys.pointer + pointer, "\(id) cannot be written: \(message)")
     }
