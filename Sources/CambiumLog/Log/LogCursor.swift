@@ -67,7 +67,8 @@ struct LogCursor {
         }
     }
 
-    private var isLast: Bool {
+    /// Whether no listed segment follows the current segment.
+    var isLast: Bool {
         let current = reader?.header.firstTransaction ?? segments[index]
         return segments.last.map { $0 <= current } ?? true
     }
@@ -103,67 +104,6 @@ struct LogCursor {
         let current = reader?.header.firstTransaction ?? segments[index]
         let last = max(current, reader?.sealedEnd ?? .none)
         segments = segments.filter { $0 <= current } + listed.filter { $0 > last }
-    }
-
-    /// Reads the current segment. If `syncs` is set, bytes that another process may have just written are synced before they are read.
-    private mutating func readFrames(_ body: BatchBody) throws {
-        guard mayBeWritten, isLast else { return try readFrames(upTo: .max, body) }
-        try reader?.refresh()
-        // The call reads only up to the length that the file has now. Otherwise, the call might never end while another process is writing
-        // continuously.
-        let byteCount = reader?.byteCount ?? 0
-        // The first steps are short, so that a caller that stops early does not wait until a large segment is completely verified.
-        var stepByteCount = Self.stepByteCountMin
-        while let offset = reader?.offset, offset < byteCount, let limit = try reader?.findEnd(within: stepByteCount), limit > offset {
-            if syncs { try reader?.sync() }
-            place = reader?.place
-            try readFrames(upTo: limit, body)
-            stepByteCount = min(2 * stepByteCount, FrameReader.windowByteCount)
-        }
-    }
-
-    private static let stepByteCountMin = 64 << 10
-    /// The maximum number of bytes of ops for one call to `body`. A single frame may have more.
-    private static let batchByteCountMax = 8 << 20
-
-    private mutating func readFrames(upTo limit: Int, _ body: BatchBody) throws {
-        var records: [LogRecord] = []
-        var failure: CambiumError?
-        var windowCount = reader?.windowCount
-        var (countedCount, byteCount) = (0, 0)
-        while let offset = reader?.offset, offset < limit {
-            do throws(CambiumError) {
-                if try reader?.nextFrame(into: &records) != true { break }
-            } catch {
-                failure = error
-                break
-            }
-            while countedCount < records.count {
-                byteCount += records[countedCount].opsByteCount
-                countedCount += 1
-            }
-            // All records that one read of the file returned use the same buffer. A batch ends with the read, because two threads that
-            // count references to the same buffer slow each other down.
-            if records.count >= batchCountMax || byteCount >= Self.batchByteCountMax || reader?.windowCount != windowCount {
-                try hand(&records, body)
-                (countedCount, byteCount) = (0, 0)
-            }
-            windowCount = reader?.windowCount
-        }
-        // The caller receives all records that verify before it receives the error.
-        try hand(&records, body)
-        if let failure { throw failure }
-    }
-
-    /// Passes the records to the caller, without those that the caller has already received.
-    private mutating func hand(_ records: inout [LogRecord], _ body: BatchBody) throws {
-        guard let last = records.indices.last else { return }
-        end.lastTransaction = records[last].number
-        end.lastTime = records[last].metadata.time.microsecondsSince1970
-        for place in records.indices { end.byteCount += records[place].fileByteCount }
-        if records[0].number < first { records.removeAll { $0.number < first } }
-        if !records.isEmpty { try body(&records) }
-        records.removeAll(keepingCapacity: true)
     }
 
     /// Moves to the next segment. Throws `.damaged` if the current segment does not verify to its end, unless `salvages` is set and no
@@ -243,13 +183,5 @@ struct LogCursor {
             "\(flaw) Everything up to transaction \(end.lastTransaction) is intact; nothing was changed. "
                 + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
             place: .init(file: "\(volume.name)/\(path) offset \(offset)"))
-    }
-}
-
-extension [LogRecord] {
-    /// Calls `body` with each record without copying it, because a copy would change the reference counts of its parts.
-    func forEachInPlace(_ body: (LogRecord) throws -> Void) throws {
-        let records = span
-        for place in records.indices { try body(records[place]) }
     }
 }
