@@ -2,21 +2,21 @@ internal import CambiumJSON
 
 /// A comparison of an old schema with a new schema. It lists their differences.
 struct SchemaComparison {
-    private let matcher: SchemaMatcher
+    let matcher: SchemaMatcher
     private let old: SchemaDefinition
     private let new: SchemaDefinition
     private(set) var changes: [SchemaChange] = []
     /// For each old entity that still exists, its new name.
-    private let newNames: [String: String]
+    let newNames: [String: String]
     /// For each old property that still exists, its key in the new schema.
-    private let newKeys: [SchemaMatcher.Key: SchemaMatcher.Key]
-    private let oldByName: [String: EntityDefinition]
-    private var oldAttributes: [SchemaMatcher.Key: AttributeDefinition] = [:]
-    private var oldRelationships: [SchemaMatcher.Key: RelationshipDefinition] = [:]
+    let newKeys: [SchemaMatcher.Key: SchemaMatcher.Key]
+    let oldByName: [String: EntityDefinition]
+    private(set) var oldAttributes: [SchemaMatcher.Key: AttributeDefinition] = [:]
+    private(set) var oldRelationships: [SchemaMatcher.Key: RelationshipDefinition] = [:]
     /// The old properties that a new property replaces.
     private let replaced: Set<SchemaMatcher.Key>
     /// For each old entity with renamed properties, the new names of these properties by their old names.
-    private var renamed: [String: [String: String]] = [:]
+    private(set) var renamed: [String: [String: String]] = [:]
 
     init(_ matcher: SchemaMatcher, _ new: SchemaDefinition) {
         self.matcher = matcher
@@ -69,9 +69,6 @@ struct SchemaComparison {
         compareQueries(before, entity, oldSubject, subject)
         compareProperties(entity) { _ in true }
     }
-
-    /// Returns whether the new schema uses the name of an old entity for another entity, because the old entity was removed or replaced.
-    private func isReused(_ entity: String?) -> Bool { entity.map { newNames[$0] == nil && matcher.new.entity($0) != nil } ?? false }
 
     /// Records a change for each key whose value differs between two JSON objects.
     ///
@@ -161,54 +158,6 @@ struct SchemaComparison {
         compare(
             before, json, entity.name, name, isRenamed: oldKey.property != name,
             changing: isReused(oldRelationships[oldKey]?.destination) ? "to" : nil, oldSubject, subject)
-    }
-
-    /// Returns the JSON of a property of the old schema, with the new names of renamed entities and properties.
-    private func property(_ key: SchemaMatcher.Key) -> (json: JSONValue, number: UInt16?)? {
-        if var attribute = oldAttributes[key] {
-            attribute.derivation = attribute.derivation.map { named($0, key.entity) }
-            return (attribute.json(withNumbers: false), attribute.number)
-        }
-        guard var relationship = oldRelationships[key] else { return nil }
-        relationship.inverse = relationship.inverse.map { name in
-            newKeys[.init(entity: relationship.destination, property: name)]?.property ?? name
-        }
-        relationship.destination = newNames[relationship.destination] ?? relationship.destination
-        return (relationship.json(withNumbers: false), relationship.number)
-    }
-
-    /// Returns the expression of a derived attribute of the old schema, with the new names of renamed properties.
-    private func named(_ derivation: Derivation, _ name: String) -> Derivation {
-        guard let entity = oldByName[name] else { return derivation }
-        let destination = derivation.names.relationship.flatMap { relationship in
-            matcher.old.entity(name)?.relationship(relationship).flatMap { matcher.old.entity($0.destination)?.name }
-        }
-        let reader = derivation.names.relationship == nil ? entity : destination.flatMap { oldByName[$0] }
-        return derivation.renamed(
-            relationship: { newName(of: $0, entity) },
-            attribute: { attribute in reader.map { newName(of: attribute, $0) } ?? attribute })
-    }
-
-    /// Returns an entity of the old schema, with the new names of its renamed properties and of its parent.
-    private func named(_ entity: EntityDefinition) -> EntityDefinition {
-        var named = entity
-        if !renamed.isEmpty {
-            named.identity = entity.identity.map { newName(of: $0, entity) }
-            named.unique = entity.unique.map { $0.map { newName(of: $0, entity) } }
-            named.indexes = entity.indexes { newName(of: $0, entity) }
-        }
-        named.parent = entity.parent.map { newNames[$0] ?? $0 }
-        return named
-    }
-
-    /// Returns the new name of a property that an old entity declares or inherits.
-    private func newName(of property: String, _ entity: EntityDefinition) -> String {
-        var next: EntityDefinition? = entity
-        while let holder = next {
-            if let name = renamed[holder.name]?[property] { return name }
-            next = holder.parent.flatMap { oldByName[$0] }
-        }
-        return property
     }
 
     /// Returns the type of an attribute, or the destination of a relationship.
