@@ -1,5 +1,6 @@
 internal import CambiumModel
 
+/// The file of the segment, its end, and the next frame.
 extension SegmentReader {
     var path: String { frames.path }
     /// The corruption that the reader has skipped.
@@ -34,6 +35,19 @@ extension SegmentReader {
     mutating func findEnd(within byteCount: Int) throws(CambiumError) -> Int {
         offset < indexOffset ? try frames.findEnd(from: offset, within: byteCount) : offset
     }
+
+    /// Returns the records of the next frame, or an empty array if the frame is a joint (it has no transactions). Returns `nil` at the end,
+    /// or if no frame verifies at `offset`.
+    ///
+    /// Throws as `nextFrame(into:)` does.
+    mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
+        var records: [LogRecord] = []
+        return try nextFrame(into: &records) ? records : nil
+    }
+
+    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer bytes: the last frame begins within the first
+    /// 64 MiB of the segment, and is at most 1 GiB.
+    static let tailByteCountMax = 2 << 30
 
     /// Whether only zeros follow `offset`. A writer may have preallocated this space. Throws `.damaged` if more bytes follow than a crashed
     /// writer can leave.

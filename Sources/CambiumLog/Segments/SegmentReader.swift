@@ -127,15 +127,6 @@ struct SegmentReader {
         durableOffset = max(durableOffset, frame.durableOffset)
     }
 
-    /// Returns the records of the next frame, or an empty array if the frame is a joint (it has no transactions). Returns `nil` at the end,
-    /// or if no frame verifies at `offset`.
-    ///
-    /// Throws as `nextFrame(into:)` does.
-    mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
-        var records: [LogRecord] = []
-        return try nextFrame(into: &records) ? records : nil
-    }
-
     /// Appends the records of the next frame. A joint (a frame without transactions) has no records.
     ///
     /// Throws `.damaged` for a frame that verifies but cannot be decoded. In that case, nothing is appended.
@@ -247,8 +238,4 @@ struct SegmentReader {
         }
         try reader.finish()
     }
-
-    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer bytes: the last frame begins within the first
-    /// 64 MiB of the segment, and is at most 1 GiB.
-    static let tailByteCountMax = 2 << 30
 }
