@@ -23,7 +23,7 @@ public struct WriteTransaction: ~Copyable {
     var recording = Recording.ops
     /// The objects that a hook of an import has inserted, or whose attributes it has changed. Only the import reads this list. An object
     /// that the hook changed several times is in the list several times.
-    private var hookedObjects: [ObjectID] = []
+    var hookedObjects: [ObjectID] = []
     /// Whether this transaction is a dry run of an import. The store then forgets the transaction and its request even if the closure
     /// succeeds, and the import records no ops.
     var isRehearsal = false
@@ -51,114 +51,6 @@ public struct WriteTransaction: ~Copyable {
 
     /// The schema of the graph. Inside the closure of a migration, the new schema.
     public var schema: Schema { draft.schema }
-
-    // MARK: Objects
-
-    /// Inserts an object. Attributes without a value get their defaults.
-    ///
-    /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, a derived attribute, or a value
-    /// of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. Throws `.limitExceeded` if the graph is
-    /// full, or if the hierarchy has used all serials (the numbers in object ids). After an error, nothing is changed. Complexity: O(bytes
-    /// of the values).
-    public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
-        let entity = try schema.current(entity)
-        guard !entity.isAbstract else {
-            throw CambiumError(.invalidInput, "'\(entity.name)' is abstract. Insert one of its sub-entities.")
-        }
-        for (attribute, value) in values { _ = try check(attribute, value, entity) }
-        let serial = draft.nextSerial(of: entity.root)
-        guard serial <= ObjectID.serialMax else {
-            throw CambiumError(
-                .limitExceeded,
-                "The hierarchy of '\(entity.name)' has used all of its serials, the numbers in object ids. Create a new store, and import "
-                    + "the objects into it.")
-        }
-        let id = ObjectID(root: entity.root, serial: serial)
-        try record(.insert(id, entity: entity.number, values.map { Assignment($0.0.number, $0.1) }))
-        return id
-    }
-
-    /// Inserts an object, and links it, with names instead of the schema's entities and attributes.
-    ///
-    /// ```swift
-    /// let item = try transaction.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
-    /// ```
-    ///
-    /// Throws as `insert(_:_:)` does. Also throws `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does
-    /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After one of these
-    /// errors, nothing is changed. The graph may become full between the insertion and a link. Then the call throws `.limitExceeded`, and
-    /// the transaction fails: each later call throws the error, and so does the commit. Complexity: O(bytes of the values + links).
-    @discardableResult
-    public mutating func insert(
-        _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
-    ) throws(CambiumError) -> ObjectID {
-        let entity = try schema.required(entity)
-        var resolved: [(Attribute, Value)] = []
-        for (name, value) in values { resolved.append((try entity.requiredAttribute(name), value)) }
-        if links.isEmpty { return try insert(entity, resolved) }
-        let targets = try draft.linkTargets(links, of: entity)
-        let id = try insert(entity, resolved)
-        do throws(CambiumError) {
-            for (relationship, target) in targets { try link(id, relationship, target) }
-        } catch {
-            // The targets were checked, so only a lack of pages or of disk space can prevent a link. The object was already inserted.
-            partialChange = error
-            throw error
-        }
-        return id
-    }
-
-    /// Changes an attribute. Setting the current value does not count as a change.
-    ///
-    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that the object's entity does not have, for a
-    /// derived attribute, and for a value of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow, and
-    /// `.limitExceeded` if the graph is full. After an error, nothing is changed. Complexity: O(bytes of the value).
-    public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
-        try set(id, [(attribute, value)])
-    }
-
-    /// Changes an attribute that is given by its name. Throws as `set(_:_:to:)` with an `Attribute` does. Also throws `.unknownName` if the
-    /// entity does not have the attribute.
-    public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
-        try set(id, try entity(of: id).requiredAttribute(attribute), to: value)
-    }
-
-    /// Changes several attributes of an object in one op. Throws as `set(_:_:to:)` does; in that case, no attribute is changed. Complexity:
-    /// O(bytes of the values).
-    public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
-        guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw schema.missingObject(id) }
-        var areCurrent = true
-        for (attribute, value) in values where try check(attribute, value, entity) !== attribute { areCurrent = false }
-        try checkUsable()
-        var changed = draft.takeAssignments()
-        defer { draft.recycle(&changed) }
-        if areCurrent {
-            try draft.set(values, at: place, &changed)
-        } else {
-            try draft.set(try current(values, entity), at: place, &changed)
-        }
-        if changed.isEmpty { return }
-        if recording == .ops { ops.append(.set(id, changed)) } else { hookedObjects.append(id) }
-    }
-
-    /// Returns the values, with the attributes of the current schema in place of the caller's attributes.
-    private func current(_ values: [(Attribute, Value)], _ entity: Entity) throws(CambiumError) -> [(Attribute, Value)] {
-        var current: [(Attribute, Value)] = []
-        for (attribute, value) in values { current.append((try check(attribute, value, entity), value)) }
-        return current
-    }
-
-    /// Deletes objects, and the objects that their delete rules reach.
-    ///
-    /// Throws `.notFound` for a missing object, and `.limitExceeded` if the graph may have too few pages for the deletion. After an error,
-    /// nothing is changed. Complexity: O(deleted objects and their links).
-    public mutating func delete(_ ids: ObjectID...) throws(CambiumError) { try delete(ids) }
-
-    /// Deletes an array of objects, as `delete(_:)` with single objects does. Throws the same errors. Does nothing if the array is empty.
-    public mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
-        for id in ids { _ = try entity(of: id) }
-        if !ids.isEmpty { try record(.delete(ids)) }
-    }
 
     // MARK: Reading what was written
 
@@ -233,21 +125,5 @@ public struct WriteTransaction: ~Copyable {
     borrowing func entity(of id: ObjectID) throws(CambiumError) -> Entity {
         guard let entity = draft.entity(of: id) else { throw schema.missingObject(id) }
         return entity
-    }
-
-    /// Checks a value for an attribute, and returns the attribute of the current schema with the same number.
-    private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) -> Attribute {
-        // The caller's attribute may belong to an equal schema, such as the schema that the store was created with, or to an earlier
-        // schema.
-        guard let own = entity.attribute(attribute.number),
-            own === attribute || (own.name == attribute.name && own.root == attribute.root)
-        else {
-            throw CambiumError(
-                .invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'. Look the attribute up in the newest graph's schema.")
-        }
-        if let violation = own.violation(by: value) {
-            throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)' \(violation). Pass another value.")
-        }
-        return own
     }
 }
