@@ -1,10 +1,6 @@
 import CambiumBytes
 package import CambiumModel
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// A supplier of memory for chunks (64 KiB of pages) that cannot be mapped from their file, for example because the file contains them
 /// compressed.
 package protocol ChunkDestination: AnyObject, Sendable {
@@ -30,8 +26,8 @@ package final class PageFile: @unchecked Sendable {
     /// Whether all chunks were compared with their checksums when this file was opened, because the graph is small or the caller requested
     /// the comparison.
     package let isCheckedCompletely: Bool
-    private let volume: any Volume
-    private let path: String
+    let volume: any Volume
+    let path: String
     private let share: any VolumeLock
     private let file: any VolumeFile
     private let mapping: FileMapping?
@@ -128,27 +124,6 @@ package final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Requests that all stored graphs are checked completely when the store is next opened, and ends the process, as `CorruptPages`
-    /// describes.
-    ///
-    /// - Parameter reason: the fault of the pages, in words.
-    package func refuse(_ reason: String) -> Never { end(flaw(reason)) }
-
-    private func end(_ error: CambiumError) -> Never {
-        // If the mark cannot be created, a process that reads the chunk later finds the same corruption.
-        try? volume.replace(Self.damageMark, Array("\(error)\n".utf8))
-        CorruptPages.end(error)
-    }
-
-    /// Returns the error for pages that have the right checksums, but do not form a valid graph.
-    package func flaw(_ reason: String) -> CambiumError {
-        CambiumError(
-            .damaged,
-            "The pages of checkpoint \(root.transaction) do not form a valid graph: \(reason). "
-                + "Open the store again to use an older checkpoint or the log.",
-            place: .init(file: "\(volume.name)/\(path)"))
-    }
-
     private func check(_ index: Int, _ base: UnsafeMutableRawPointer) throws(CambiumError) {
         let bytes = UnsafeRawBufferPointer(start: base, count: Self.chunkByteCount)
         if CRC32C.checksum(bytes) != root.chunks[index].checksum { throw damage(index) }
@@ -156,14 +131,6 @@ package final class PageFile: @unchecked Sendable {
 
     private func check(_ index: Int, _ bytes: [UInt8]) throws(CambiumError) {
         if CRC32C.checksum(bytes) != root.chunks[index].checksum { throw damage(index) }
-    }
-
-    private func damage(_ index: Int) -> CambiumError {
-        CambiumError(
-            .damaged,
-            "Chunk \(index) of the pages differs from the bytes that checkpoint \(root.transaction) stored. "
-                + "Open the store again to use an older checkpoint or the log.",
-            place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
     }
 
     /// Returns the bytes of a compressed chunk, as they are in the file.
@@ -233,20 +200,5 @@ private struct ReadAhead {
         let start = max(index, end)
         end = index + Self.chunkCount
         return start..<end
-    }
-}
-
-/// Ends a process that finds corrupt pages while it reads a graph, in code that cannot throw an error.
-package enum CorruptPages {
-    private static let handler = Guarded<(@Sendable (CambiumError) -> Never)?>(nil)
-
-    /// Replaces the handler that ends the process. Without a handler, the process prints the error and aborts.
-    package static func setHandler(_ body: @escaping @Sendable (CambiumError) -> Never) { handler.withLock { $0 = body } }
-
-    static func end(_ error: CambiumError) -> Never {
-        if let body = handler.withLock({ $0 }) { body(error) }
-        let message = Array("cambium: \(error)\n".utf8)
-        _ = message.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-        abort()
     }
 }
