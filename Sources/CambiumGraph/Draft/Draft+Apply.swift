@@ -7,6 +7,14 @@ extension Draft {
         return reader.nextSerial(table.index)
     }
 
+    /// Begins the next transaction of a replay in the same draft. No rule is checked, because the writer has checked each transaction
+    /// before it wrote the log.
+    package mutating func beginReplayed(_ number: UInt64) {
+        transaction = number
+        if !pending.isEmpty { pending = PendingChecks() }
+        pending.isOff = true
+    }
+
     /// Applies one op. Live transactions and replays both use this method, so both make the same graph. If a live transaction uses another
     /// method, the result must equal the result of the ops that it writes to the log.
     ///

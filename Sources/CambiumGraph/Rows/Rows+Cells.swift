@@ -6,6 +6,12 @@ import CambiumModel
 #endif
 
 extension Rows {
+    /// Returns the concrete entity of a row.
+    @inline(__always) func entity(_ row: UInt32, _ table: TableLayout) -> EntityNumber {
+        guard let slot = table.entitySlot else { return table.entities[0] }
+        return EntityNumber(rawValue: fixed(row, slot, as: UInt16.self))
+    }
+
     /// Returns the bits of a fixed-width value, which must not be null.
     @inline(__always) func fixedBits(_ row: UInt32, _ slot: Int, width: Int) -> (low: UInt64, high: UInt64) {
         switch width {

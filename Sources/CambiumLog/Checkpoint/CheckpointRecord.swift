@@ -192,3 +192,10 @@ package struct CheckpointRecord: Sendable {
         return Array(bytes[Format.Root.storeOffset..<Format.Root.storeOffset + 16])
     }
 }
+
+extension LogPrefix {
+    /// Creates the part of the log whose transactions a checkpoint contains.
+    package init(_ root: CheckpointRecord) {
+        self.init(transaction: root.transaction, time: root.time, position: root.logPosition)
+    }
+}
