@@ -7,9 +7,11 @@ struct LengthRuleTests {
         expectNone(files.flatMap(LengthRule().violations))
     }
 
-    @Test(arguments: [(600, 0), (601, 1)])
-    func `a file of 601 lines is found`(lineCount: Int, violationCount: Int) {
-        let file = TextFile(path: "Long.swift", text: String(repeating: "\n", count: lineCount))
+    @Test(arguments: [
+        ("Tests/Long.swift", 600, 0), ("Tests/Long.swift", 601, 1), ("Sources/A/Long.swift", 250, 0), ("Sources/A/Long.swift", 251, 1),
+    ])
+    func `a source of 251 lines and any other file of 601 lines is found`(path: String, lineCount: Int, violationCount: Int) {
+        let file = TextFile(path: path, text: String(repeating: "\n", count: lineCount))
         #expect(LengthRule().violations(in: file).count == violationCount)
     }
 
