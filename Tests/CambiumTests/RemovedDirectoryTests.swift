@@ -54,6 +54,24 @@ import Testing
         store.abandon()
     }
 
+    @Test func `a follower does not continue with the checkpoints of another store`() throws {
+        // The operating system removes leftovers.
+        defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        for number in 1...3 { try insert(store, number) }
+        let follower = try StoreFollower(of: directory)
+        try remove(.replaced)
+        let other = try Store.open(at: directory)
+        for number in 1...5 {
+            try insert(other, number)
+            try other.checkpoint()
+        }
+        for _ in 0..<2 { #expect(code { try follower.advance() } == .notFound) }
+        #expect(follower.graph.objectCount == 3)
+        store.abandon()
+        try other.close()
+    }
+
     @Test func `a follower continues with a copy that has replaced its store`() throws {
         let copy = directory + "-copy"
         // The operating system removes leftovers.

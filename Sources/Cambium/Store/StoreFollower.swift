@@ -123,7 +123,8 @@ public final class StoreFollower: @unchecked Sendable {
         guard newer.count >= Self.newerCountMin else { return 0 }
         do {
             let reader = try LogReader(volume)
-            guard let start = try replay(reader, fromFirstOf: newer) else { return 0 }
+            // If another store has replaced this one, the next read of the log notices that.
+            guard reader.settings.store == store, let start = try replay(reader, fromFirstOf: newer) else { return 0 }
             let moved = try Self.begin(reader, start)
             let transaction = moved.timeline.head.transaction
             guard transaction >= read else { return 0 }
