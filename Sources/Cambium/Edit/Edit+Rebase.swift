@@ -22,10 +22,16 @@ extension Edit {
     ///   - graph: A later graph of the same store.
     ///   - policy: The way in which conflicts are resolved.
     public mutating func rebase(onto graph: Graph, policy: EditPolicy = .error) throws(CambiumError) {
-        guard history.depth == 0 else {
-            throw CambiumError(.misuse, "An edit cannot be rebased inside a group. Rebase the edit before the group or after it.")
-        }
+        try checkOutsideOfGroups("rebased")
         self = try rebased(onto: graph, policy)
+    }
+
+    /// Throws `.misuse` inside a group. A call that replaces the history would prevent the rollback of the group.
+    ///
+    /// - Parameter change: the participle of the call, for the error.
+    func checkOutsideOfGroups(_ change: String) throws(CambiumError) {
+        if history.depth == 0 { return }
+        throw CambiumError(.misuse, "An edit cannot be \(change) inside a group. Make this call before the group or after it.")
     }
 
     func rebased(onto graph: Graph, _ policy: EditPolicy) throws(CambiumError) -> Edit {

@@ -29,6 +29,7 @@ extension Store {
     public func commit(
         _ edit: inout Edit, policy: EditPolicy = .error, author: Author = Author(), durability: Durability? = nil
     ) throws -> EditCommit {
+        try edit.checkOutsideOfGroups("committed")
         let current = edit
         let (ids, receipt) = try write(author, durability: durability) { transaction in
             try current.apply(to: &transaction, policy)

@@ -83,4 +83,18 @@ extension EditConflictTests {
         #expect(edit.dump == before)
         #expect(!edit.canUndo)
     }
+
+    @Test func `a commit inside a group is refused, because the group could not be undone`() throws {
+        var edit = store.edit()
+        let (before, transaction) = (edit.dump, store.graph.transaction)
+        let failure = code {
+            try edit.group { edit in
+                try edit.set(note, "title", to: "Rome")
+                try store.commit(&edit)
+            }
+        }
+        #expect(failure == .misuse)
+        #expect(edit.dump == before)
+        #expect(store.graph.transaction == transaction)
+    }
 }
