@@ -296,4 +296,18 @@ import Testing
             #expect(try apply(source.volume, to: disk).digest == source.store.graph.digest(), "operation \(operation)")
         }
     }
+
+    @Test func `the error of a disk that failed does not state that the call changed nothing`() throws {
+        let source = try Source()
+        for number in 0..<3 { try source.edit(number) }
+        let whole = FaultyVolume()
+        _ = try apply(source.volume, to: whole)
+        for operation in 0..<whole.operationCount {
+            let disk = FaultyVolume()
+            disk.fail(at: operation, with: 5)
+            do { _ = try apply(source.volume, to: disk) } catch let error as CambiumError {
+                #expect(!error.message.contains("This call changed nothing"), "operation \(operation): \(error)")
+            }
+        }
+    }
 }

@@ -57,7 +57,7 @@ struct ApplyRun {
             try? store.waitForDisk()
             throw error
         }
-        try waitForDisk()
+        try store.waitForDisk(for: lastPending)
         try compareEnds()
     }
 
@@ -88,16 +88,9 @@ struct ApplyRun {
         waitingCount += 1
         waitingByteCount += record.byteCount
         if waitingCount >= pace.transactionCountMax || waitingByteCount >= pace.byteCountMax {
-            try waitForDisk()
+            try store.waitForDisk(for: lastPending)
             (waitingCount, waitingByteCount) = (0, 0)
         }
-    }
-
-    /// Waits until everything that was written is durable. If the disk failed, throws the error of the last transaction.
-    private func waitForDisk() throws {
-        let waited = Result { try store.waitForDisk() }
-        try checkLast()
-        try waited.get()
     }
 
     private func checkLast() throws { _ = try lastPending?.outcome?.get() }

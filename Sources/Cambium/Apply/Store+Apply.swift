@@ -77,12 +77,18 @@ extension Store {
         return try create(
             target, settings, durability: nil, environment: environment, tuning: tuning, memory: .standard
         ) { store in
-            let (pending, _) = try store.pipeline.copy(first)
-            try store.waitForDisk()
-            _ = try pending.outcome?.get()
+            try store.waitForDisk(for: store.pipeline.copy(first).pending)
         }
     }
 
     /// Waits until everything that was committed is as durable as the store promises.
     func waitForDisk() throws { _ = try transact(Author(), for: "apply") { _ in } }
+
+    /// Waits as `waitForDisk()` does. If the disk failed, throws the error of `pending`: the error of waiting would state that the call
+    /// changed nothing.
+    func waitForDisk(for pending: PendingCommit?) throws {
+        let waited = Result { try waitForDisk() }
+        _ = try pending?.outcome?.get()
+        try waited.get()
+    }
 }
