@@ -22,7 +22,8 @@ struct PendingCommit: Sendable {
     /// The error of a commit that did nothing, because its request was applied earlier. It is reported once the transaction of that request
     /// is durable.
     var refusal: CambiumError?
-    /// Whether the transaction changed nothing. Such a commit waits only because the changes that it may have read must become durable.
+    /// Whether the commit writes nothing: no change, and no request to remember. Such a commit waits only because the changes that it may
+    /// have read must become durable.
     var isEmpty = false
 
     /// The result of the commit, provided that it becomes as durable as it must be.
@@ -55,8 +56,8 @@ struct PendingCommit: Sendable {
             underlying: cause)
     }
 
-    /// Returns the error of this commit if the disk failed. The outcome of a transaction that changed nothing is always known, whatever
-    /// became of the changes that it may have read.
+    /// Returns the error of this commit if the disk failed. The outcome of a commit that writes nothing is always known, whatever became of
+    /// the changes that it may have read.
     private func own(_ error: CambiumError) -> CambiumError {
         guard isEmpty, error.code == .outcomeUnknown else { return error }
         let cause = error.underlying as? CambiumError ?? error
