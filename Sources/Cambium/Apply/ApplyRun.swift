@@ -17,7 +17,7 @@ struct ApplyRun {
     private var lastPending: PendingCommit?
     /// The number of transactions that were written since the target was last made durable.
     private var waitingCount = 0
-    /// The number of bytes of log of the transactions that `waitingCount` counts.
+    /// The number of bytes that the transactions in `waitingCount` have in the log of the source.
     private var waitingByteCount = 0
 
     /// The amount of work between two waits for the disk: the maximum number of transactions, and of bytes of log.

@@ -38,7 +38,8 @@ final class PackingScheduler: Sendable {
         queue.async { [weak self] in self?.attempt() }
     }
 
-    /// Whether the interval is over. If so, the caller must call `endAttempt` after its attempt.
+    /// Returns whether the time has come for the next attempt to pack. If so, records that an attempt is scheduled. The caller must then
+    /// call `endAttempt` after the attempt, or instead of it.
     private func isDue(at time: Int64) -> Bool {
         state.withLock { state in
             if state.isQueued { return false }

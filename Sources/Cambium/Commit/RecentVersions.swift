@@ -118,7 +118,7 @@ final class RecentVersions: Sendable {
     }
 
     /// Replaces the last version with a packed version of the same transaction, in which rows were moved so that pages become free. The
-    /// version before the last one may still use pages that packing dropped. The bytes of these pages then count for that earlier version.
+    /// version before the last one may still use pages that packing dropped. If so, the bytes of these pages are added to its `byteCount`.
     private func replaceLast(by packed: Graph, in state: inout State, _ supersededByteCount: (Graph) -> Int) -> Moment? {
         guard let number = state.numbers.last, let replaced = state.moments[place(number)] else { return nil }
         state.moments[place(number)]?.graph = packed

@@ -61,7 +61,7 @@ final class UpkeepAlarm: Sendable {
     /// Sets the closure that runs when the alarm rings. The closure runs on the thread of a write, and must not block that thread.
     func onRing(_ answer: @escaping @Sendable (Reading) -> Void) { self.answer.withLock { $0 = answer } }
 
-    /// Records the number of bytes that were logged so far, and returns whether a limit is reached. Call this method only while the
+    /// Records how many bytes have been logged so far, and returns whether a limit is reached. Call this method only while the
     /// writer's lock is held.
     func note(_ loggedByteCount: Int, at time: Int64, _ timeline: Timeline) -> Bool {
         logged.store(loggedByteCount, ordering: .relaxed)

@@ -5,7 +5,7 @@ extension Edit {
     /// Compares the edit with a newer graph, and returns the conflicting changes, ordered by object and property. Docs/EDITS.md has the
     /// rules.
     ///
-    /// Complexity: O(comparison of the graphs + changed objects x (log changes + their properties and members)). See
+    /// Complexity: O(comparison of the graphs + changed objects x (log n + their properties and members)) for n changes in the store. See
     /// `Graph.changes(since:)` for the comparison.
     ///
     /// - Parameter graph: A later graph of the same store.
@@ -149,8 +149,8 @@ struct EditConflictFinder {
 }
 
 extension ObjectChange {
-    /// Whether more than derived attributes of the object changed. The store computes derived attributes from other objects, too, so their
-    /// change alone is not a change of this object by a user.
+    /// Whether anything other than derived attributes of the object changed. The store also recomputes derived attributes after changes to
+    /// other objects. So if only derived attributes changed, no user changed this object.
     var changesMoreThanDerivedValues: Bool {
         kind != .changed || changesStub || attributes.contains { !$0.attribute.isDerived } || !relationships.isEmpty
     }

@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// The import of a decoder's rows, with the store and the options in the `userInfo` of the decoder.
+/// Imports the rows that a decoder decodes. The `userInfo` of the decoder contains the store and the options of the import.
 struct RecordImport {
     private let store: Store
     private let options: ImportOptions

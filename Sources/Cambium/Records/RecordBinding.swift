@@ -80,8 +80,9 @@ final class RecordBinding: Sendable {
             guard relationship.isToMany == (cardinality != .toOne) else {
                 let found =
                     relationship.isToMany
-                    ? "several objects in the store. Use an array, a Set or ToMany" : "one object in the store. Use a record or a Ref"
-                throw CambiumError(.unknownName, "'\(property.name)' leads to \(found) for \(type).\(property.name).")
+                    ? "several objects in the store, which need an array, a Set or ToMany"
+                    : "one object in the store, which needs a record or a Ref"
+                throw CambiumError(.unknownName, "'\(property.name)' leads to \(found). Change the type of \(type).\(property.name).")
             }
             guard relationship.isOrdered || cardinality != .orderedToMany else {
                 throw CambiumError(

@@ -10,7 +10,7 @@ extension RecordWriter {
     enum WantedOrder {
         /// The order in which the members are collected.
         case collected
-        /// The order that the members have already, because they come from a Swift `Set`. New members follow.
+        /// The present order of the members in the store, followed by the new members. It is used for a Swift `Set`, which has no order.
         case kept
     }
 

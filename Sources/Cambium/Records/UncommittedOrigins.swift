@@ -16,7 +16,7 @@ final class UncommittedOrigins {
         otherIDs = [:]
     }
 
-    /// Prepares refs to the objects of an edit's preview.
+    /// Creates an instance for records that are read from a preview: the graph that would result from committing an edit.
     ///
     /// - Parameter provisionalIDs: The ids that the inserted objects have in the edit.
     init(_ original: Graph, provisionalIDs: [ObjectID: ObjectID]) {

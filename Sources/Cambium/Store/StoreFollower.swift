@@ -210,8 +210,8 @@ public final class StoreFollower: @unchecked Sendable {
         }
     }
 
-    /// Sends the newest graph, unless its transaction is `sent`. Another stream or caller may have read the transaction. So the number that
-    /// `advance` returns does not show whether the graph is new here.
+    /// Sends the newest graph to a stream, unless `sent` shows that the stream already has it. The result of `advance` does not show this,
+    /// because another stream or caller may have advanced the follower.
     private func sendNewest(
         to continuation: AsyncThrowingStream<Graph, any Error>.Continuation, after sent: inout TransactionNumber?
     ) {

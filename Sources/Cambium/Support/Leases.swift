@@ -32,7 +32,8 @@ final class Leases: Sendable {
     /// A time that is not later than the end of any loan, in microseconds since 1970. It is set while `state` is locked. A write reads it
     /// without that lock: if the write misses a change, the next write sees the change.
     private let firstEndTime = Atomic(Timestamp.max.microsecondsSince1970)
-    /// An upper bound of the `earliestTime` of all loans. The rules for access to `firstEndTime` apply to this bound, too.
+    /// A time that is not earlier than the `earliestTime` of any loan, in microseconds since 1970. It is set while `state` is locked. A
+    /// write reads it without that lock, as it reads `firstEndTime`.
     private let lastEarliestTime = Atomic(Timestamp.min.microsecondsSince1970)
     let now: @Sendable () -> Timestamp
 
@@ -77,8 +78,8 @@ final class Leases: Sendable {
 
     /// Ends the loans that are at least `age` old, and returns their number.
     func expire(olderThan age: Duration) -> Int {
-        // If the clock is set back, a loan that began earlier has a begin time in the future. If `age` is zero, such a loan must end, too.
-        // A loan whose holder is active begins at `Timestamp.max`, and never ends here.
+        // If the clock was set back, the begin time of a loan may be in the future. If `age` is zero, such a loan must end, too, so the
+        // limit is `.max`. While an observer waits for a delivery, its loan has the begin time `.max`. Such a loan never ends here.
         let limit = age > .zero ? now() - age : .max
         return end { $0.beginTime <= limit && $0.beginTime < .max }
     }

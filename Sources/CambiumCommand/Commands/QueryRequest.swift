@@ -110,7 +110,8 @@ struct QueryRequest {
         return query
     }
 
-    /// Returns the query with the condition and the parameters that the options state, before the options of the order are applied.
+    /// Returns the query with the condition and the parameters in the options. The caller then applies `--sort`, `--limit`, `--offset` and
+    /// the cursor.
     private func unordered(_ entity: Entity, _ graph: Graph) throws -> Query {
         var arguments: [String: Operand] = [:]
         for argument in condition.set { arguments[argument.name] = try argument.operand() }

@@ -78,8 +78,8 @@ struct Moment: ExpressibleByArgument {
     /// Returns the point in the store's history that the moment means.
     ///
     /// - Parameters:
-    ///   - part: The part of the day that is meant if the text names only the day. It also determines to which microsecond a time between
-    ///     two microseconds is rounded: the later one as the start of a period, the earlier one as its end.
+    ///   - part: The part of the day that is meant if the text names only the day. It also determines the rounding of a time that is more
+    ///     precise than a microsecond: `.start` rounds up, and `.end` rounds down.
     ///   - now: The current time.
     func point(_ part: DayPart = .end, now: Timestamp = StoreEnvironment.system.now()) -> Point {
         switch form {
