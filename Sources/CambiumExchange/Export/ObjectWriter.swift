@@ -205,7 +205,8 @@ package final class ObjectWriter {
         !path.contains(place) && (options.references == .id || !graph.isStub(place))
     }
 
-    /// Returns whether an export can refer to the objects at the end of a relationship.
+    /// Returns whether the export can write references to the members of a relationship. If references are identities instead
+    /// of ids, the entity of the members must have an identity.
     func canRefer(_ relationship: Relationship) -> Bool {
         options.references == .id || !(graph.schema.entity(relationship.destination)?.identity.isEmpty ?? true)
     }

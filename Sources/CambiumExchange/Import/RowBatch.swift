@@ -101,7 +101,7 @@ package struct RowBatch: Sendable {
         let kind: Kind
         /// An index into `objects` if `kind` is `described`, into `values` if `kind` is `named`, otherwise into `failures`.
         let place: Int32
-        /// The index of the element in its array; negative if there is no array.
+        /// The index of the member in the JSON array of the relationship; negative if the member is not in such an array.
         let element: Int32
     }
 

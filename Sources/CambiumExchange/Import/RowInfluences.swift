@@ -63,8 +63,8 @@ struct RowInfluences {
 
     /// The objects that rows made or changed, each with the last row that made or changed the object.
     private var effects: [ObjectPlace: Effect] = [:]
-    /// The rows that may be refused, and on which no other row has been found to depend so far. The value of a row is a set of ends (sides
-    /// of relationships): if any row changes members at such an end, the row is not independent.
+    /// The rows that may be refused, and on which no other row depends as far as is known. The value for each row is a set of ends (sides
+    /// of relationships). If any row of the import has changed members at one of these ends, the row is not independent after all.
     private var independent: [Int: Set<Int>] = [:]
     /// For each object whose number of members has only a maximum, the rows that may be refused and that added members to the object.
     private var additions: [ObjectPlace: [Int: Addition]] = [:]

@@ -60,9 +60,9 @@ struct PropertyPath: Hashable {
         keys.count <= Self.keyCountMax ? nil : "a path has at most \(Self.keyCountMax) keys, but this one has \(keys.count)"
     }
 
-    /// Returns whether a key is the whole path, or the first key of the path.
+    /// Returns whether a key, with `prefix` before it, equals the whole path or the first key of the path. A key may contain delimiters.
     ///
-    /// - Parameter prefix: the keys that precede `key`, with their delimiters.
+    /// - Parameter prefix: the keys on the way to the object that contains `key`, each followed by the delimiter.
     func begins(with prefix: String, _ key: UnsafeRawBufferPointer) -> Bool {
         if !prefix.isEmpty {
             let name = prefix + String(decoding: key, as: UTF8.self)

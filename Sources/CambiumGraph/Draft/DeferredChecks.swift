@@ -42,7 +42,7 @@ package struct DeferredChecks {
         package let rows: [Int]
     }
 
-    /// A row that breaks a rule even after all rows of the import.
+    /// A row that the import must omit, because it still breaks a rule after all rows of the import were applied.
     package struct Refusal {
         /// The number of the row in the import.
         package let place: Int

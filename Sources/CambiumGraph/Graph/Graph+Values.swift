@@ -12,7 +12,7 @@ package struct Field: Sendable {
     let root: EntityNumber
     /// The number of the attribute, which is unique in its hierarchy.
     let property: PropertyNumber
-    /// The name of the attribute. It distinguishes the attribute from an attribute of another schema with the same number.
+    /// The name of the attribute. In another schema, an attribute with the same number but another name is a different attribute.
     let name: SchemaName
     /// The number of the layout to which the table, the slot and the type belong.
     let layout: UInt64

@@ -2,8 +2,11 @@
 extension Draft {
     /// Writes the entries of `work` to leaves.
     ///
-    /// - Parameter page: The page for the first leaf; 0 for a new page.
-    /// - Returns: The leaves that replace the page, or `nil` if the page holds all entries.
+    /// - Parameters:
+    ///   - page: The page for the first leaf; 0 for a new page.
+    ///   - isAppended: Whether the new entries are at the end. If so, all leaves except the last are filled.
+    ///   - isBulk: Whether there are many new entries. If so, some bytes of each leaf stay free for later entries.
+    /// - Returns: The leaves that replace the page, or an empty list if there are no entries; `nil` if the page holds all entries.
     mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
         work.entries.withUnsafeBufferPointer { entries in
             var list = OrderedChildren()

@@ -35,7 +35,8 @@ package struct PackingLimits: Sendable {
     /// The number of free chunks that packing must leave to other changes. Packing needs free chunks itself, because it copies pages before
     /// it releases any.
     static let freeChunkCountMin = 64
-    /// The maximum number of members of a group's rows, as a multiple of `rowCountMax`. A group with more members stays in place.
+    /// The maximum number of members that the objects of one group have in their lists, as a multiple of `rowCountMax`. A group with more
+    /// members stays in place, because each member would have to refer to the new row of its owner.
     static let memberFactorMax = 4
     /// The maximum number of cells that refer to the same long value (more than 255 bytes). A value with more cells stays in place.
     static let cellCountMax = 1024

@@ -35,7 +35,7 @@ extension Graph {
             if rows.count.isMultiple(of: Self.cancellationCount), Task.isCancelled { throw CancellationError() }
             rows.append(try readers.map { try $0.selected(place.row) })
         }
-        // In a cancelled task, readers stop early, so the last values may be wrong.
+        // If the task is cancelled, the computation of a value stops early, so the last values may be wrong.
         if Task.isCancelled { throw CancellationError() }
         guard repeated == .remove else { return (rows, answer.ids, answer.plan) }
         var known: Set<[QueryValue]> = []

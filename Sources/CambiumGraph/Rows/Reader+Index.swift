@@ -74,7 +74,7 @@ extension Reader {
         return noRow
     }
 
-    /// Returns the row with a key of one value, or `noRow` if there is no such row.
+    /// Returns the row with a key that consists of one value, or `noRow` if there is no such row.
     @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
         let key = key.key(index.negativeZeros[0])
         var hash = KeyHash(hashKey)
@@ -82,7 +82,8 @@ extension Reader {
         return row(table, index.number, index.slots[0], index.kinds[0], index.negativeZeros[0], key: key, hash: hash.value)
     }
 
-    /// Returns the row with a key of one value, or `noRow` if there is no such row. The caller passes the column and the hash of the key.
+    /// Returns the row with a key that consists of one value, or `noRow` if there is no such row. The caller passes the column and the hash
+    /// of the key.
     @inline(__always)
     func row(
         _ table: Int, _ index: Int, _ slot: Int, _ kind: ColumnKind, _ negativeZero: UInt64, key: Cell, hash: UInt64
@@ -91,7 +92,7 @@ extension Reader {
         return firstRow(table, index, hash) { rows.hasKey($0, slot, kind, key, negativeZero) }
     }
 
-    /// Returns the row with a key of several values, or `noRow` if there is no such row.
+    /// Returns the row with a key that consists of several values, or `noRow` if there is no such row.
     func row(_ table: Int, _ index: IndexLayout, keys: [Cell]) -> UInt32 {
         var hash = KeyHash(hashKey)
         let keys = zip(keys, index.negativeZeros).map { $0.key($1) }

@@ -41,11 +41,12 @@ package struct FrozenPages: Sendable {
     package let image: PageImage
     /// The chunks that were frozen and must be stored.
     package let fresh: [Int]
-    /// The chunks of `fresh` whose memory is a mapping of the storage's file. Their bytes are already in the file.
+    /// The chunks of `fresh` that are mapped from the file of pages, so their bytes are already in this file.
     package let inFile: [Int]
     /// The chunks for the table of the checkpoint, ascending.
     package let tables: [Int]
-    /// The steps that release the disk space of the chunks for the table. The steps must run before anything is stored in these chunks.
+    /// The steps that release the old disk space of the chunks in `tables`. The caller must run the steps before it stores anything in
+    /// these chunks.
     package let disk: DiskRelease
 }
 

@@ -98,8 +98,8 @@ extension SegmentArchive {
         return (segmentCount, byteCount)
     }
 
-    /// Returns the result that `add` would return for these segments, and copies nothing. Throws as `add` does, but not if the archive
-    /// continues after the segments: the caller may add more segments.
+    /// Returns the result that `add` would return for these segments, and copies nothing. Throws the same errors as `add`, with one
+    /// exception: a segment of the archive may continue beyond the last of these segments, because the caller may add more segments.
     package func measure(_ segments: [TransactionNumber], of source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {

@@ -112,7 +112,7 @@ package struct LogReader: Sendable {
 
         /// The corruption that the scan skipped, one text for each corrupt part.
         package var flaws: [String] = []
-        /// The flaw of HEAD if the log itself verifies; `nil` if HEAD has no flaw.
+        /// A message that the file HEAD is older than the log, although the log verifies to its end; otherwise `nil`.
         package internal(set) var headFlaw: String?
     }
 

@@ -47,8 +47,8 @@ extension SystemVolume {
             guard error.code == .notFound else { throw error }
             return false
         }
-        // If this call takes the lock, closing the descriptor releases the lock. A process that tries to share the file in the meantime
-        // waits.
+        // If no thread or process shares the file, this call takes the lock for a moment, and closing the descriptor releases it. A process
+        // that calls `share` in the meantime waits.
         defer { Glibc.close(descriptor) }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
         let code = errno

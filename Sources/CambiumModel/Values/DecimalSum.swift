@@ -3,8 +3,8 @@
 package struct DecimalSum: Sendable {
     /// The sum of the numbers that could be added without exceeding 38 digits.
     private var small = DecimalNumber.zero
-    /// The sum of the other numbers: a whole number of units of 10^-128, in two's complement, the lowest word first. It is empty if there
-    /// are no other numbers.
+    /// The sum of the numbers that could not be added to `small`: a whole number of units of 10^-128, in two's complement, the lowest word
+    /// first. It is empty if all numbers were added to `small`.
     private var words: [UInt64] = []
 
     /// A number is less than 10^38 x 10^(127 + 128) units, so it has at most 974 bits. A sum has fewer than 2^63 numbers, each of which

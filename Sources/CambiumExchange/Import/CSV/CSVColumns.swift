@@ -40,7 +40,7 @@ struct CSVColumns {
     struct Object {
         let entity: Entity
         var members: [Member] = []
-        /// The index of each member, by the bytes of its name.
+        /// The indexes in `members`, by the UTF-8 bytes of the property's name.
         var places: [[UInt8]: Int] = [:]
         /// The column that names the entity of the object.
         var discriminator: Int?
