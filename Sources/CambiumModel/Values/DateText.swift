@@ -81,7 +81,11 @@ package enum DateText {
     // MARK: Reading
 
     /// Returns the nearest number of seconds, or `nil` if the text is not an RFC 3339 date and time.
-    package static func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
+    package static func seconds(_ text: UnsafeRawBufferPointer) -> Double? { parts(text).flatMap { combine($0.whole, $0.fraction) } }
+
+    /// Returns the seconds since 2001, rounded down, and the digits after the decimal point, in ASCII. Returns `nil` if the text is not an
+    /// RFC 3339 date and time.
+    static func parts(_ text: UnsafeRawBufferPointer) -> (whole: Int, fraction: [UInt8])? {
         guard text.count >= 20, text[4] == 0x2D, text[7] == 0x2D, text[13] == 0x3A, text[16] == 0x3A,
             text[10] | 0x20 == UInt8(ascii: "t") || text[10] == 0x20,
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
@@ -95,19 +99,23 @@ package enum DateText {
             fraction = 20..<index
             if fraction.isEmpty { return nil }
         }
-        guard let offset = offset(text, index) else { return nil }
         let time = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
-        return seconds(time, fraction: fraction.map { text[$0] }, offset: offset)
+        guard let offset = offset(text, index), let whole = whole(time, offset) else { return nil }
+        return (whole, fraction.map { text[$0] })
     }
 
     /// Returns the nearest number of seconds, or `nil` if the calendar or the clock has no such time. `fraction` has the digits after the
     /// decimal point, in ASCII. `offset` is in seconds east of UTC.
     package static func seconds(_ time: CivilTime, fraction: [UInt8], offset: Int) -> Double? {
+        whole(time, offset).flatMap { combine($0, fraction) }
+    }
+
+    private static func whole(_ time: CivilTime, _ offset: Int) -> Int? {
         guard time.year >= 1, (1...12).contains(time.month), time.day >= 1, time.day <= daysIn(time.month, time.year),
             (0..<24).contains(time.hour), (0..<60).contains(time.minute), (0...60).contains(time.second)
         else { return nil }
         let days = self.days(time.year, time.month, time.day) - daysTo2001
-        return combine(days * 86_400 + time.hour * 3600 + time.minute * 60 + time.second - offset, fraction)
+        return days * 86_400 + time.hour * 3600 + time.minute * 60 + time.second - offset
     }
 
     private static func number(_ text: UnsafeRawBufferPointer, _ start: Int, _ count: Int) -> Int? {

@@ -23,20 +23,12 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Parses an RFC 3339 time such as `2026-01-31T12:00:00Z`, rounded to a microsecond. Returns `nil` if the text is not such a time,
     /// or if its year is not in the range from 1 to 9999. Complexity: O(bytes of the text).
     public init?(_ text: String) {
-        var bytes = Array(text.utf8)
-        guard bytes.withUnsafeBytes({ DateText.seconds($0) }) != nil else { return nil }
-        // A double cannot hold the microseconds of a moment that is far from 2001. So the fraction is read separately.
-        let hasFraction = bytes[Self.fractionStart] == UInt8(ascii: ".")
-        let digits = Array(bytes[(Self.fractionStart + 1)...].prefix { hasFraction && $0 >= 0x30 && $0 <= 0x39 })
-        if hasFraction { bytes.removeSubrange(Self.fractionStart...digits.count + Self.fractionStart) }
-        guard let seconds = bytes.withUnsafeBytes({ DateText.seconds($0) }) else { return nil }
-        let leading = Array(digits.prefix(7)) + [UInt8](repeating: UInt8(ascii: "0"), count: Swift.max(0, 7 - digits.count))
-        let tenths = leading.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
-        microsecondsSince1970 = (Int64(seconds) + Int64(Self.secondsTo2001)) * 1_000_000 + (tenths + 5) / 10
+        var text = text
+        guard let (whole, digits) = text.withUTF8({ DateText.parts(UnsafeRawBufferPointer($0)) }) else { return nil }
+        // A double cannot hold the microseconds of a moment that is far from 2001. So the fraction is read as a whole number of 7 digits.
+        let tenths = (0..<7).reduce(Int64(0)) { $0 * 10 + ($1 < digits.count ? Int64(digits[$1] - 0x30) : 0) }
+        microsecondsSince1970 = (Int64(whole) + Int64(Self.secondsTo2001)) * 1_000_000 + (tenths + 5) / 10
     }
-
-    /// The index of the byte after the seconds in a time such as `2026-01-31T12:00:00Z`.
-    private static let fractionStart = 19
 
     /// The earliest moment that a timestamp can represent.
     package static let min = Timestamp(microsecondsSince1970: .min)
