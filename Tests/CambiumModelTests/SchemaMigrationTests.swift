@@ -165,12 +165,15 @@ import Testing
                 == [#"changed B parent "A" "C""#])
     }
 
-    @Test func `a name of a removed entity that another entity gets is another parent and another destination`() throws {
-        let toP = #""relationships":{"p":{"to":"P"}}"#
+    @Test func `a name of a removed entity that another entity gets is another parent, destination and target of a query`() throws {
+        let toP = #""relationships":{"p":{"to":"P"}},"queries":{"q":{"of":"P"},"r":{}}"#
         let before = #""A":{},"P":{"parent":"A"},"Q":{"parent":"A"},"C":{"parent":"P",\#(toP)}"#
         let after = #""A":{},"P":{"parent":"A","renamedFrom":"Q"},"C":{"parent":"P",\#(toP)}"#
         #expect(
-            try changes(before, after) == ["renamed P Q P", #"changed C parent "P" "P""#, #"changed C.p to "P" "P""#, "removed P"])
+            try changes(before, after) == [
+                "renamed P Q P", #"changed C parent "P" "P""#, #"changed C queries/q {"of":"P"} {"of":"P"}"#,
+                #"changed C.p to "P" "P""#, "removed P",
+            ])
     }
 
     private func two(_ first: String, _ second: String) -> String {

@@ -111,8 +111,9 @@ struct SchemaComparison {
             return Dictionary(texts, uniquingKeysWith: { first, _ in first })
         }
         let (was, becomes) = (json(before.queries) { newNames[$0] ?? $0 }, json(after.queries) { $0 })
+        let redirected = Set(before.queries.filter { isReused($0.target) }.map(\.name))
         for name in after.queries.map(\.name) + before.queries.map(\.name).filter({ becomes[$0] == nil }) {
-            if Self.isSame(was[name], becomes[name]) { continue }
+            if !redirected.contains(name), Self.isSame(was[name], becomes[name]) { continue }
             changes.append(
                 SchemaChange(
                     .changed, after.name, aspect: "queries/\(name)", before: was[name], after: becomes[name], old: old, new: new))
