@@ -47,4 +47,13 @@ import Testing
         #expect(notes.find([1, 2]) == [nil, nil])
         #expect(tags.find(["1", "2"]) == [nil, nil])
     }
+
+    @Test func `a text does not find a decimal number that is stored as the same bytes`() throws {
+        let store = try Store.inMemory(
+            schema: Schema { EntityDefinition("Price", identity: ["amount"]) { AttributeDefinition("amount", .decimal) } })
+        // The number is stored as its sign, its power of ten and its coefficient: the bytes 1, 0 and 5.
+        try store.write { transaction in _ = try transaction.insert("Price", ["amount": .decimal(DecimalNumber(5))]) }
+        let finder = try #require(store.graph.finder(try store.graph.schema.required("Price")))
+        #expect(finder.find("\u{1}\u{0}\u{5}") == nil && finder.find(["\u{1}\u{0}\u{5}"]) == [nil])
+    }
 }

@@ -6,7 +6,7 @@ extension IdentityFinder {
     /// Several lookups wait for memory at the same time, so the call takes less time than one call to `find(_:)` for each identity.
     /// Complexity: O(list).
     public func find(_ texts: [String]) -> [ObjectPlace?] {
-        guard kind == .string else { return texts.map { _ in nil } }
+        guard takesTexts else { return texts.map { _ in nil } }
         return places(texts.count) { number in
             var text = texts[number]
             return text.withUTF8 { hash(UnsafeRawBufferPointer($0)) }

@@ -16,6 +16,9 @@ public struct IdentityFinder {
     private let table: Int
     private let slot: Int
     let kind: ColumnKind
+    /// Whether a text can be an identity. The bytes of a decimal number are stored in the same way as those of a text, but have another
+    /// meaning.
+    let takesTexts: Bool
     private let isWholeTable: Bool
     private let entity: Entity
     /// Keeps alive the pages to which the addresses in `buckets` and `keys` point.
@@ -28,6 +31,7 @@ public struct IdentityFinder {
         table = index.table
         slot = index.layout.slots[0]
         kind = index.layout.kinds[0]
+        takesTexts = kind == .string && entity.identity[0].type != .decimal
         let place = reader.indexPlace(table, index.layout.number)
         let bits = UInt64(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
         let directory = place.load(as: RadixVector.self)
@@ -47,7 +51,7 @@ public struct IdentityFinder {
     /// Returns the object whose identity is a string, URI, JSON or data that has the bytes of `text` in UTF-8. Returns `nil` if there is no
     /// such object. Complexity: O(bytes of the text) expected.
     public func find(_ text: String) -> ObjectPlace? {
-        if kind != .string { return nil }
+        if !takesTexts { return nil }
         var text = text
         return text.withUTF8 { bytes in
             let key = UnsafeRawBufferPointer(bytes)
