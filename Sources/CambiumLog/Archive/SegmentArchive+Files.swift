@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 
 /// Writes the files of an archive. Each file gets its name only after it is durable.
 extension SegmentArchive {
