@@ -71,6 +71,7 @@ enum Terminal {
     }
 
     private static func fail(_ number: Int32) -> Never {
+        endTicker()
         let isQuiet = number == EPIPE && outcome.withLock { $0 } == nil
         if isQuiet {
             signal(SIGPIPE, SIG_DFL)
