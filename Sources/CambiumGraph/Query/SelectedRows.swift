@@ -72,7 +72,7 @@ extension ValueReader {
         var values: [QueryValue] = []
         var isComplete = path.links.count(where: \.isToMany) < 2 || path.pathCount(from: row, upTo: Self.listedCountMax) != nil
         if isComplete {
-            isComplete = path.visitRowsInOrder(row) { end in
+            isComplete = path.visitRowsInOrder(row, memberCountMax: Self.listedCountMax) { end in
                 values.append(end.map(path.read) ?? .null)
                 return values.count <= Self.listedCountMax
             }

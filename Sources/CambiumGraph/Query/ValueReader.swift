@@ -99,14 +99,18 @@ final class PathReader: ValueReader {
     }
 
     /// Calls `body` as `visitRows` does, but in an order that does not depend on the order in which objects were linked: the members of an
-    /// unordered relationship come by ascending id.
-    func visitRowsInOrder(_ row: UInt32, _ body: (UInt32?) -> Bool) -> Bool { visitInOrder(row, 0, body) }
+    /// unordered relationship come by ascending id. Stops at an object with more than `memberCountMax` members, and returns `false`.
+    func visitRowsInOrder(_ row: UInt32, memberCountMax: Int, _ body: (UInt32?) -> Bool) -> Bool {
+        visitInOrder(row, 0, memberCountMax, body)
+    }
 
-    private func visitInOrder(_ row: UInt32, _ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
+    private func visitInOrder(_ row: UInt32, _ depth: Int, _ memberCountMax: Int, _ body: (UInt32?) -> Bool) -> Bool {
         if depth == links.count { return body(row) }
+        // The members are counted before they are read, because all of them are in memory while they are sorted.
+        if context.reader.memberCount(links[depth].end, owner: row) > memberCountMax { return false }
         let targets = orderedTargets(of: row, links[depth])
         if targets.isEmpty, !links[depth].isToMany { return missing(depth + 1, body) }
-        return targets.allSatisfy { visitInOrder($0, depth + 1, body) }
+        return targets.allSatisfy { visitInOrder($0, depth + 1, memberCountMax, body) }
     }
 
     private func orderedTargets(of row: UInt32, _ step: LinkStep) -> [UInt32] {
@@ -149,6 +153,12 @@ final class PathReader: ValueReader {
         var level: [UInt32?: Int128] = [row: 1]
         var total = 0
         for depth in links.indices {
+            // The members are counted before they are read, because an object may have many more than `countMax` members.
+            var linkCount: Int128 = 0
+            for case (let owner?, let count) in level {
+                linkCount += count * Int128(context.reader.memberCount(links[depth].end, owner: owner))
+            }
+            if linkCount > Int128(countMax - total) { return nil }
             level = next(level, depth)
             for count in level.values {
                 if count > Int128(countMax - total) { return nil }
