@@ -129,6 +129,14 @@ import Testing
         #expect(try graph.count(Query("Note", where: "next.@sum.real > 9e307 and next.@avg.real < 9e307")) == 3)
     }
 
+    @Test(arguments: ["real", "next.real", "next.@avg.rank", "next.@max.real", "next.@sum.real"])
+    func `the sum of no floating-point numbers is a double`(path: String) throws {
+        let store = try Store.inMemory(schema: graph.schema)
+        let sums = [Aggregate(.sum, of: try Operand(parsing: path)), Aggregate(.sum, of: try Operand(parsing: "next.@count"))]
+        let row = try #require(try store.graph.aggregate(Query("Note"), Grouping(sums)).first)
+        #expect(row.values == [.value(.double(0)), .value(.int(0))])
+    }
+
     @Test func `a sum may be beyond all doubles on the way`() throws {
         let store = try Store.inMemory(schema: graph.schema)
         try store.write { transaction in

@@ -39,7 +39,7 @@ final class GeneralSums: GroupSums {
     init(_ function: AggregateFunction, _ reader: ValueReader) {
         self.function = function
         self.reader = reader
-        type = (reader as? PathReader)?.type
+        type = reader.type
     }
 
     override func grow(to count: Int) { while sums.count < count { sums.append(Accumulator(function, of: type)) } }
