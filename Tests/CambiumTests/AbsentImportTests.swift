@@ -56,6 +56,18 @@ import Testing
         #expect(try sync(4, lines("{\"id\":9}")) { $0.absentMax = .percent(percent) }.1 == nil)
     }
 
+    @Test(arguments: [AbsentLimit.count(-1), .count(.min), .percent(-1)])
+    func `a limit that no text can state is invalid, and is not exceeded`(limit: AbsentLimit) throws {
+        let store = try Store.notes()
+        var options = ImportOptions()
+        (options.absent, options.absentMax) = (.delete, limit)
+        let error = #expect(throws: CambiumError.self) {
+            try store.importRows(try store.schema.required("Note"), from: [lines("{\"id\":9}")], options)
+        }
+        #expect(error?.code == .invalidInput)
+        #expect(AbsentLimit("\(limit)") == nil)
+    }
+
     @Test func `at most half of the objects are deleted unless another limit is set`() throws {
         #expect(ImportOptions().absentMax == .percent(50))
         #expect(try sync(4, lines("[{\"id\":1},{\"id\":2}]")).1 == 2)

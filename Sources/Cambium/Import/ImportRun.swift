@@ -49,8 +49,9 @@ struct ImportRun {
             throw CambiumError(
                 .invalidInput, "An import that deletes absent objects must read all rows in one transaction. Omit the batch size.")
         }
-        if options.absent == .delete, case .percent(let percent) = options.absentMax, !(0...100).contains(percent) {
-            throw CambiumError(.invalidInput, "The limit of absent objects is \(percent)%. Use a percentage from 0 to 100.")
+        if options.absent == .delete, !options.absentMax.isValid {
+            throw CambiumError(
+                .invalidInput, "The limit of absent objects is \(options.absentMax). Use a number of at least 0, or 0% to 100%.")
         }
         if let count = options.batchRowCount, count < 1 {
             throw CambiumError(.invalidInput, "The batch size is \(count), but must be at least 1.")

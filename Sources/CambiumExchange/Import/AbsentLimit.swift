@@ -9,6 +9,7 @@
 ///
 /// `.percent(10)` is a tenth of the objects that existed before the import; `.count(100)` is a hundred objects.
 public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
+    /// A number of objects, at least 0.
     case count(Int)
     /// A percentage from 0 to 100.
     case percent(Double)
@@ -19,11 +20,20 @@ public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     /// Parses a count such as `100`, or a percentage such as `10%`. Returns `nil` for any other text.
     package init?(_ text: String) {
         if text.hasSuffix("%") {
-            guard let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
+            guard let percent = Double(text.dropLast()) else { return nil }
             self = .percent(percent)
         } else {
-            guard let count = Int(text), count >= 0 else { return nil }
+            guard let count = Int(text) else { return nil }
             self = .count(count)
+        }
+        if !isValid { return nil }
+    }
+
+    /// Whether the limit is a number of at least 0, or a percentage from 0 to 100.
+    package var isValid: Bool {
+        switch self {
+        case .count(let count): count >= 0
+        case .percent(let percent): (0...100).contains(percent)
         }
     }
 
