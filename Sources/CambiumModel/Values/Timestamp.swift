@@ -21,14 +21,20 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Parses an RFC 3339 time such as `2026-01-31T12:00:00Z`, rounded to a microsecond. Returns `nil` if the text is not such a time,
-    /// or if its year is not in the range from 1 to 9999. Complexity: O(bytes of the text).
+    /// or if the rounded moment is not within the years 1 to 9999 in UTC. Complexity: O(bytes of the text).
     public init?(_ text: String) {
         var text = text
         guard let (whole, digits) = text.withUTF8({ DateText.parts(UnsafeRawBufferPointer($0)) }) else { return nil }
         // A double cannot hold the microseconds of a moment that is far from 2001. So the fraction is read as a whole number of 7 digits.
         let tenths = (0..<7).reduce(Int64(0)) { $0 * 10 + ($1 < digits.count ? Int64(digits[$1] - 0x30) : 0) }
-        microsecondsSince1970 = (Int64(whole) + Int64(Self.secondsTo2001)) * 1_000_000 + (tenths + 5) / 10
+        let microseconds = Int64(whole) * 1_000_000 + (tenths + 5) / 10
+        // An offset, a leap second or the rounding can lead out of the years of the text.
+        guard Self.rangeOfTexts.contains(microseconds) else { return nil }
+        microsecondsSince1970 = microseconds + Int64(Self.secondsTo2001) * 1_000_000
     }
+
+    /// The moments of the years 1 to 9999, in microseconds since 2001.
+    private static let rangeOfTexts = Int64(DateText.range.lowerBound) * 1_000_000..<Int64(DateText.range.upperBound) * 1_000_000
 
     /// The earliest moment that a timestamp can represent.
     package static let min = Timestamp(microsecondsSince1970: .min)
