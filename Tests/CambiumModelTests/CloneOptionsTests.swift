@@ -90,6 +90,18 @@ import Testing
         #expect(code { _ = try rules(atRoot: [name]) } == .unknownName)
     }
 
+    @Test(arguments: [
+        ("own", ["Leaf"], nil), ("own", ["Twig", "Bud"], nil), ("own", ["Twig"], CambiumError.Code.unknownName),
+        ("Node.next", ["Leaf"], nil), ("Bud.next", ["Leaf"], .unknownName), ("Tag.next", ["Leaf", "Bud"], .unknownName),
+        ("Tag.next", ["Leaf", "Tag"], nil), ("nodes", ["Leaf"], .unknownName),
+    ])
+    func `an exclusion at the root fits a root`(_ name: String, _ roots: [String], _ expected: CambiumError.Code?) throws {
+        let schema = try SchemaFixture.schema(Self.entities)
+        let entities = try roots.map { try schema.required($0) }
+        #expect(code { _ = try CloneOptions(CloneRequest(excludedAtRoot: [name]), schema, rootEntities: entities) } == expected)
+        #expect(code { _ = try CloneOptions(CloneRequest(excluding: [name]), schema, rootEntities: entities) } == nil)
+    }
+
     // MARK: Values for the roots
 
     @Test func `a root value applies to each hierarchy of the roots`() throws {

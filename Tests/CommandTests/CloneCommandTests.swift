@@ -180,6 +180,7 @@ import Testing
         #expect(try object("Note/3", in: place)["tags"] as? [String] == [])
         let atRoot = try place.run("clone", "notes", "Note/1", "--exclude-at-root", "items", "--exclude-at-root", "tags", "--json")
         #expect(try atRoot.json.first?["objects"] as? Int == 1)
+        #expect(try place.run("clone", "notes", "Note/1", "--exclude-at-root", "parts").code == 64, "a note has no parts")
     }
 
     @Test func `copy and share override the rule of the inverse`() throws {

@@ -2,8 +2,9 @@ extension CloneOptions {
     /// Converts the names in a request to numbers.
     ///
     /// - Parameter rootEntities: The concrete entities of the roots. Each of these entities must have all attributes of `rootValues`.
-    /// - Throws: `.unknownName` for a name that the schema does not have. `.invalidInput` for a negative depth, a value whose type differs
-    ///   from the type of the attribute, or invalid keys. `.ruleViolated` for a value that the attribute does not allow.
+    /// - Throws: `.unknownName` for a name that the schema does not have, and for an exclusion at the root that fits no root.
+    ///   `.invalidInput` for a negative depth, a value whose type differs from the type of the attribute, or invalid keys.
+    ///   `.ruleViolated` for a value that the attribute does not allow.
     package init(_ request: CloneRequest, _ schema: Schema, rootEntities: [Entity]) throws(CambiumError) {
         if let depth = request.depth, depth < 0 {
             throw CambiumError(.invalidInput, "The depth of the clone is \(depth), which is negative. Pass 0 or a larger number.")
@@ -18,6 +19,7 @@ extension CloneOptions {
         }
         var rules = try Self.rules(request.rules.map { ($0.key, $0.value) }, isAtRoot: false, schema)
         rules += try Self.rules(request.excludedAtRoot.map { ($0, .skip) }, isAtRoot: true, schema)
+        try Self.checkExcluded(request.excludedAtRoot, rootEntities, schema)
         rules.sort { ($0.entity, $0.relationship, $0.isAtRoot ? 1 : 0) < ($1.entity, $1.relationship, $1.isAtRoot ? 1 : 0) }
         self.init(
             rules: rules, depth: request.depth.map { Swift.min($0, Self.depthMax) }, keys: request.keys,
@@ -49,6 +51,18 @@ extension CloneOptions {
             guard isKnown else { throw unknown(text, owner, name) }
         }
         return found.map { Rule(entity: $0.key.entity, relationship: $0.key.relationship, rule: $0.value.rule, isAtRoot: isAtRoot) }
+    }
+
+    /// Throws `.unknownName` if no root has a relationship that is excluded at the root. A clone without roots is refused later.
+    private static func checkExcluded(_ names: [String], _ roots: [Entity], _ schema: Schema) throws(CambiumError) {
+        for text in names where !roots.isEmpty {
+            let (owner, name) = try split(text, schema)
+            if roots.contains(where: { (owner?.family.contains($0.number) ?? true) && $0.relationship(name) != nil }) { continue }
+            throw CambiumError(
+                .unknownName,
+                "No object to clone has the relationship '\(text)', which is excluded at the root. "
+                    + "Check the name, or exclude the relationship at every level.")
+        }
     }
 
     private static func split(_ text: String, _ schema: Schema) throws(CambiumError) -> (Entity?, String) {
