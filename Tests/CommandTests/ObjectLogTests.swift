@@ -17,6 +17,24 @@ import Testing
         #expect(try place.run("log", "notes", "--object", "Note/1", "--json").json.count == 2)
     }
 
+    @Test func `the log at a moment knows no object and no entity that came later`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+        #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
+        for command in [["show", "notes", "Note/2"], ["log", "notes", "--object", "Note/2"]] {
+            let outcome = try place.run(executable: Workplace.binary, command + ["--at", "2"])
+            #expect(outcome.code == 66 && outcome.output.isEmpty && outcome.errors.contains("Note/2"), "\(command)")
+        }
+        #expect(try place.run("log", "notes", "--object", "Note/1", "--at", "2", "--json").json.count == 1)
+        #expect(try place.run("log", "notes", "--object", "Note/2", "--at", "3", "--json").json.count == 1)
+        // --to only selects transactions.
+        #expect(try place.run("log", "notes", "--object", "Note/2", "--to", "2").code == 0)
+        try place.write(Workplace.notes.replacing(#""Memo": {"#, with: #""Extra": {}, "Memo": {"#), to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        #expect(try place.run("log", "notes", "--entity", "Extra").code == 0)
+        #expect(try place.run("log", "notes", "--entity", "Extra", "--at", "3").code == 64)
+    }
+
     @Test func `the log of an object reports retired transactions`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)

@@ -23,6 +23,8 @@ struct LogCommand: ParsableCommand {
 
     private var object: String? { selection.object }
     private var entity: String? { selection.entity }
+    /// Whether the command reads the log as it was at an earlier moment.
+    private var isEarlier: Bool { selection.at != nil }
 
     /// The state of a walk through the log.
     private struct Reading {
@@ -48,9 +50,13 @@ struct LogCommand: ParsableCommand {
     func run() throws {
         let log = try TransactionLog(of: store)
         var reading = Reading(range: try selection.range(in: store))
-        // The name in `--entity` or `--object` means the entity in the newest schema. If the newest schema does not have the name, the
-        // first schema with the name decides. Errors are ignored here, because the walk through the log reports corruption.
-        if object != nil || entity != nil, let newest = try? ReadOnlyStore(at: store) { resolveNames(&reading, newest.graph.schema) }
+        // The name in `--entity` or `--object` means the entity in the schema at the moment of `--at`, or in the newest schema. If that
+        // schema does not have the name, the first schema with the name decides. Errors are ignored here, because the walk through the
+        // log reports corruption.
+        let point = isEarlier ? reading.range.to : .latest
+        if object != nil || entity != nil, let moment = try? ReadOnlyStore(at: store, point: point) {
+            resolveNames(&reading, moment.graph.schema)
+        }
         if follow {
             try log.follow(pause: Terminal.pause) { entry in
                 try printIfWanted(entry, &reading)
@@ -78,7 +84,11 @@ struct LogCommand: ParsableCommand {
                 "The object \(object) did not exist after transaction \(retired), and no later transaction names it. Check the id."
             throw CambiumError(.notFound, message)
         }
-        throw CambiumError(.notFound, "The object \(object) never existed. Check the id.")
+        throw CambiumError(
+            .notFound,
+            isEarlier
+                ? "The object \(object) did not exist at the moment of --at or earlier. Check the id, or name a later moment."
+                : "The object \(object) never existed. Check the id.")
     }
 
     private func reportRetired(_ reading: inout Reading) {
@@ -95,6 +105,7 @@ struct LogCommand: ParsableCommand {
     }
 
     private func printIfWanted(_ entry: TransactionLog.Entry, _ reading: inout Reading) throws {
+        if isEarlier, reading.range.isAfterEnd(entry) { return }
         if entry.isRetired {
             reading.retired = entry.number
         } else if let retired = reading.retired {

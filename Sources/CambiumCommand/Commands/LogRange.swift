@@ -58,7 +58,8 @@ struct LogRange {
         return !isAfterEnd(entry)
     }
 
-    private func isAfterEnd(_ entry: TransactionLog.Entry) -> Bool {
+    /// Returns whether a transaction comes after the range.
+    func isAfterEnd(_ entry: TransactionLog.Entry) -> Bool {
         switch to {
         case .transaction(let number): entry.number > number
         case .time(let time): entry.metadata.time > time
