@@ -76,7 +76,8 @@ extension ImportBatch {
         if deferred.isEmpty { return }
         let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }
         // An import that skips errors omits the rows of this error, and applies the other rows again. So the error must not contain a row
-        // that could become valid when the first refused row is omitted.
+        // that could become valid when the first refused row is omitted. Without the certain rows, another refused row may become
+        // valid and stay, as Docs/IMPORT.md states.
         let certain = hasDependentRow ? [] : refusals.dropFirst().filter(\.isCertain)
         let others = certain.isEmpty ? followers(refusals) : certain
         guard let first = refusals.first.flatMap(refusal) else { return }
