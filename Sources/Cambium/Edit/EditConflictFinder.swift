@@ -54,10 +54,9 @@ struct EditConflictFinder {
             }
             for relationship in change.relationships where state.hasLinks(relationship.relationship.number) {
                 // Members of an unordered relationship are added and removed one by one, so the changes of the edit and of the store can be
-                // merged.
-                if relationship.relationship.isOrdered || !relationship.relationship.isToMany {
-                    compare(relationship, of: id, .written)
-                }
+                // merged. This includes a relationship that a migration has made ordered, because the edit has no order of its members.
+                let isOrdered = relationship.relationship.isOrdered && state.lists[relationship.relationship.number] != nil
+                if isOrdered || !relationship.relationship.isToMany { compare(relationship, of: id, .written) }
             }
         }
     }

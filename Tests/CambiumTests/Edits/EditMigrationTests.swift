@@ -112,6 +112,23 @@ import Testing
         #expect(try store.graph.members("list", of: ids[0]) == [ids[0], ids[2], ids[3]])
     }
 
+    @Test func `an edit merges the members of a relationship that a migration has made ordered`() throws {
+        let store = try Store.inMemory(schema: try Schema(definition(.toMany, .toOne)))
+        let ids = try store.write { transaction in
+            let ids = try (0..<4).map { _ in try transaction.insert("A") }
+            try transaction.link(ids[0], "list", ids[1])
+            return ids
+        }.result
+        var edit = store.edit()
+        try edit.unlink(ids[0], "list", ids[1])
+        try edit.link(ids[0], "list", ids[2])
+        try store.migrate(to: definition(.orderedToMany, .toOne))
+        try store.write { try $0.link(ids[0], "list", ids[3]) }
+        #expect(edit.conflicts(with: store.graph).isEmpty)
+        try store.commit(&edit)
+        #expect(try store.graph.members("list", of: ids[0]) == [ids[3], ids[2]])
+    }
+
     @Test func `an edit removes only its own target of a relationship that now leads to many objects`() throws {
         let store = try Store.inMemory(schema: try Schema(definition(.toMany, .toOne)))
         let (first, second, b) = try store.write { transaction in
