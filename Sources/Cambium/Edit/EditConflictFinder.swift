@@ -56,9 +56,17 @@ struct EditConflictFinder {
                 // Members of an unordered relationship are added and removed one by one, so the changes of the edit and of the store can be
                 // merged. This includes a relationship that a migration has made ordered, because the edit has no order of its members.
                 let isOrdered = relationship.relationship.isOrdered && state.lists[relationship.relationship.number] != nil
-                if isOrdered || !relationship.relationship.isToMany { compare(relationship, of: id, .written) }
+                if isOrdered || !relationship.relationship.isToMany, !isOnlyInverseKept(relationship.relationship) {
+                    compare(relationship, of: id, .written)
+                }
             }
         }
+    }
+
+    /// Whether a migration removed a relationship but kept its inverse, which still contains the links.
+    private func isOnlyInverseKept(_ relationship: Relationship) -> Bool {
+        guard !theirs.schema.keeps(relationship), let inverse = edit.inverse(relationship) else { return false }
+        return theirs.schema.keeps(inverse)
     }
 
     private mutating func compare(_ change: AttributeChange, of id: ObjectID, _ use: EditConflict.Use) {

@@ -113,16 +113,37 @@ struct EditPlan {
     private func link(
         _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
     ) throws(CambiumError) {
-        let (id, other) = (ids[link.id] ?? link.id, ids[link.target] ?? link.target)
-        guard let entity = target.liveEntity(of: id), target.liveEntity(of: other) != nil else { return }
-        try target.link(id, try target.own(link.relationship, of: entity), other, at: nil)
+        guard let end = try end(of: link, ids, target) else { return }
+        try target.link(end.id, end.relationship, end.other, at: nil)
     }
 
     private func unlink(
         _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
     ) throws(CambiumError) {
-        guard let entity = target.liveEntity(of: link.id), target.liveEntity(of: link.target) != nil else { return }
-        try target.unlink(link.id, try target.own(link.relationship, of: entity), link.target)
+        guard let end = try end(of: link, ids, target) else { return }
+        try target.unlink(end.id, end.relationship, end.other)
+    }
+
+    /// Returns one end of a link in the target, or `nil` if one of the two objects does not exist. If a migration removed one of the two
+    /// inverse relationships, the other one still contains the link.
+    private func end(
+        of link: EditLink, _ ids: [ObjectID: ObjectID], _ target: borrowing some EditTarget & ~Copyable
+    ) throws(CambiumError) -> (id: ObjectID, relationship: Relationship, other: ObjectID)? {
+        let (id, other) = (ids[link.id] ?? link.id, ids[link.target] ?? link.target)
+        guard let entity = target.liveEntity(of: id), let otherEntity = target.liveEntity(of: other) else { return nil }
+        if let kept = target.kept(link.relationship, of: entity) { return (id, kept, other) }
+        if let inverse = link.inverse, let kept = target.kept(inverse, of: otherEntity) { return (other, kept, id) }
+        return (id, try target.own(link.relationship, of: entity), other)
+    }
+
+    /// Returns a relationship in the target's schema. Returns `nil` if a migration removed the relationship but kept its inverse, which
+    /// still contains the links.
+    private func own(
+        _ relationship: Relationship, of entity: Entity, _ target: borrowing some EditTarget & ~Copyable
+    ) throws(CambiumError) -> Relationship? {
+        if let kept = target.kept(relationship, of: entity) { return kept }
+        if let inverse = edit.inverse(relationship), target.schema.keeps(inverse) { return nil }
+        return try target.own(relationship, of: entity)
     }
 
     /// Removes the targets of the to-one relationships that have no target in the edit, even if the store has linked them to other objects.
@@ -133,9 +154,8 @@ struct EditPlan {
                 guard let known = state.targets[relationship.number], known.id == nil,
                     !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
-                let ownRelationship = try target.own(relationship, of: own)
                 // After a migration to many objects, only the former target is removed. `removed` contains that link.
-                if ownRelationship.isToMany { continue }
+                guard let ownRelationship = try self.own(relationship, of: own, target), !ownRelationship.isToMany else { continue }
                 // The edit has no target here because it deleted the target. If that deletion was dropped, the link stays.
                 for other in target.currentMembers(ownRelationship, of: id) where !drops.objects.contains(other) {
                     try target.unlink(id, ownRelationship, other)
@@ -154,9 +174,8 @@ struct EditPlan {
                 let place = EditPlace(provisional, relationship.number)
                 if drops.ends.contains(place) { continue }
                 let wanted = edit.currentMembers(relationship, of: provisional)
-                let ownRelationship = try target.own(relationship, of: own)
                 // A migration may have removed the order of the members. Then only the added and removed members count.
-                if !ownRelationship.isOrdered { continue }
+                guard let ownRelationship = try self.own(relationship, of: own, target), ownRelationship.isOrdered else { continue }
                 if drops.forced.contains(place) { try force(wanted, ids, ownRelationship, of: id, &target) }
                 try order(wanted.map { ids[$0] ?? $0 }, ownRelationship, of: id, &target)
             }

@@ -57,12 +57,25 @@ extension EditTarget where Self: ~Copyable {
     }
 
     borrowing func own(_ relationship: Relationship, of entity: Entity) throws(CambiumError) -> Relationship {
-        if let found = entity.relationship(relationship.number), found.schemaName.isSame(as: relationship.schemaName) { return found }
+        if let found = kept(relationship, of: entity) { return found }
         throw lost("relationship '\(entity.name).\(relationship.name)'")
+    }
+
+    /// Returns a relationship in the target's schema, or `nil` if a migration removed it from the entity.
+    borrowing func kept(_ relationship: Relationship, of entity: Entity) -> Relationship? {
+        guard let found = entity.relationship(relationship.number) else { return nil }
+        return found.schemaName.isSame(as: relationship.schemaName) ? found : nil
     }
 
     private borrowing func lost(_ element: String) -> CambiumError {
         CambiumError(
             .conflict, "A migration removed the \(element), which the edit uses. Undo the changes that use it, or make a new edit.")
+    }
+}
+
+extension Schema {
+    /// Whether the schema has a relationship of an earlier schema, in any entity of the hierarchy.
+    func keeps(_ relationship: Relationship) -> Bool {
+        self.relationship(relationship.number, ofRoot: relationship.root)?.schemaName.isSame(as: relationship.schemaName) == true
     }
 }

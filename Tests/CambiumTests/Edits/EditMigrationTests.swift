@@ -143,6 +143,59 @@ import Testing
         #expect(try store.graph.members("owner", of: b) == [second])
     }
 
+    /// Returns a schema with one or both of two inverse relationships.
+    private func pair(list: Bool, owner: Bool) -> SchemaDefinition {
+        func lists() -> [any PropertyDefinition] {
+            list ? [RelationshipDefinition("list", to: "B", .orderedToMany, inverse: owner ? "owner" : nil)] : []
+        }
+        func owners() -> [any PropertyDefinition] {
+            owner ? [RelationshipDefinition("owner", to: "A", inverse: list ? "list" : nil)] : []
+        }
+        return SchemaDefinition {
+            EntityDefinition("A", properties: lists)
+            EntityDefinition("B", properties: owners)
+        }
+    }
+
+    /// Makes an edit that moves two of three members from the first owner to the second owner, through one of two inverse relationships.
+    private func move(through name: String) throws -> (store: Store, owners: [ObjectID], members: [ObjectID], edit: Edit) {
+        let store = try Store.inMemory(schema: try Schema(pair(list: true, owner: true)))
+        let (owners, members) = try store.write { transaction in
+            let owners = try (0..<2).map { _ in try transaction.insert("A") }
+            return (owners, try (0..<3).map { _ in try transaction.insert("B", links: ["owner": [owners[0]]]) })
+        }.result
+        var edit = store.edit()
+        for member in members[1...].reversed() {
+            if name == "owner" { try edit.link(member, name, owners[1]) } else { try edit.link(owners[1], name, member) }
+        }
+        try edit.unlink(members[0], "owner", owners[0])
+        return (store, owners, members, edit)
+    }
+
+    @Test(arguments: ["list", "owner"])
+    func `an edit is committed after the to-one relationship of a pair was removed`(name: String) throws {
+        var (store, owners, members, edit) = try move(through: name)
+        try store.migrate(to: pair(list: true, owner: false))
+        try store.commit(&edit)
+        #expect(try store.graph.members("list", of: owners[0]) == [])
+        #expect(try store.graph.members("list", of: owners[1]) == [members[2], members[1]])
+    }
+
+    @Test(arguments: ["list", "owner"])
+    func `an edit is committed after the ordered relationship of a pair was removed`(name: String) throws {
+        var (store, owners, members, edit) = try move(through: name)
+        try store.migrate(to: pair(list: false, owner: true))
+        try edit.rebase(onto: store.graph)
+        try store.commit(&edit)
+        #expect(try members.map { try store.graph.members("owner", of: $0) } == [[], [owners[1]], [owners[1]]])
+    }
+
+    @Test func `a pair of relationships that a migration removed is a conflict`() throws {
+        var (store, _, _, edit) = try move(through: "owner")
+        try store.migrate(to: pair(list: false, owner: false))
+        #expect(code { try store.commit(&edit) } == .conflict)
+    }
+
     @Test func `an attribute that a migration removed is a conflict`() throws {
         var (store, id, edit) = try prepare { edit, id in
             try edit.set(id, "size", to: 3)
