@@ -93,7 +93,7 @@ extension EditCommit {
     /// Replace the ref of each record that was saved in the edit, even if the object already existed. If a record was saved inside of a new
     /// record, its ref contains the provisional id of the new record's object.
     public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
-        let permanent = ids[ref.id].map { Ref<Record>($0, RefOrigin(storeKey: ref.origin.storeKey)) } ?? ref
+        let permanent = ids[ref.id].map { Ref<Record>($0, RefOrigin(storeKey: ref.origin.storeKey, provisionalID: ref.id)) } ?? ref
         return permanent.inside(ref.origin.containers.map { id(of: $0) })
     }
 }

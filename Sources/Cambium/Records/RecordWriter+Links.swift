@@ -58,16 +58,19 @@ extension RecordWriter {
     /// Whether the members of the `ToMany` that is being written are unchanged, and need not be written. They are unchanged if the `ToMany`
     /// was read from this relationship of the current object. `owner` is the object and the relationship from which it was read.
     ///
-    /// `owner` may have a provisional id of an edit that was committed. Such an owner counts as the current object, unless the save has
-    /// inserted the current object. An owner that a rolled-back transaction inserted does not exist. So its members are written, even if
-    /// the current object has the same id. The same applies to an owner in another store.
+    /// `owner` may have a provisional id of an edit that was committed. Such an owner counts as the current object if the record's ref
+    /// states this id. It also counts as the current object if the save has found this object by its identity. An owner that a rolled-back
+    /// transaction inserted does not exist. So its members are written, even if the current object has the same id. The same applies to an
+    /// owner in another store.
     func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if owner.origin.storeKey != target.storeKey { return false }
         if current.isNew || owner.origin.isRolledBack(except: target.outcome) { return false }
         // Properties of different hierarchies can have the same number.
         if owner.id.root != id.root { return false }
-        return owner.id == id || (owner.id.isProvisional && !id.isProvisional && !target.hasInserted(owner.id))
+        if owner.id == id { return true }
+        guard owner.id.isProvisional, !id.isProvisional, !target.hasInserted(owner.id) else { return false }
+        return !current.isKnown || current.provisionalID == owner.id
     }
 
     @usableFromInline

@@ -55,6 +55,8 @@ public struct RecordWriter: ~Copyable {
         var isNew = false
         /// The objects of the records that contained the record when it was read or saved.
         var containers: [ObjectID] = []
+        /// The id that the object had in the edit that inserted it; `nil` if the record's ref does not state it.
+        var provisionalID: ObjectID?
         /// The index at which the search for the next name begins: the property after the one that was last written by name.
         var next = 0
     }
@@ -80,6 +82,7 @@ public struct RecordWriter: ~Copyable {
         let outer = current
         current = Frame(binding: try bound(Record.self), arrival: arrival)
         current.containers = record.ref?.origin.containers ?? []
+        current.provisionalID = record.ref?.origin.provisionalID
         defer { current = outer }
         if isClearing { return try clear(&record) }
         values.removeAll(keepingCapacity: true)

@@ -83,7 +83,9 @@ extension Ref: ContainerRef {
     /// Returns this ref as the property `ref` of a record that is inside of other records. `containers` are the objects of these other
     /// records.
     func inside(_ containers: [ObjectID]) -> Ref {
-        origin.containers == containers ? self : Ref(id, RefOrigin(storeKey: origin.storeKey, origin.outcome, containers: containers))
+        if origin.containers == containers { return self }
+        return Ref(
+            id, RefOrigin(storeKey: origin.storeKey, origin.outcome, containers: containers, provisionalID: origin.provisionalID))
     }
 }
 
@@ -103,19 +105,22 @@ final class RefOrigin: Sendable {
     /// The objects of the records that contained a record when it was read or saved. The list is empty, except in the property `ref` of the
     /// record. The record omits these objects, so a save of the record alone must not remove its links to them.
     let containers: [ObjectID]
+    /// The id that the object had in the edit that inserted it, if `EditCommit.ref(of:)` returned the ref; otherwise `nil`. A `ToMany` that
+    /// was read from the edit knows its owner by this id.
+    let provisionalID: ObjectID?
 
-    init(storeKey: UInt64, _ outcome: TransactionOutcome? = nil, containers: [ObjectID] = []) {
-        (self.storeKey, self.outcome, self.containers) = (storeKey, outcome, containers)
+    init(storeKey: UInt64, _ outcome: TransactionOutcome? = nil, containers: [ObjectID] = [], provisionalID: ObjectID? = nil) {
+        (self.storeKey, self.outcome, self.containers, self.provisionalID) = (storeKey, outcome, containers, provisionalID)
         moment = .unknown
     }
 
     init(_ graph: Graph) {
-        (storeKey, outcome, containers) = (graph.storeKey, nil, [])
+        (storeKey, outcome, containers, provisionalID) = (graph.storeKey, nil, [], nil)
         moment = .graph(graph)
     }
 
     init(_ edit: Edit) {
-        (storeKey, outcome, containers) = (edit.base.storeKey, nil, [])
+        (storeKey, outcome, containers, provisionalID) = (edit.base.storeKey, nil, [], nil)
         moment = .edit(edit)
     }
 

@@ -350,6 +350,27 @@ struct RecordLinkTests {
         #expect(try store.graph.load(try #require(mix.ref)).tracks.load().map(\.title) == ["one"])
     }
 
+    @Test("the members of an object that an edit inserted can be assigned to another object of its entity after the commit")
+    func assignedToOtherAfterCommit() throws {
+        let store = try Library.store()
+        var (book, classic) = (Book("Emma"), Tag("classic"))
+        try store.save(&book)
+        try store.save(&classic)
+        var (edit, draft) = (store.edit(), Tag("draft"))
+        draft.books = [try #require(book.ref)]
+        try edit.save(&draft)
+        draft = try #require(try edit.find(Tag.self, identity: "draft"))
+        let committed = try store.commit(&edit)
+        classic.books = draft.books
+        try store.save(&classic)
+        #expect(try store.graph.find(Tag.self, identity: "classic")?.books.load().map(\.title) == ["Emma"])
+        let ref = committed.ref(of: try #require(draft.ref))
+        try store.write { try $0.unlink(ref.id, "books", try #require(book.ref).id) }
+        (draft.name, draft.ref) = ("old", ref)
+        try store.save(&draft)
+        #expect(try store.graph.load(ref).books.isEmpty)
+    }
+
     @Test("a record whose insertion was rolled back is inserted with the members that it had")
     func membersAfterRollback() throws {
         struct Stop: Error {}
