@@ -40,9 +40,9 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     public let subject: Subject
     /// The way in which the edit uses the subject.
     public let use: Use
-    /// The state in the graph on which the edit builds.
+    /// The state in the graph on which the edit builds. If a migration has widened the type of an attribute, the value has the wider type.
     public let base: State
-    /// The state in the edit.
+    /// The state in the edit. If a migration has widened the type of an attribute, the value has the wider type.
     public let mine: State
     /// The state in the graph with which the edit was compared.
     public let theirs: State

@@ -42,7 +42,8 @@ extension EditConflict {
 
     /// Returns the values of a property, or `nil` if the conflict is not about this property.
     ///
-    /// Throws `.unexpectedValue` for a value that the type cannot hold.
+    /// Throws `.unexpectedValue` for a value that the type cannot hold. If a migration has widened the type of the attribute, all three
+    /// values have the wider type, so the property must have it, too.
     public func values<Record: EntityRecord, V: AttributeValue>(of keyPath: KeyPath<Record, V>) throws -> EditConflictValues<V>? {
         try values(keyPath) { state in
             guard let value: V = try value(state) else {

@@ -65,6 +65,25 @@ import Testing
         #expect(try store.graph[committed.id(of: new), "weight"] == .double(1.5))
     }
 
+    @Test func `a conflict after a migration has all values in the wider type`() throws {
+        struct Parcel: BlankRecord {
+            var weight: Double?
+            var ref: Ref<Parcel>?
+            static let recordSchema = RecordSchema<Parcel>("A") { RecordProperty("weight", \.weight) }
+        }
+        func definition(_ weight: AttributeType) -> SchemaDefinition {
+            SchemaDefinition { EntityDefinition("A") { AttributeDefinition("weight", weight, .optional) } }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition(.float)))
+        let id = try store.write { try $0.insert("A", ["weight": .float(0.5)]) }.result
+        var edit = store.edit()
+        try edit.set(id, "weight", to: .float(1.5))
+        try store.migrate(to: definition(.double))
+        try store.write { try $0.set(id, "weight", to: .double(2.5)) }
+        let weights = try #require(try edit.conflicts(with: store.graph).first?.values(of: \Parcel.weight))
+        #expect([weights.base, weights.mine, weights.theirs] == [0.5, 1.5, 2.5])
+    }
+
     @Test func `an inserted object keeps its values if a migration changes the defaults`() throws {
         func definition(name: Value, size: Value?, code: AttributeDefinition) -> SchemaDefinition {
             SchemaDefinition {
