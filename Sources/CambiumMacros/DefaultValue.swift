@@ -8,8 +8,11 @@
     /// default. An initial value that the attribute's options refuse is not a default either: the program must set another value before it
     /// saves the record.
     struct DefaultValue {
-        /// The constant, followed by `as` and the type of the property if the property states its type.
-        let expression: ExprSyntax
+        /// The option with the constant, followed by `as` and the type of the property if the property states its type.
+        ///
+        /// A macro does not know to which type a name refers. The type may also be a record or a `JSONAttribute`, which has no default. So
+        /// the option of such a type tests at run time whether the type is an `AttributeValue`, and otherwise has no effect.
+        let option: ExprSyntax
 
         init?(_ property: StoredProperty) {
             guard let value = property.initialValue?.trimmed, !property.isJSON, !property.isMarkedRelationship else { return nil }
@@ -18,7 +21,12 @@
             guard let literal = Self.literal(value) ?? type.flatMap({ Self.member(value, of: $0, isOptional: property.isOptional) }) else {
                 return nil
             }
-            expression = type.map { "\(literal) as \($0)" } ?? literal
+            let expression: ExprSyntax = type.map { "\(literal) as \($0)" } ?? literal
+            if case .named = property.shape?.wrapped {
+                option = "(\(expression) as Any as? any AttributeValue).map { .default($0) } ?? .userInfo([:])"
+            } else {
+                option = ".default(\(expression))"
+            }
         }
 
         /// Returns whether the limits of an attribute refuse its initial value, or may refuse it.

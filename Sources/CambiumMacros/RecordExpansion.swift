@@ -71,7 +71,7 @@
                 guard let label = argument.label else { continue }
                 options.append(".\(label.trimmed)(\(argument.expression.trimmed))")
             }
-            if let value = DefaultValue(property) { options.append(".default(\(value.expression))") }
+            if let value = DefaultValue(property) { options.append(value.option) }
             return options
         }
 

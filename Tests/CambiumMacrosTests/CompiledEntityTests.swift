@@ -30,6 +30,19 @@
         var line: String
     }
 
+    struct Cover: JSONAttribute, Equatable {
+        static let plain = Cover(color: "white")
+        var color: String
+    }
+
+    extension Verse { static let blank = Verse(line: "") }
+
+    @Entity struct Stanza: Equatable {
+        var cover: Cover = .plain
+        var verse: Verse = .blank
+        var genre: Genre = .prose
+    }
+
     /// Compiles structs with `@Entity` against the library, and saves and loads them.
     struct CompiledEntityTests {
         private func poet() -> Poet {
@@ -63,6 +76,17 @@
             var verse = Verse(line: "Sing")
             try store.save(&verse)
             #expect(try store.graph.fetch(Verse.self) == [verse])
+        }
+
+        @Test func `an initial value that is a record or JSON is not a default`() throws {
+            let schema = try Schema(of: Stanza.self)
+            let entity = try #require(schema.entity("Stanza"))
+            #expect(entity.attribute("cover")?.defaultValue == .null)
+            #expect(entity.attribute("genre")?.defaultValue == .string("prose"))
+            let store = try Store.inMemory(schema: schema)
+            var stanza = Stanza()
+            try store.save(&stanza)
+            #expect(try store.graph.fetch(Stanza.self) == [stanza])
         }
 
         @Test func `the schema has the options of the markers`() throws {

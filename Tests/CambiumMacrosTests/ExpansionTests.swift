@@ -119,10 +119,16 @@
             ("var a = \"x\"", #".default("x")"#), ("var a: String = \"\"", #".default("" as String)"#),
             ("var a: Int? = 5", ".default(5 as Int)"),
             ("var a: Double = -1", ".default(-1 as Double)"), ("var a: Bool = true", ".default(true as Bool)"),
-            ("var a: Kind = .retail", ".default(.retail as Kind)"), ("var a: Kind = Kind.retail", ".default(.retail as Kind)"),
             ("var a: Optional<Int> = 1", ".default(1 as Int)"), ("var a: Decimal = 1_000.5", ".default(1_000.5 as Decimal)"),
         ]) func `a literal becomes the default`(property: String, option: String) {
             #expect(properties(property) == [#"RecordProperty("a", \Self.a, \#(option))"#])
+        }
+
+        @Test(arguments: ["var a: Kind = .retail", "var a: Kind = Kind.retail", "var a: Kind? = .retail"])
+        func `a member of an unknown type becomes the default if the type is an attribute value`(property: String) {
+            let words = expansion("@Entity struct Note {\n\(property)\n}").split { $0.isWhitespace }.joined(separator: " ")
+            let option = "(.retail as Kind as Any as? any AttributeValue).map { .default($0) } ?? .userInfo([:])"
+            #expect(words.contains(#"RecordProperty("a", \Self.a, \#(option))"#))
         }
 
         @Test(arguments: [

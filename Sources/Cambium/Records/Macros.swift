@@ -19,7 +19,7 @@
     ///
     /// Each stored property becomes an attribute or a relationship of the entity, depending on its type. If the initial value is a literal,
     /// or a case such as `.retail`, it becomes the default of the attribute. Any other initial value, such as `UUID()`, applies only when
-    /// the program creates the struct.
+    /// the program creates the struct. A property whose type is a record or a `JSONAttribute` has no default.
     ///
     /// An initial value that the options refuse does not become the default. So `@Attribute(.minLength(1)) var title = ""` is possible: the
     /// program must set the title before the first save, which fails otherwise.
