@@ -1,3 +1,5 @@
+internal import CambiumBytes
+
 /// The properties of a record type, matched with the entity and the properties of a store's schema.
 final class RecordBinding: Sendable {
     let entity: Entity
@@ -51,6 +53,24 @@ final class RecordBinding: Sendable {
             properties.firstIndex { if case .attribute(let attribute) = $0 { attribute === wanted } else { false } }
         }
         identity = indexes.count == entity.identity.count ? indexes : []
+    }
+
+    /// Returns the property with an index that a program has passed. Ends the process if the record's schema has no such property.
+    func property(_ index: Int) -> Property {
+        Trap.unless(properties.indices.contains(index), mistake(index))
+        return properties[index]
+    }
+
+    /// Returns the element of `fields` with an index that a program has passed. Ends the process if the record's schema has no such
+    /// property.
+    func field(_ index: Int) -> CursorField? {
+        Trap.unless(fields.indices.contains(index), mistake(index))
+        return fields[index]
+    }
+
+    private func mistake(_ index: Int) -> String {
+        "The record of '\(entity.name)' reads or writes the property with index \(index), which its recordSchema does not list. Pass an "
+            + "index from 0 to \(properties.count - 1), or the name of a property."
     }
 
     /// Returns the origin that refs to objects of a graph get. It identifies the graph's store.

@@ -13,17 +13,17 @@ extension RecordReader {
 
     /// Whether the value of an attribute is null. Returns `nil` for a relationship.
     func isNull(_ property: Int) -> Bool? {
-        if let edited, case .attribute(let attribute) = binding.properties[property] { return edited.value(attribute, at: place).isNull }
-        guard let field = binding.fields[property] else { return nil }
+        if let edited, case .attribute(let attribute) = binding.property(property) { return edited.value(attribute, at: place).isNull }
+        guard let field = binding.field(property) else { return nil }
         return cursor.isNull(field)
     }
 
     private func isToMany(_ property: Int) -> Bool {
-        if case .relationship(let relationship, _) = binding.properties[property] { relationship.isToMany } else { false }
+        if case .relationship(let relationship, _) = binding.property(property) { relationship.isToMany } else { false }
     }
 
     func value(_ property: Int) throws -> Value {
-        guard case .attribute(let attribute) = binding.properties[property] else { throw missing(property) }
+        guard case .attribute(let attribute) = binding.property(property) else { throw missing(property) }
         let value = edited?.value(attribute, at: place) ?? cursor.value(attribute, in: graph)
         if value.isNull { throw missing(property) }
         return value
@@ -34,7 +34,7 @@ extension RecordReader {
     func int(_ property: Int) throws -> Int64 {
         if edited != nil {
             if case .int(let value) = try value(property) { return value }
-        } else if let field = binding.fields[property], let value = cursor.int(field) {
+        } else if let field = binding.field(property), let value = cursor.int(field) {
             return value
         }
         throw missing(property)
@@ -43,7 +43,7 @@ extension RecordReader {
     func double(_ property: Int) throws -> Double {
         if edited != nil {
             if case .double(let value) = try value(property) { return value }
-        } else if let field = binding.fields[property], let value = cursor.double(field) {
+        } else if let field = binding.field(property), let value = cursor.double(field) {
             return value
         }
         throw missing(property)
@@ -52,7 +52,7 @@ extension RecordReader {
     func bool(_ property: Int) throws -> Bool {
         if edited != nil {
             if case .bool(let value) = try value(property) { return value }
-        } else if let field = binding.fields[property], let value = cursor.bool(field) {
+        } else if let field = binding.field(property), let value = cursor.bool(field) {
             return value
         }
         throw missing(property)
@@ -61,7 +61,7 @@ extension RecordReader {
     func string(_ property: Int) throws -> String {
         if edited != nil {
             if case .string(let value) = try value(property) { return value }
-        } else if let field = binding.fields[property], let value = cursor.string(field) {
+        } else if let field = binding.field(property), let value = cursor.string(field) {
             return value
         }
         throw missing(property)
@@ -88,7 +88,7 @@ extension RecordReader {
 
     /// The names of the object that is being read and of a property, such as `Note/1.title`.
     private func place(of property: Int) -> String {
-        "\(name ?? binding.entity.name).\(binding.properties[property].name)"
+        "\(name ?? binding.entity.name).\(binding.property(property).name)"
     }
 
     func missing(_ property: Int) -> CambiumError {

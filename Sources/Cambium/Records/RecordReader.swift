@@ -99,7 +99,8 @@ public struct RecordReader: ~Copyable {
     @inlinable
     public mutating func read<V: PropertyValue>(_ name: String) throws -> V { try V(property: index(of: name), of: &self) }
 
-    /// Returns the value of the property that has the given index in the record's schema. Throws the same errors as `read(_:)` with a name.
+    /// Returns the value of the property that has the given index in the record's schema. Throws the same errors as `read(_:)` with a name,
+    /// except `.unknownName`. An index that the schema does not have ends the process.
     @inlinable
     public mutating func read<V: PropertyValue>(_ property: Int) throws -> V { try V(property: property, of: &self) }
 
@@ -136,7 +137,7 @@ public struct RecordReader: ~Copyable {
     // MARK: Related objects
 
     func target(_ property: Int) -> ObjectPlace? {
-        guard case .relationship(let relationship, let end) = binding.properties[property], !relationship.isToMany else { return nil }
+        guard case .relationship(let relationship, let end) = binding.property(property), !relationship.isToMany else { return nil }
         if let edited { return edited.members(relationship, of: place).first }
         return graph.target(end, of: place)
     }
@@ -148,7 +149,7 @@ public struct RecordReader: ~Copyable {
     }
 
     mutating func members<Record: EntityRecord>(_ property: Int) throws -> ToMany<Record> {
-        guard case .relationship(let relationship, let end) = binding.properties[property] else { throw missing(property) }
+        guard case .relationship(let relationship, let end) = binding.property(property) else { throw missing(property) }
         if edited == nil, uncommitted == nil { return ToMany(StoredMembers(relatedOrigin(), graph, place, relationship)) }
         let owner: Ref<Record> = ref()
         return ToMany(
@@ -171,7 +172,7 @@ public struct RecordReader: ~Copyable {
     /// Returns the values of all members of a relationship. If the values are records, omits this record and the records that contain it,
     /// because a struct cannot contain itself.
     mutating func related<Element: RelatedValue>(_ property: Int) throws -> [Element] {
-        guard case .relationship(let relationship, let end) = binding.properties[property] else { throw missing(property) }
+        guard case .relationship(let relationship, let end) = binding.property(property) else { throw missing(property) }
         let places = places(relationship, end)
         var elements: [Element] = []
         elements.reserveCapacity(places.count)

@@ -17,7 +17,7 @@ extension RecordWriter {
     /// Returns the current object and the relationship of a property, if the relationship is written now. Returns `nil` if this call to
     /// `write(to:)` is for attributes, or if the property leads back to the containing record, which writes the link.
     private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
-        guard let id = current.id, case .relationship(let relationship, _) = current.binding.properties[property],
+        guard let id = current.id, case .relationship(let relationship, _) = current.binding.property(property),
             relationship.number != current.arrival
         else { return nil }
         return (id, relationship)
@@ -27,7 +27,7 @@ extension RecordWriter {
     /// other property, and in a call to `write(to:)` for attributes.
     mutating func container(_ property: Int) -> (id: ObjectID, origin: RefOrigin)? {
         guard !isClearing, wantsRelationships, path.count > 1,
-            case .relationship(let relationship, _) = current.binding.properties[property], relationship.number == current.arrival
+            case .relationship(let relationship, _) = current.binding.property(property), relationship.number == current.arrival
         else { return nil }
         let id = path[path.count - 2]
         return (id, origin(of: id, isNew: false))

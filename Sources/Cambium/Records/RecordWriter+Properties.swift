@@ -11,7 +11,8 @@ extension RecordWriter {
         try value.write(property: index(of: name), to: &self)
     }
 
-    /// Writes the property that has the given index in the record's schema. Throws the same errors as `write(_:_:)` with a name.
+    /// Writes the property that has the given index in the record's schema. Throws the same errors as `write(_:_:)` with a name, except
+    /// `.unknownName`. An index that the schema does not have ends the process.
     @inlinable
     public mutating func write<V: PropertyValue>(_ property: Int, _ value: inout V) throws {
         try value.write(property: property, to: &self)
@@ -24,7 +25,7 @@ extension RecordWriter {
         let count = insertedCount
         try copy.write(property: property, to: &self)
         guard insertedCount == count || !wantsRelationships else {
-            let name = current.binding.properties[property].name
+            let name = current.binding.property(property).name
             throw CambiumError(
                 .invalidInput,
                 "'\(current.binding.entity.name).\(name)' is a constant that contains an unsaved record, so each save would insert "
@@ -47,7 +48,7 @@ extension RecordWriter {
             let text = try JSONText.encode(value)
             try put(property, text) { try JSONText.form(of: $0, like: value, text) }
         } catch let error as CambiumError { throw error } catch {
-            let name = current.binding.properties[property].name
+            let name = current.binding.property(property).name
             throw CambiumError(.invalidInput, "'\(current.binding.entity.name).\(name)' cannot be encoded: \(error)", underlying: error)
         }
     }
@@ -79,7 +80,7 @@ extension RecordWriter {
 
     @usableFromInline
     mutating func put(_ property: Int, _ value: Value) throws {
-        if case .attribute(let attribute) = current.binding.properties[property], !attribute.isDerived { values.append((attribute, value)) }
+        if case .attribute(let attribute) = current.binding.property(property), !attribute.isDerived { values.append((attribute, value)) }
     }
 
     /// Adds the value of an attribute for which different stored texts mean one value. If the object already has the value as another text,
@@ -88,14 +89,14 @@ extension RecordWriter {
     /// - Parameter form: Converts a stored text into the text that the Swift type itself would store.
     mutating func put(_ property: Int, _ value: Value, _ form: @escaping (Value) throws -> Value) throws {
         try put(property, value)
-        if case .attribute(let attribute) = current.binding.properties[property] { forms.append((attribute, form)) }
+        if case .attribute(let attribute) = current.binding.property(property) { forms.append((attribute, form)) }
     }
 
     /// Writes `nil`. Returns the value that the property gets: a ref to the containing record if the property leads back to that record,
     /// otherwise `nil`.
     @usableFromInline
     mutating func writeNull<Wrapped>(_ property: Int, _ type: Wrapped.Type) throws -> Wrapped? {
-        switch current.binding.properties[property] {
+        switch current.binding.property(property) {
         case .attribute: if wantsAttributes { try put(property, .null) }
         case .relationship(let relationship, _):
             if relationship.isToMany {
