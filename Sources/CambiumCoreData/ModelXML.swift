@@ -94,26 +94,7 @@ enum ModelXML {
         }
     }
 
-    private static func checkAttributeCounts(_ bytes: [UInt8], file: String) throws(CambiumError) {
-        var line = 1
-        var count = 0
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "\n"): line += 1
-            case UInt8(ascii: "<"): count = 0
-            case UInt8(ascii: "="): count += 1
-            default: break
-            }
-            if count > attributeCountMax {
-                throw CambiumError(
-                    .limitExceeded,
-                    "An element contains more than \(attributeCountMax) equals signs. Remove some of its attributes.",
-                    place: .init(file: file, line: line))
-            }
-        }
-    }
-
-    private static func offset(of word: [UInt8], in bytes: [UInt8], from first: Int) -> Int? {
+    static func offset(of word: [UInt8], in bytes: [UInt8], from first: Int) -> Int? {
         var start = first
         while let found = bytes[start...].firstIndex(of: word[0]) {
             if bytes[found...].starts(with: word) { return found }

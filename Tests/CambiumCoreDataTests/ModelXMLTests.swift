@@ -89,6 +89,20 @@ struct ModelXMLTests {
         #expect(ModelFixture.error("<model \(attributes)/>")?.code == .limitExceeded)
     }
 
+    @Test func `equals signs of values, comments and texts are no attributes`() throws {
+        let signs = String(repeating: "=", count: ModelXML.attributeCountMax + 1)
+        let comment = "<!-- it's \(signs) --><![CDATA[\" \(signs)]]>"
+        let entity = "<entity name='A'><userInfo><entry key='k' value='> \"\(signs)'/></userInfo></entity> \(signs)"
+        #expect(try ModelFixture.definition(comment + entity).entities.first?.userInfo == ["k": "> \"\(signs)"])
+    }
+
+    @Test(arguments: ["<!-- ' -->", "<!--> ' -->", "<![CDATA[ ' ]]>", "it's", "<a b='>' c=\"'\"/>"])
+    func `no markup hides attributes beyond the limit`(markup: String) {
+        let attributes = (0...ModelXML.attributeCountMax).map { "a\($0)=\"\"" }.joined(separator: " ")
+        #expect(ModelFixture.error("<model>\(markup)\n<a \(attributes)/></model>")?.place?.line == 2)
+        #expect(ModelFixture.error("<!DOCTYPE m SYSTEM \"<a '\"><model \(attributes)/>")?.code == .limitExceeded)
+    }
+
     @Test func `parents beyond the limit are refused`() {
         let entities = (0..<20_000).map { "<entity name='E\($0)' parentEntity='E\($0 + 1)'/>" }.joined()
         #expect(ModelFixture.error("<model>\(entities)</model>")?.code == .limitExceeded)
