@@ -33,7 +33,8 @@ enum ModelVocabulary {
         case .model:
             [
                 "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage",
-                "userDefinedModelVersionIdentifier", "name",
+                "userDefinedModelVersionIdentifier", "name", "usedWithSwiftData", "iOSVersion", "macOSVersion", "tvOSVersion",
+                "watchOSVersion",
             ].contains(key)
         // These XML attributes concern objects in memory and unsaved changes. A stored query has neither.
         case .fetchRequest:
@@ -79,11 +80,11 @@ struct ModelWarnings {
         if known.insert(warning).inserted { all.append(warning) }
     }
 
-    /// Warns about each XML attribute of an element that a schema cannot express. An XML attribute with the value `NO` requests nothing, so
-    /// it needs no warning.
+    /// Warns about each XML attribute of an element that a schema cannot express. An XML attribute with the value `NO` or
+    /// `false` requests nothing, so it needs no warning.
     mutating func addUnsupported(_ element: ModelElement, _ kind: ModelVocabulary.Kind, _ place: String) {
         for (key, value) in element.attributes.sorted(by: { $0.key < $1.key }) where ModelVocabulary.isForeign(key, kind) {
-            if value != "NO" { addUnsupported(key, place) }
+            if !["NO", "false"].contains(value) { addUnsupported(key, place) }
         }
     }
 

@@ -134,6 +134,14 @@ struct ModelEntityTests {
         #expect(definition.warnings.count == 3)
     }
 
+    @Test(arguments: [
+        "macOSVersion='Automatic' iOSVersion='7.0'", "tvOSVersion='9.0' watchOSVersion='2.0'", "usedWithCloudKit='false'",
+        "usedWithSwiftData='YES'",
+    ])
+    func `settings of Xcode cause no warnings`(settings: String) throws {
+        #expect(try ModelFixture.definition("<entity name='A'/>", model: settings).warnings == [])
+    }
+
     @Test func `a cycle of parents is left to the schema`() throws {
         let definition = try ModelFixture.definition(
             "<entity name='A' parentEntity='B'>\(Self.attributes)<uniquenessConstraints>\(constraint("a"))</uniquenessConstraints></entity>"
