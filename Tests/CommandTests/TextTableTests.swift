@@ -22,6 +22,7 @@ import Testing
     @Test func `wide characters take two columns, and marks take none`() {
         let wide = TextTable(["a", "b"], [["漢字", "x"], ["e\u{301}", "y"], ["🙂🙂🙂🙂", "z"]], alignsRight: [false, false])
         #expect(wide.lines(width: nil) == ["a         b", "漢字      x", "e\u{301}         y", "🙂🙂🙂🙂  z"])
+        #expect("\u{2329}\u{232A}".columnCount == 4 && "\u{2328}".columnCount == 1)
         let long = TextTable(["a"], [[String(repeating: "漢", count: 40)]], alignsRight: [false])
         #expect(long.lines(width: 10).last == "漢漢漢漢…")
     }
