@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import CambiumCommand
+
 @Suite struct ArgumentTests {
     /// Runs a shell command in which `$0` is the program and `$bad` is not UTF-8.
     private func run(_ place: Workplace, _ command: String) throws -> Workplace.Outcome {
@@ -28,6 +30,12 @@ import Testing
         #expect(try run(place, "CAMBIUM_MEMORY=$bad \"$0\" insert notes Note id=1").code == 65)
         let demo = try run(place, "TMPDIR=$bad \"$0\" demo")
         #expect(demo.code == 64 && demo.errors.contains("TMPDIR is not UTF-8") && demo.output.isEmpty)
+    }
+
+    @Test func `an empty TMPDIR means tmp`() {
+        #expect(TemporaryDirectory.path("") == "/tmp")
+        #expect(TemporaryDirectory.path(nil) == "/tmp")
+        #expect(TemporaryDirectory.path("/var/tmp") == "/var/tmp")
     }
 
     @Test(arguments: [["-", "-"], ["-", "--mapping", "-"]])

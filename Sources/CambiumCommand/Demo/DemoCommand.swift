@@ -21,11 +21,11 @@ struct DemoCommand: ParsableCommand {
     }
 
     private static func parentDirectory() throws -> String {
-        guard let variable = getenv("TMPDIR") else { return "/tmp" }
+        guard let variable = getenv("TMPDIR") else { return TemporaryDirectory.path(nil) }
         guard let path = String(validatingCString: variable) else {
             throw ValidationError("TMPDIR is not UTF-8. Name a directory as the argument.")
         }
-        return path
+        return TemporaryDirectory.path(path)
     }
 
     private static func temporaryDirectory() throws -> String {

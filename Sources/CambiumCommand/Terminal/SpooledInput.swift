@@ -17,15 +17,13 @@ final class SpooledInput: @unchecked Sendable {
     private var length = 0
     private var isAtEnd = false
 
-    /// - Parameter directory: The directory of the temporary file.
-    init(_ source: ImportSource, directory: String = temporaryDirectory) {
+    /// - Parameter directory: The directory of the temporary file; by default, the directory for temporary files.
+    init(_ source: ImportSource, directory: String? = nil) {
         self.source = source
-        self.directory = directory
+        self.directory = directory ?? TemporaryDirectory.path(getenv("TMPDIR").map { String(cString: $0) })
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
-
-    static var temporaryDirectory: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
     /// Begins to read the source, unless it was opened earlier. Throws `.ioFailure` if the file cannot be created.
     func open() throws {
