@@ -99,6 +99,13 @@ import Testing
         #expect(try place.run("query", "nowhere", input: "").code == 66)
     }
 
+    @Test func `a line with too many values for an identity reports their numbers`() throws {
+        let note = try place.run("query", "notes", input: "show Note 1 2")
+        #expect(note.errors.contains("The identity of 'Note' has 1 value, but the line has 2."), "\(note.errors)")
+        let item = try place.run("query", "notes", input: "show Item x")
+        #expect(item.errors.contains("'Item' has no identity, so no value names its objects. Write an id"), "\(item.errors)")
+    }
+
     @Test func `a line that is not UTF-8 is reported with its number, and later lines are run`() throws {
         let script = #"printf 'note\n\377\nNote count\n' | "$0" query notes"#
         let outcome = try place.run(executable: URL(filePath: "/bin/sh"), ["-c", script, Workplace.binary.path])
@@ -116,7 +123,7 @@ import Testing
         ("Note select title, nmae", 19), ("Note sort title desc", 10), ("Note limit x", 11), ("Note where id == \"x\"", 17),
         ("Note group by nmae", 14), ("Note distinct", 5), ("Note having count > 3", 12), ("Note count select id", 18), ("show Note", 5),
         ("Note group by title having coun > 1", 27), ("Note count sum id having count > \"x\"", 33),
-        ("show Note x", 10), ("show Nope 1", 5), ("show Note/1 2", 12),
+        ("show Note x", 10), ("show Nope 1", 5), ("show Note/1 2", 12), ("show Note 1 2", 12), ("show Item x", 10),
         ("at nowhere", 3), ("schema nothing", 7), ("set x", 4), ("set n = 2", 4), ("Note where id == $n", 17),
     ])
     func `the caret is at the mistake`(line: String, offset: Int) throws {

@@ -39,7 +39,8 @@ struct PromptObject {
             let remedy =
                 names.isEmpty
                 ? "Write an id, such as '\(entity.name)/1'." : "Write a value for each of these after 'show \(entity.name)': \(names)."
-            throw PromptMistake("'\(entity.name)' alone does not name an object. \(remedy)", at: first.start)
+            let extra = values.dropFirst(entity.identity.count).first
+            throw PromptMistake("\(Self.mistake(entity, values.count)) \(remedy)", at: (extra ?? first).start)
         }
         var identity: [Value] = []
         for (clause, attribute) in zip(values, entity.identity) {
@@ -55,6 +56,13 @@ struct PromptObject {
                 at: parts[1].start)
         }
         return place
+    }
+
+    /// Returns a sentence about values that are not an identity of the entity.
+    private static func mistake(_ entity: Entity, _ count: Int) -> String {
+        if count == 0 { return "'\(entity.name)' alone does not name an object." }
+        if entity.identity.isEmpty { return "'\(entity.name)' has no identity, so no value names its objects." }
+        return "The identity of '\(entity.name)' has \(Readable.of(entity.identity.count, "value")), but the line has \(count)."
     }
 
     /// Returns the object with the first members of each relationship.
