@@ -56,8 +56,9 @@ extension Graph {
         reader.find(entity, identity: values, layout)
     }
 
-    /// Returns the id of the object with these identity values, or `nil` if there is no such object. See `place(_:identity:)`. Complexity:
-    /// O(1) expected.
+    /// Returns the id of the object with these identity values, in the order of `entity.identity`.
+    ///
+    /// Returns `nil` if there is no such object, or if a value is not of its attribute's type. Complexity: O(1) expected.
     public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         place(entity, identity: values).map(id(of:))
     }
