@@ -125,6 +125,20 @@ import Testing
         try finish(volume, store, [1, 2, 3])
     }
 
+    @Test func `a label that a full disk rolled back can name another transaction`() throws {
+        let (volume, store, first) = try syncing(.synced)
+        let staged = try store.enqueue(durability: .synced) { try $0.record(.label("a", TransactionNumber(rawValue: 1))) }.ticket
+        // The store looks up the staged label here.
+        #expect(code { try store.label("a", TransactionNumber(rawValue: 2)) } == .ruleViolated)
+        volume.isFull.store(true, ordering: .relaxed)
+        #expect(code { try insert(store, 4) } == .ioFailure)
+        volume.isFull.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        #expect(first() == nil && outcome(staged) == .ioFailure)
+        #expect(try store.label("a", TransactionNumber(rawValue: 2)).rawValue == 2)
+        try finish(volume, store, [1, 2])
+    }
+
     @Test func `a save ignores a ref of a transaction that a full disk rolled back`() throws {
         let volume = GatedVolume()
         let store = try Store.create(volume, schema: Schema(of: Tag.self), durability: .synced)

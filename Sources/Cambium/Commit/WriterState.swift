@@ -37,6 +37,8 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) var lastTime: Timestamp
     /// The number of bytes of the separate files that hold the ops of large committed transactions (files of ops).
     @exclusivity(unchecked) private var opsFileByteCount = 0
+    /// The labels of the graph on which the last call of `label` built.
+    @exclusivity(unchecked) var labels = KnownLabels()
 
     init(
         _ timeline: Timeline, _ log: LogWriter?, _ storeLock: StoreLock?, _ durability: Durability, _ environment: StoreEnvironment,
@@ -79,6 +81,7 @@ final class WriterState: @unchecked Sendable {
     func rollBack(to graph: Graph? = nil) {
         if let graph { timeline.rollBack(to: graph) } else { timeline.rollBack() }
         recent.removeAll(after: timeline.head.transaction)
+        labels = KnownLabels()
     }
 
     // MARK: The lock
