@@ -203,6 +203,14 @@ import Testing
         try store.close()
     }
 
+    @Test func `a follower waits at least a millisecond between two reads of the log`() {
+        for interval in [Duration.zero, .seconds(-1), .nanoseconds(1), .milliseconds(1), .seconds(Int64.min)] {
+            #expect(interval.microsecondsBetweenReads == 1000, "\(interval)")
+        }
+        #expect(Duration.milliseconds(50).microsecondsBetweenReads == 50_000)
+        #expect(Duration.seconds(Int64.max).microsecondsBetweenReads == .max)
+    }
+
     @Test func `a follower yields graphs as an asynchronous sequence until its task is cancelled`() async throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)

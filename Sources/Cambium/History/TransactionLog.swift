@@ -78,13 +78,13 @@ public struct TransactionLog {
     ///
     /// - Parameters:
     ///   - first: The number of the first transaction to pass to `body`.
-    ///   - interval: The time between two reads of the log.
+    ///   - interval: The time between two reads of the log. A shorter time than a millisecond means a millisecond.
     ///   - body: Receives a transaction, and returns whether to continue.
     public func follow(
         from first: TransactionNumber = TransactionNumber(rawValue: 1), every interval: Duration = .milliseconds(50),
         _ body: (Entry) throws -> Bool
     ) throws {
-        try follow(from: first, pause: { usleep(UInt32(clamping: interval.microseconds)) }, body)
+        try follow(from: first, pause: { usleep(UInt32(clamping: interval.microsecondsBetweenReads)) }, body)
     }
 
     /// Does the same as `follow(from:every:_:)`, but calls `pause` between two reads of the log.

@@ -181,7 +181,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// A dedicated thread reads the log, so that no thread of a task waits for the disk. The thread ends with the stream. If `advance`
     /// throws, the stream throws the same error and ends. It throws `.ioFailure` if the operating system has no thread left.
     ///
-    /// - Parameter interval: the time between two reads of the log.
+    /// - Parameter interval: the time between two reads of the log. A shorter time than a millisecond means a millisecond.
     public func graphs(every interval: Duration = .milliseconds(50)) -> AsyncThrowingStream<Graph, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let ending = DispatchSemaphore(value: 0)
@@ -197,7 +197,7 @@ public final class StoreFollower: @unchecked Sendable {
     private func send(
         to continuation: AsyncThrowingStream<Graph, any Error>.Continuation, every interval: Duration, until ending: DispatchSemaphore
     ) {
-        let microseconds = Int(clamping: max(0, interval.microseconds))
+        let microseconds = Int(clamping: interval.microsecondsBetweenReads)
         var sent: TransactionNumber?
         sendNewest(to: continuation, after: &sent)
         while ending.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {
