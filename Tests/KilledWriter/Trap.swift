@@ -1,15 +1,37 @@
 import Cambium
 
-/// Makes a call that ends the process. The call would deadlock in a write, or reads a property that a schema does not list.
+/// Makes a call that ends the process.
 func trap(by call: String) throws {
     if call == "read" { return try readUnlistedProperty() }
-    let store = try Store.inMemory(schema: Schema(SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("id", .int64) } }))
+    let store = try Store.inMemory(schema: schema("Note"))
+    switch call {
+    case "memory", "reserveMemory": try trapInWrite(to: store, by: call)
+    case "id", "entity", "provenance": try trapWithPlace(of: "Note", in: store, by: call)
+    case "table": try trapWithPlace(of: "Tag", in: store, by: "id")
+    default: fatalError("usage: KilledWriter trap memory|reserveMemory|read|id|entity|provenance|table")
+    }
+}
+
+private func schema(_ entities: String...) throws -> Schema {
+    try Schema(SchemaDefinition(entities: entities.map { EntityDefinition($0) { AttributeDefinition("id", .int64) } }))
+}
+
+/// Makes a call inside the closure of a write, where it would deadlock.
+private func trapInWrite(to store: Store, by call: String) throws {
     try store.write { _ in
-        switch call {
-        case "memory": _ = store.memory
-        case "reserveMemory": store.reserveMemory(byteCount: 1)
-        default: fatalError("usage: KilledWriter trap memory|reserveMemory|read")
-        }
+        if call == "memory" { _ = store.memory } else { store.reserveMemory(byteCount: 1) }
+    }
+}
+
+/// Passes a place of another store's object to the empty graph of a store.
+private func trapWithPlace(of entity: String, in store: Store, by call: String) throws {
+    let other = try Store.inMemory(schema: schema("Note", "Tag"))
+    let id = try other.write { try $0.insert(entity, ["id": .int(1)]) }.result
+    guard let place = other.graph.place(of: id) else { fatalError("The store has no object.") }
+    switch call {
+    case "id": print(store.graph.id(of: place))
+    case "entity": print(store.graph.entity(of: place).name)
+    default: print(store.graph.provenance(of: place))
     }
 }
 

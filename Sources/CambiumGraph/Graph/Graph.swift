@@ -67,7 +67,7 @@ public struct Graph: Sendable {
 
     /// Returns the id of the object at a place of this graph. Complexity: O(1). Ends the process if the place belongs to another graph and
     /// this graph has no such row.
-    public func id(of place: ObjectPlace) -> ObjectID { reader.id(place, layout) }
+    public func id(of place: ObjectPlace) -> ObjectID { reader.id(checked(place), layout) }
 
     /// Returns whether this graph has an object with this id. Complexity: O(log serials).
     public func contains(_ id: ObjectID) -> Bool { place(of: id) != nil }
@@ -75,7 +75,7 @@ public struct Graph: Sendable {
     /// Returns the concrete entity of an object. Complexity: O(1). Ends the process if the place belongs to another graph and this graph
     /// has no such row.
     public func entity(of place: ObjectPlace) -> Entity {
-        guard let entity = schema.entity(entityNumber(of: place)) else {
+        guard let entity = schema.entity(entityNumber(of: checked(place))) else {
             reader.chunks.refuse("row \(place.row) of table \(place.table) has no valid entity")
         }
         return entity
@@ -98,9 +98,9 @@ public struct Graph: Sendable {
     package func isStub(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isStub(place.row) }
 
     /// Returns the transaction that created an object, and the last transaction that changed it. A transaction changes an object if it
-    /// changes an attribute or a link of the object. Complexity: O(1).
+    /// changes an attribute or a link of the object. Complexity: O(1). Ends the process as `entity(of:)` does.
     public func provenance(of place: ObjectPlace) -> (created: TransactionNumber, changed: TransactionNumber) {
-        let rows = reader.rows(Int(place.table))
+        let rows = reader.rows(Int(checked(place).table))
         return (
             TransactionNumber(rawValue: rows.provenance(place.row, TableLayout.createdSlot)),
             TransactionNumber(rawValue: rows.provenance(place.row, TableLayout.changedSlot))

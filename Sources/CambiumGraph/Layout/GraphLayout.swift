@@ -145,6 +145,9 @@ package final class GraphLayout: Sendable {
     /// Returns the root entity of a table of objects.
     @inline(__always) func root(ofTable index: Int) -> EntityNumber { roots[index] }
 
+    /// Returns whether the graph has a table of objects with this index.
+    @inline(__always) func hasObjects(inTable index: Int) -> Bool { index < roots.count }
+
     @inline(__always)
     func needsCount(_ table: Int, _ property: PropertyNumber) -> Bool {
         !countedProperties[table].isEmpty && countedProperties[table].contains(property)

@@ -1,3 +1,5 @@
+import CambiumBytes
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -108,7 +110,11 @@ extension PageSpace {
     /// Ends the process because the content of a page is impossible. In a graph that has not been proven valid, the stored pages may be the
     /// cause. Otherwise, a draft has a defect, or a caller passed a place (the position of a row) that is from another graph.
     func refuse(_ reason: String) -> Never {
-        guard let source, !isProven else { preconditionFailure("The graph is invalid, or the place belongs to another graph: \(reason).") }
+        guard let source, !isProven else {
+            Trap.because(
+                "The caller passed a place of another graph, or the graph is invalid: \(reason). Pass a place only to the graph that "
+                    + "returned the place.")
+        }
         source.refuse(reason)
     }
 

@@ -1,0 +1,13 @@
+extension Graph {
+    /// Returns a place that a caller passed. Ends the process if this graph has no object at the place. Complexity: O(1). The check loads
+    /// only pages that a read at the place loads, too.
+    @inline(__always) func checked(_ place: ObjectPlace) -> ObjectPlace {
+        let table = Int(place.table)
+        if !layout.hasObjects(inTable: table) || !reader.rows(table).isLive(place.row) { refuse(place) }
+        return place
+    }
+
+    @inline(never) private func refuse(_ place: ObjectPlace) -> Never {
+        refuse("table \(place.table) has no object in row \(place.row)")
+    }
+}
