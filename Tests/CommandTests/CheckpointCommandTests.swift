@@ -92,6 +92,18 @@ import Testing
         #expect(try place.run("compact", "notes", "--retain", "some").code == 64 && place.run("compact", "notes").code == 64)
     }
 
+    @Test func `a compaction that retires one small transaction reports the growth of the log`() throws {
+        let place = try made()
+        func compact(_ options: String...) throws -> String {
+            #expect(try place.run("checkpoint", "notes").code == 0)
+            return try place.run(executable: Workplace.binary, ["compact", "notes", "--retain", "snapshots:1"] + options).output
+        }
+        #expect(try compact().hasPrefix("Retired 1 segment of log, "))
+        #expect(try place.run("delete", "notes", "Note/1").code == 0)
+        #expect(try compact("--dry-run").hasPrefix("Would retire 1 segment of log, "))
+        #expect(try compact().hasPrefix("Retired 1 segment of log and dropped 1 checkpoint. The log grew by "))
+    }
+
     @Test func `a dry run of a compaction needs no lock, and leaves the files of a store as they are`() throws {
         let place = try made()
         #expect(try place.run("checkpoint", "notes").code == 0)

@@ -34,8 +34,9 @@ public struct Compaction: Sendable, Equatable {
     public internal(set) var firstMoment = TransactionNumber.none
     /// The number of segments (files of the log) from which this compaction removed the changes.
     package internal(set) var segmentCount = 0
-    /// The number of bytes by which the log has shrunk. If the compaction began a new file of the log, the header of that file does not
-    /// count.
+    /// The number of bytes by which the log has shrunk. It is negative if the hashes of the retired changes take more bytes than the
+    /// changes did. If the compaction began a new file of the log, the header of that file does not count. A preview counts all bytes of
+    /// the files that would be retired, because it writes no hashes.
     public internal(set) var logByteCount = 0
     /// The number of checkpoints that this compaction dropped.
     package internal(set) var droppedCount = 0

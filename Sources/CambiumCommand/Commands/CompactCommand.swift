@@ -39,7 +39,10 @@ struct CompactCommand: ParsableCommand {
         let segments = Readable.of(compaction.segmentCount, "segment")
         let dropped = Readable.of(compaction.droppedCount, "checkpoint")
         let (retired, lost) = dryRun ? ("Would retire", "drop") : ("Retired", "dropped")
-        Terminal.print("\(retired) \(segments) of log, \(Readable.bytes(compaction.logByteCount)), and \(lost) \(dropped).")
+        let byteCount = compaction.logByteCount
+        let size = byteCount < 0 ? "" : ", \(Readable.bytes(byteCount)),"
+        let growth = byteCount < 0 ? " The log grew by \(Readable.bytes(-byteCount)), because hashes replaced smaller changes." : ""
+        Terminal.print("\(retired) \(segments) of log\(size) and \(lost) \(dropped).\(growth)")
         if compaction.retiredEnd == .none { return Terminal.print("Every moment can still be shown.") }
         Terminal.print(
             "Transactions 1 to \(compaction.retiredEnd) \(dryRun ? "would keep" : "keep") only their envelopes: author, time and "
