@@ -36,6 +36,35 @@ import Testing
         }
     }
 
+    /// Returns the files that a repair writes, and the number of ranges of lost transactions. The repair reads the metadata of at most
+    /// `windowCount` lost transactions at once.
+    private func repaired(_ files: [String: [UInt8]], windowCount: UInt64) throws -> (files: [String: [UInt8]], lost: Int) {
+        let (log, volume) = (try LogReader(MemoryVolume(contents: files)), MemoryVolume())
+        try LogWriter.create(volume, log.settings, saltSeed: Array(repeating: 7, count: 16))
+        let empty = try LogReader(volume)
+        let writer = try LogWriter(empty, try empty.scan { _ in }, preallocates: false) { Array(repeating: 7, count: 16) }
+        var run = RepairRun(log, writer, windowCount: windowCount)
+        try run.save()
+        try writer.close()
+        return (volume.contents, run.report.missing.count)
+    }
+
+    @Test func `the number of lost transactions that a repair reads at once does not matter`() throws {
+        var (store, lost) = (try CorruptStore(), 0)
+        for segment in store.segments.dropLast() {
+            let sound = try #require(store.files[segment])
+            store.files[segment]?[sound.count / 2] ^= 0x10
+            let whole = try repaired(store.files, windowCount: .max)
+            for count in UInt64(1)...3 {
+                let files = try repaired(store.files, windowCount: count).files
+                #expect(files == whole.files, "\(segment) \(count)")
+            }
+            lost += whole.lost
+            store.files[segment] = sound
+        }
+        #expect(lost > 0)
+    }
+
     @Test func `a corrupt byte anywhere in the log costs only the changes up to the next checkpoint`() throws {
         var store = try CorruptStore(roundCount: 3)
         var missingCounts: Set<Int> = []

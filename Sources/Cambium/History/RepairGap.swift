@@ -5,34 +5,57 @@ import CambiumModel
 /// A range of transactions whose changes are lost. A checkpoint contains the state after the last transaction of the range.
 struct RepairGap {
     private let range: ClosedRange<TransactionNumber>
-    /// The metadata of the transactions that the log still contains and that verify. If the log does not contain a transaction, but the
-    /// checkpoint lists its request, the transaction's entry contains that request.
+    private let salvage: LogSalvage
+    /// The time of the transaction before the range.
+    private let timeBefore: Timestamp
+    /// The time of the checkpoint.
+    private let stateTime: Timestamp
+    /// The requests of the range that the checkpoint lists, by ascending transaction. Omits the requests up to `metadataEnd`.
+    private var requests: ArraySlice<RegisterEntry>
+    /// The metadata of the next transactions, up to `metadataEnd`, that the log still contains and that verify. If the log does not contain
+    /// a transaction, but the checkpoint lists its request, the transaction's entry contains that request.
     private var metadata: [TransactionNumber: TransactionMetadata] = [:]
+    /// The last transaction whose metadata was read; `nil` before the first one.
+    private var metadataEnd: TransactionNumber?
+    /// The maximum number of transactions whose metadata is in memory.
+    private let windowCount: UInt64
 
     /// The maximum number of transactions in a gap. Each transaction takes some bytes of the new log, so a gap without a limit could fill
     /// the disk.
     static let countMax: UInt64 = 100_000_000
+    static let windowCount: UInt64 = 65_536
     static let lostMessage = "The changes of this transaction are lost (cambium repair)."
     static let stateMessage = "The state of a checkpoint, in place of changes that are lost (cambium repair)."
 
     /// - Parameter time: the time of the transaction before the range, in microseconds since 1970.
     init(
-        _ range: ClosedRange<TransactionNumber>, _ graph: Graph, _ root: CheckpointRecord, _ salvage: LogSalvage, _ time: Int64
-    ) throws {
-        self.range = range
+        _ range: ClosedRange<TransactionNumber>, _ graph: Graph, _ root: CheckpointRecord, _ salvage: LogSalvage, _ time: Int64,
+        windowCount: UInt64
+    ) {
+        (self.range, self.salvage, self.windowCount) = (range, salvage, windowCount)
+        (timeBefore, stateTime) = (Timestamp(microsecondsSince1970: time), Timestamp(microsecondsSince1970: root.time))
+        requests = graph.requests.filter { range.contains($0.transaction) }.sorted { $0.transaction < $1.transaction }[...]
+    }
+
+    /// Reads the metadata of a transaction of the range and of the transactions that follow it, instead of the metadata before them.
+    private mutating func readMetadata(from first: TransactionNumber) throws {
+        let count = min(windowCount - 1, range.upperBound.rawValue - first.rawValue)
+        let end = TransactionNumber(rawValue: first.rawValue + count)
         var found: [TransactionNumber: TransactionMetadata] = [:]
-        try salvage.readFrames(of: range) { found[$0.number] = $0.metadata }
-        for request in graph.requests where range.contains(request.transaction) && found[request.transaction] == nil {
-            let time = Timestamp(microsecondsSince1970: request.transaction == range.upperBound ? root.time : time)
+        try salvage.readFrames(of: first...end) { found[$0.number] = $0.metadata }
+        while let request = requests.first, request.transaction <= end {
+            requests.removeFirst()
+            if found[request.transaction] != nil { continue }
             found[request.transaction] = TransactionMetadata(
-                time: time, message: Self.lostMessage, requestID: request.name, requestDigest: request.digest)
+                time: request.transaction == range.upperBound ? stateTime : timeBefore, message: Self.lostMessage, requestID: request.name,
+                requestDigest: request.digest)
         }
-        metadata = found
+        (metadata, metadataEnd) = (found, end)
     }
 
     /// Writes a transaction for each number of the range. The last transaction changes the graph to the state of the checkpoint.
-    func write(_ graph: Graph, _ root: CheckpointRecord, to writer: LogWriter, _ timeline: Timeline) throws {
-        let old = timeline.head
+    mutating func write(_ graph: Graph, _ root: CheckpointRecord, to writer: LogWriter, _ timeline: Timeline) throws {
+        let (old, range) = (timeline.head, range)
         let isFirst = old.transaction == .none
         let changesSchema = old.schema.catalog != root.schema
         var draft = timeline.draft()
@@ -51,14 +74,15 @@ struct RepairGap {
                     try Self.apply(.label(name, labelled), &draft, &ops)
                 }
             }
-            try writer.append(metadata(of: number, after: writer.lastTime, root), ops.finish())
+            try writer.append(metadata(of: number, after: writer.lastTime), ops.finish())
         }
         try timeline.publish(draft)
     }
 
-    private func metadata(of number: TransactionNumber, after time: Int64, _ root: CheckpointRecord) -> TransactionMetadata {
+    private mutating func metadata(of number: TransactionNumber, after time: Int64) throws -> TransactionMetadata {
+        if metadataEnd.map({ number > $0 }) ?? true { try readMetadata(from: number) }
         let isLast = number == range.upperBound
-        let (time, stateTime) = (Timestamp(microsecondsSince1970: time), Timestamp(microsecondsSince1970: root.time))
+        let time = Timestamp(microsecondsSince1970: time)
         var found = metadata[number] ?? TransactionMetadata(time: isLast ? stateTime : time, message: Self.lostMessage)
         if isLast {
             found = TransactionMetadata(

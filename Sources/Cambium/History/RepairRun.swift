@@ -10,10 +10,11 @@ struct RepairRun {
     /// The versions of the new store. The head is the state after the last saved transaction.
     let timeline: Timeline
     private(set) var report = Repair()
+    /// The maximum number of lost transactions whose metadata is in memory.
+    private let windowCount: UInt64
 
-    init(_ log: LogReader, _ writer: LogWriter) {
-        self.log = log
-        self.writer = writer
+    init(_ log: LogReader, _ writer: LogWriter, windowCount: UInt64 = RepairGap.windowCount) {
+        (self.log, self.writer, self.windowCount) = (log, writer, windowCount)
         salvage = LogSalvage(log)
         timeline = Timeline(replaying: log)
     }
@@ -97,7 +98,7 @@ struct RepairRun {
     /// Saves the state of a checkpoint as a replacement for the transactions that led to it.
     private mutating func save(_ stored: Replay, _ root: CheckpointRecord) throws {
         let lost = last.next...root.transaction
-        let gap = try RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime)
+        var gap = RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime, windowCount: windowCount)
         try gap.write(stored.timeline.head, root, to: writer, timeline)
         guard timeline.head.digest() == stored.timeline.head.digest() else {
             throw CambiumError(
