@@ -1,5 +1,6 @@
 import CambiumBytes
 import CambiumTesting
+import Dispatch
 import Synchronization
 import Testing
 
@@ -127,16 +128,23 @@ import Testing
         let written = Atomic(0)
         let limit = Atomic(0)
         let isDone = Atomic(false)
+        let change = DispatchSemaphore(value: 0)
         let writer = DedicatedThread {
             while !isDone.load(ordering: .relaxed) {
                 let number = written.load(ordering: .relaxed)
-                if number >= limit.load(ordering: .relaxed) { continue }
+                if number >= limit.load(ordering: .relaxed) {
+                    change.wait()
+                    continue
+                }
                 do { try store.setTitle(of: note, to: "\(number)") } catch { Issue.record("\(error)") }
                 written.store(number + 1, ordering: .relaxed)
             }
         }
         // The writer is never so far ahead that the store drops the versions of a consumer.
-        func letWrite() { limit.store(written.load(ordering: .relaxed) + 1000, ordering: .relaxed) }
+        func letWrite() {
+            limit.store(written.load(ordering: .relaxed) + 1000, ordering: .relaxed)
+            change.signal()
+        }
         var failureCount = 0
         for _ in 0..<200 {
             letWrite()
@@ -146,6 +154,7 @@ import Testing
             if failure != nil { failureCount += 1 }
         }
         isDone.store(true, ordering: .relaxed)
+        change.signal()
         writer?.join()
         #expect(failureCount == 0)
         try store.close()
