@@ -8,11 +8,9 @@ extension IdentityFinder {
     public func find(_ texts: [String]) -> [ObjectPlace?] {
         guard takesTexts else { return texts.map { _ in nil } }
         return places(texts.count) { number in
-            var text = texts[number]
-            return text.withUTF8 { hash(UnsafeRawBufferPointer($0)) }
+            Self.withBytes(of: texts[number]) { hash($0) }
         } find: { number, hash in
-            var text = texts[number]
-            return text.withUTF8 { find(UnsafeRawBufferPointer($0), hash) }
+            Self.withBytes(of: texts[number]) { find($0, hash) }
         }
     }
 

@@ -51,12 +51,14 @@ public struct IdentityFinder {
     /// Returns the object whose identity is a string, URI, JSON or data that has the bytes of `text` in UTF-8. Returns `nil` if there is no
     /// such object. Complexity: O(bytes of the text) expected.
     public func find(_ text: String) -> ObjectPlace? {
-        if !takesTexts { return nil }
-        var text = text
-        return text.withUTF8 { bytes in
-            let key = UnsafeRawBufferPointer(bytes)
-            return find(key, hash(key))
-        }
+        takesTexts ? Self.withBytes(of: text) { find($0, hash($0)) } : nil
+    }
+
+    /// Calls `body` with the bytes of a text in UTF-8. Does not retain the text, because an atomic operation would keep the processor from
+    /// beginning the next lookup while it waits for the memory of this one.
+    @inline(__always) static func withBytes<Result>(of text: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        if let result = text.utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
+        return text.utf8Span.span.bytes.withUnsafeBytes(body)
     }
 
     /// Returns the object whose identity is this whole number. Returns `nil` if there is no such object, or if the identity is not a whole
