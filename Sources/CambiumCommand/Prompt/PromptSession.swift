@@ -17,15 +17,13 @@ final class PromptSession {
     private let rowCountMax: Int?
     /// Returns the number of columns to which tables are cut; `nil` for no limit.
     private let width: () -> Int?
-    /// Whether ctrl-c cancels a query instead of ending the program.
-    private let cancelsQueries: Bool
 
     /// Opens a store. New transactions of another process are visible to the next line.
-    init(_ store: String, at start: Moment?, rowCountMax: Int?, cancelsQueries: Bool, width: @escaping () -> Int?) throws {
+    init(_ store: String, at start: Moment?, rowCountMax: Int?, width: @escaping () -> Int?) throws {
         follower = try StoreFollower(of: store)
         past = EarlierGraphs(of: store)
         self.rowCountMax = rowCountMax
-        (self.cancelsQueries, self.width) = (cancelsQueries, width)
+        self.width = width
         if let start { moment = (start.text, try past.graph(at: start.point())) }
     }
 
@@ -43,7 +41,7 @@ final class PromptSession {
         case .nothing: break
         case .find(let query): try find(query)
         case .explain(let query):
-            let answer = try answer(query, rowCountMax: nil)
+            let answer = try PromptRun(query, graph, arguments).answer(rowCountMax: nil)
             FindResults(graph: graph, isJSON: false).print(answer.plan)
         case .show(let parts, let include):
             let memberCountMax = rowCountMax.map { _ in Self.memberCountMax }
@@ -59,16 +57,10 @@ final class PromptSession {
 
     private func find(_ query: PromptQuery) throws {
         let start = ContinuousClock.now
-        let answer = try answer(query, rowCountMax: rowCountMax)
+        let answer = try PromptRun(query, graph, arguments).answer(rowCountMax: rowCountMax)
         let duration = start.duration(to: .now)
         answer.lines(graph, width: width()).forEach(Terminal.print)
         Terminal.print(answer.summary(duration))
-    }
-
-    private func answer(_ query: PromptQuery, rowCountMax: Int?) throws -> PromptAnswer {
-        let run = try PromptRun(query, graph, arguments)
-        if !cancelsQueries { return try run.answer(rowCountMax: rowCountMax) }
-        return try Interruption.run { try run.answer(rowCountMax: rowCountMax) }
     }
 
     private func showSchema(_ entity: PromptClause?) throws {

@@ -20,7 +20,7 @@ struct QueryCommand: ParsableCommand {
     func run() throws { try RawTerminal.isUsable ? runPrompt() : runLines() }
 
     private func runPrompt() throws {
-        let session = try PromptSession(store, at: point.at, rowCountMax: Self.rowCountMax, cancelsQueries: true) { RawTerminal.width }
+        let session = try PromptSession(store, at: point.at, rowCountMax: Self.rowCountMax) { RawTerminal.width }
         let terminal = PromptTerminal(HistoryFile.ofUser())
         let count = session.graph.objectCount
         let entityCount = session.graph.schema.entities.count
@@ -29,10 +29,6 @@ struct QueryCommand: ParsableCommand {
         while let line = terminal.next(session.prompt, complete: { PromptCompletion($0, session.graph.schema) }) {
             do {
                 if try session.run(line) == .quit { return }
-            } catch is CancellationError {
-                // The terminal has shown '^C' on the current line.
-                Terminal.print("")
-                Terminal.print("The query was cancelled.")
             } catch {
                 let mistake = try PromptMistake(any: error)
                 mistake.excerpt(of: line).forEach(Terminal.error)
@@ -42,7 +38,7 @@ struct QueryCommand: ParsableCommand {
     }
 
     private func runLines() throws {
-        let session = try PromptSession(store, at: point.at, rowCountMax: nil, cancelsQueries: false) { nil }
+        let session = try PromptSession(store, at: point.at, rowCountMax: nil) { nil }
         let input = try LineInput()
         var (number, failure): (Int, Int32?) = (0, nil)
         while let bytes = try input.next() {

@@ -8,16 +8,6 @@ import CambiumJSON
 /// line editor.
 struct RawTerminal {
     private let saved: termios
-    /// The handlers that `signals` had before `begin`.
-    private let handlers: [__sighandler_t?]
-
-    /// Signals that end the program. The terminal must get its settings back first.
-    private static let signals = [SIGHUP, SIGINT, SIGTERM]
-
-    /// The settings that a signal restores.
-    ///
-    /// SAFETY: the settings change only while no handler that reads them is installed, and only the thread that reads lines changes them.
-    private nonisolated(unsafe) static var restored = termios()
 
     /// Whether standard input and output are a terminal that interprets escape sequences.
     static var isUsable: Bool {
@@ -36,39 +26,21 @@ struct RawTerminal {
     }
 
     /// Switches the terminal to a mode in which it passes each key to the program immediately, and does not show the key. Returns `nil` if
-    /// the terminal does not support this mode. A signal that ends the program restores the settings of the terminal.
+    /// the terminal does not support this mode.
     static func begin() -> RawTerminal? {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
-        restored = settings
-        let terminal = RawTerminal(saved: settings, handlers: signals.map { handle($0) })
+        let terminal = RawTerminal(saved: settings)
         cfmakeraw(&settings)
         // The commands end each line of their output with LF alone, so the terminal must add the CR.
         settings.c_oflag |= tcflag_t(OPOST)
-        if tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 { return terminal }
-        terminal.end()
-        return nil
+        return tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 ? terminal : nil
     }
 
-    /// Makes a signal restore the terminal, and returns the former handler of the signal. A signal that was ignored is still ignored.
-    private static func handle(_ number: Int32) -> __sighandler_t? {
-        let former = signal(number, SIG_IGN)
-        let isIgnored = unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-        if isIgnored { return former }
-        signal(number) { number in
-            // POSIX lists these three calls among those that are safe in a handler. The signal arrives again when the handler returns.
-            tcsetattr(STDIN_FILENO, TCSANOW, &RawTerminal.restored)
-            signal(number, SIG_DFL)
-            raise(number)
-        }
-        return former
-    }
-
-    /// Restores the settings and handlers that the terminal and the signals had before `begin`.
+    /// Restores the settings that the terminal had before `begin`.
     func end() {
         var settings = saved
         _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
-        for (number, handler) in zip(Self.signals, handlers) { signal(number, handler) }
     }
 
     /// Returns the next bytes; no bytes at the end of the input. Waits for at least one byte.
