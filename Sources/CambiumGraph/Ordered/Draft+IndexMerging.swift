@@ -40,6 +40,7 @@ extension Draft {
             while count > 0 {
                 var remaining = 0
                 for path in paths[..<count] {
+                    // SAFETY: the search may read eight bytes beyond the entry. `IndexChangeFinder.add` reserves more memory than that.
                     let node = OrderedInner(chunks[path.page])
                     let child = node.references[node.child(of: batch.entry(path.entry))]
                     prefetch(child)
