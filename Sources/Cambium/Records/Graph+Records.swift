@@ -37,12 +37,19 @@ extension Graph {
     ///
     /// Throws as `load(_:)` does. Complexity: O(1) expected, plus that of `load(_:)`.
     public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
-        try find(type, values.map(\.attributeValue), nil)
+        try find(type, values, nil)
     }
 
-    func find<Record: EntityRecord>(_ type: Record.Type, _ values: [Value], _ uncommitted: UncommittedOrigins?) throws -> Record? {
+    func find<Record: EntityRecord>(
+        _ type: Record.Type, _ values: [any AttributeValue], _ uncommitted: UncommittedOrigins?
+    ) throws -> Record? {
         let binding = try binding(type)
-        guard let place = place(binding.entity, identity: values) else { return nil }
+        // Most identities are one attribute, and a lookup by one value needs no array of values.
+        let found =
+            values.count == 1
+            ? place(binding.entity, identity: values[0].attributeValue)
+            : place(binding.entity, identity: values.map(\.attributeValue))
+        guard let place = found else { return nil }
         var reader = RecordReader(self, binding, uncommitted)
         reader.move(to: place)
         return try Record(from: &reader)

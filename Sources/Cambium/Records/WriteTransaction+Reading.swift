@@ -36,7 +36,7 @@ extension WriteTransaction {
     ///
     /// If several objects have the values, which the commit would refuse, returns one of them. Throws as `load(_:)` does.
     public mutating func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
-        try withGraph(Record.self, for: .objects) { try $0.find(type, values.map(\.attributeValue), $1) }
+        try withGraph(Record.self, for: .objects) { try $0.find(type, values, $1) }
     }
 
     /// Passes the graph of the changes so far to `body`. The graph must not outlive `body`.

@@ -56,6 +56,9 @@ extension Graph {
         reader.find(entity, identity: values, layout)
     }
 
+    /// Returns the place of the object whose only identity attribute has this value, as `place(_:identity:)` does with a list of one value.
+    package func place(_ entity: Entity, identity value: Value) -> ObjectPlace? { reader.find(entity, identity: value, layout) }
+
     /// Returns the id of the object with these identity values, in the order of `entity.identity`.
     ///
     /// Returns `nil` if there is no such object, or if a value is not of its attribute's type. Complexity: O(1) expected.
@@ -127,10 +130,10 @@ extension Reader {
     }
 
     func find(_ entity: Entity, identity values: [Value], _ layout: GraphLayout) -> ObjectPlace? {
+        if values.count == 1 { return find(entity, identity: values[0], layout) }
         guard let entity = layout.own(entity), values.count == entity.identity.count, !values.isEmpty, !values.contains(.null) else {
             return nil
         }
-        if values.count == 1 { return find(entity, identity: values[0], layout) }
         var forms: [StoredForm] = []
         for (value, attribute) in zip(values, entity.identity) {
             guard let form = StoredForm(value, type: attribute.type) else { return nil }
@@ -139,11 +142,13 @@ extension Reader {
         return find(entity, forms[...], [], layout)
     }
 
-    /// Finds an object by an identity that consists of one attribute. The value of the attribute is not null.
-    private func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
+    /// Finds an object by an identity that consists of one attribute.
+    func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
+        guard let entity = layout.own(entity), entity.identity.count == 1 else { return nil }
         // A URI, JSON and data are stored as bytes, too. Without the comparison of types, a string would be equal to any of them.
         let type = entity.identity[0].type
         if case .string(let text) = value { return type == .string ? find(entity, identity: text, layout) : nil }
+        // Null has no stored form.
         guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: type) else { return nil }
         let row =
             switch form {
