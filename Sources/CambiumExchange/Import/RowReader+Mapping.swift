@@ -7,10 +7,11 @@ extension RowReader {
     enum Finding {
         case absent
         case token(Int, isLiteral: Bool)
-        /// A value on the path is null.
-        case null
-        /// A value on the path is neither an object nor null, so the path cannot be followed. The token is this value.
-        case blocked(Int)
+        /// A value on the path is null. `node` is the place of this value in the tree of the mapping's paths.
+        case null(node: Int)
+        /// A value on the path is neither an object nor null, so the path cannot be followed. The token is this value, and `node` is its
+        /// place in the tree of the mapping's paths.
+        case blocked(Int, node: Int)
 
         var isLiteral: Bool { if case .token(_, isLiteral: true) = self { true } else { false } }
     }
@@ -70,7 +71,7 @@ extension RowReader {
         guard let node = key.node else { return }
         if tokens.kind(value) == .object { return try walk(value, node: node, entity, mapping, tokens) }
         for slot in mapping.nodes[node].slots where !found[slot].isLiteral {
-            found[slot] = tokens.kind(value) == .null ? .null : .blocked(value)
+            found[slot] = tokens.kind(value) == .null ? .null(node: node) : .blocked(value, node: node)
         }
     }
 
@@ -125,10 +126,11 @@ extension RowReader {
         switch found[slot] {
         case .absent: return nil
         case .token(let token, let isLiteral): return (.success(.token(token)), isLiteral ? place.literalPointer : place.pointer)
-        case .null: return (.success(.value(.null)), place.pointer)
-        case .blocked(let token):
+        case .null(let node): return (.success(.value(.null)), mapping.nodes[node].pointer)
+        case .blocked(let token, let node):
             let what = Excerpt.described(JSONValue(tokens, token))
-            return (.failure(.unfit("expected an object on the path to '\(place.path)', but found \(what)")), place.pointer)
+            let failure = ConversionError.unfit("expected an object on the path to '\(place.path)', but found \(what)")
+            return (.failure(failure), mapping.nodes[node].pointer)
         }
     }
 
