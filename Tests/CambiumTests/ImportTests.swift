@@ -125,6 +125,17 @@ import Testing
         #expect(reached.errors.map(\.row) == [2] && reached.errors.map(\.code) == [.duplicate])
     }
 
+    @Test func `the report of an import that a bad row stops has the unknown keys of this row`() throws {
+        let store = try Store.notes()
+        let rows = ImportSource.bytes(Array("{\"id\":1,\"colour\":2}\n{\"Id\":2,\"colour\":3,\"items\":[{\"Key\":\"a\"}]}".utf8))
+        var reached = ImportReport()
+        #expect(throws: CambiumError.self) {
+            try store.importRows(try store.schema.required("Note"), from: [rows], reached: { reached = $0 })
+        }
+        #expect(reached.errors.map(\.code) == [.missingIdentity] && reached.unknownKeys == ["colour": 2, "Id": 1])
+        #expect(store.graph.objectCount == 0)
+    }
+
     @Test func `rows that break a rule found at the end are skipped as well`() throws {
         let definition = SchemaDefinition {
             EntityDefinition("Parent", identity: ["id"]) {

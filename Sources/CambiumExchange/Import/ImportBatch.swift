@@ -131,6 +131,8 @@ package struct ImportBatch {
         var isApplied = false
         // The unknown keys of the previous row have already been counted. A row that cannot be read adds no unknown keys.
         unknownKeysOfRow.removeAll(keepingCapacity: true)
+        // The report of an import that this row stops has the unknown keys of the row, too. One of them may be a misspelled name.
+        defer { for key in unknownKeysOfRow { noteUnknown(key) } }
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
             try apply(row, batch, &planner, &draft)
@@ -142,7 +144,6 @@ package struct ImportBatch {
             try fail(rowError(failure, row), planner.options)
         }
         if influences != nil { noteInfluences(isApplied, &planner) }
-        for key in unknownKeysOfRow { noteUnknown(key) }
         return isApplied
     }
 
