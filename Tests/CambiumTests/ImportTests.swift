@@ -90,6 +90,26 @@ import Testing
         #expect(volume.contents == before && store.graph.objectCount == 0)
     }
 
+    @Test(arguments: [
+        (#"{"id":true}"#, ImportReport.RowError.Code.typeMismatch, "/id", "'id': expected a whole number of 64 bits, but found true"),
+        (#"{"id":null}"#, .nullValue, "/id", "'id' is null, but must have a value"),
+        (#"{"id":1,"items":[{"key":7}]}"#, .typeMismatch, "/items/0/key", "'key': expected a string, but found the number 7"),
+    ])
+    func `an identity is never kept, and its error states the value`(
+        row: String, code: ImportReport.RowError.Code, pointer: String, message: String
+    ) throws {
+        let store = try Store.notes()
+        let error = try #require(store.refusal("Note", row) { ($0.null, $0.mismatch) = (.keep, .keep) })
+        #expect(error.code == code && error.pointer == pointer && error.message == message, "\(error)")
+    }
+
+    @Test func `null is not the identity of an object`() throws {
+        let store = try Store.inMemory(
+            schema: Schema { EntityDefinition("Thing", identity: ["id"]) { AttributeDefinition("id", .int64, .optional) } })
+        let error = try #require(store.refusal("Thing", #"{"id":null}"#))
+        #expect(error.code == .missingIdentity && error.message == "'id' is null, but it is part of the identity")
+    }
+
     @Test func `bad rows can be skipped whole, and the rest is imported`() throws {
         let store = try Store.notes()
         let rows = ["{\"id\":1}", "{\"id\":2,\"items\":[\"a\",{\"count\":1}]}", "{bad", "{\"id\":3}"].joined(separator: "\n")

@@ -19,11 +19,12 @@ extension RowPlanner {
     private func part(
         _ index: Int, _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
     ) throws(RowFailure) -> RowBatch.Value {
-        for place in values.range {
-            let value = batch.values[place]
-            if value.attribute == index, value.isGiven { return value }
+        var fault = "missing"
+        for place in values.range where batch.values[place].attribute == index {
+            if batch.values[place].isGiven { return batch.values[place] }
+            fault = "null"
         }
-        throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is missing, but it is part of the identity")
+        throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is \(fault), but it is part of the identity")
     }
 
     /// Looks up an object by an identity of one value: first in the draft, and then among the objects that this row creates.

@@ -61,10 +61,11 @@ extension RowReader {
         switch converted {
         case .success(.null):
             if options.null == .error { throw failure(.nullValue, tokens, key: key, Self.refusedNull(entity.attributes[index].name)) }
-            if options.null == .keep { return batch.append(index, .kept) }
+            if options.null == .keep, !entity.identity.contains(index) { return batch.append(index, .kept) }
         case .success(let value): form = value
         case .failure(let error):
-            if options.mismatch == .error {
+            // A value of the identity cannot be kept, because no object is known without this value.
+            if options.mismatch == .error || options.mismatch == .keep && entity.identity.contains(index) {
                 throw failure(.typeMismatch, tokens, key: key, "'\(entity.attributes[index].name)': \(error.message)")
             }
             if options.mismatch == .keep { return batch.append(index, .kept) }
