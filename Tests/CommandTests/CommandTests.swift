@@ -35,11 +35,26 @@ import Testing
         #expect(nested.contains(#""items":[{"_id":"Item/1","#) && nested.contains(#""memos":[{"_id":"Memo/2","#))
         let plan = try place.run("clone", "notes", "Note/2", "--set", "id=3", "--exclude", "items, memos", "--plan", "--json")
         #expect(try plan.json.first?["objects"] as? Int == 1, "\(plan.errors)")
-        let refused: [(String, Int32)] = [("note=Note/1,Note/2", 65), ("note:=\"Note/1\"", 65), ("note=Note/9", 66), ("note=", 66)]
+        let refused: [(String, Int32)] = [("note=Note/1,Note/2", 65), ("note=Note/9", 66), ("note=", 66)]
         for (assignment, code) in refused {
             #expect(try place.run("insert", "notes", "Item", assignment).code == code, "\(assignment)")
         }
         #expect(try place.run("find", "notes", "Item", "--count", "--json").json.first?["count"] as? Int == 1)
+    }
+
+    @Test func `an object is inserted with links in JSON`() throws {
+        let place = try Workplace.withStore()
+        for assignment in ["note:=null", "name=x", "name=y"] { #expect(try place.run("insert", "notes", "Item", assignment).code == 0) }
+        #expect(try place.run("insert", "notes", "Note", "id=1", #"items:=["Item/2",null,"Item/1"]"#, "memos:=null").code == 0)
+        #expect(try place.run("show", "notes", "Note/1", "--json").output.contains(#""items":["Item/1","Item/2"],"memos":[]"#))
+        #expect(try place.run("insert", "notes", "Item", #"note:="Note/1""#).code == 0)
+        #expect(try place.run("show", "notes", "Item/4", "--json").output.contains(#""note":"Note/1""#))
+        let refused: [(String, Int32)] = [(#"note:=["Note/1"]"#, 65), ("note:=5", 65), ("note:={", 65), (#"note:="Note/9""#, 66)]
+        for (assignment, code) in refused {
+            let outcome = try place.run("insert", "notes", "Item", assignment)
+            #expect(outcome.code == code && !outcome.errors.isEmpty, "\(assignment)")
+        }
+        #expect(try place.run("find", "notes", "Item", "--count", "--json").json.first?["count"] as? Int == 4)
     }
 
     @Test func `a store that has lost its settings is reported as such, and can be repaired`() throws {

@@ -64,7 +64,7 @@ struct InsertCommand: ParsableCommand {
         commandName: "insert", abstract: "Insert an object.",
         discussion: Discussion.text(
             "key=text converts the text to the type of the attribute, and key:=JSON takes any JSON value, such as null. "
-                + "relationship=id,id links the new object to others.",
+                + "relationship=id,id links the new object to others. The JSON of a relationship is an id, an array of ids, or null.",
             examples: "cambium insert notes Note id=1 title=Paris --actor jane", "cambium insert notes Item name:=null note=Note/1"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String

@@ -87,16 +87,47 @@ struct AssignmentArgument: ExpressibleByArgument {
         if name.isEmpty { return nil }
     }
 
-    /// Reads the text as the ids of the objects to which a relationship of a new object leads.
+    /// Returns the objects to which a relationship of a new object leads. Their ids are in the text, separated by commas, or in its JSON.
     func targets(_ relationship: Relationship, in graph: Graph) throws(CambiumError) -> [ObjectID] {
-        let texts = text.split(separator: ",", omittingEmptySubsequences: false)
-        if isJSON || (texts.count > 1 && !relationship.isToMany) {
-            let ids = relationship.isToMany ? "ids, such as '\(name)=Note/1,Note/2'" : "one id, such as '\(name)=Note/1'"
-            throw CambiumError(.invalidInput, "'\(name)' is a relationship. Write \(ids).")
+        var ids: [String] = []
+        if isJSON {
+            ids = try idsInJSON(relationship)
+        } else {
+            for id in text.split(separator: ",", omittingEmptySubsequences: false) { ids.append(NameList.trimmed(id)) }
         }
+        if ids.count > 1, !relationship.isToMany { throw oneID }
         var targets: [ObjectID] = []
-        for text in texts { targets.append(graph.id(of: try graph.schema.object(NameList.trimmed(text), in: graph).place)) }
+        for id in ids { targets.append(graph.id(of: try graph.schema.object(id, in: graph).place)) }
         return targets
+    }
+
+    private var oneID: CambiumError {
+        CambiumError(.invalidInput, "'\(name)' is a relationship to one object. Write one id, such as '\(name)=Note/1'.")
+    }
+
+    /// Returns the ids in the JSON form of a relationship: an id, an array of ids, or null. As in an import, a null in an array is omitted.
+    private func idsInJSON(_ relationship: Relationship) throws(CambiumError) -> [String] {
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: text.utf8)
+        } catch {
+            throw CambiumError(
+                .invalidInput, "'\(name)': \(Excerpt.quoted(text)) is not JSON: \(error.message), at column \(error.column).")
+        }
+        var elements = [json]
+        if case .array(let own) = json {
+            guard relationship.isToMany else { throw oneID }
+            elements = own
+        }
+        var ids: [String] = []
+        for element in elements where element != .null {
+            guard case .string(let id) = element else {
+                let problem = "'\(name)' is a relationship. Its JSON has ids such as \"Note/1\", but found \(Excerpt.described(element))."
+                throw CambiumError(.invalidInput, "\(problem) Write ids or null.")
+            }
+            ids.append(id)
+        }
+        return ids
     }
 
     /// Returns the attribute that the assignment names, and the value that it assigns.
