@@ -195,6 +195,19 @@ import Testing
         }
     }
 
+    @Test func `a volume with a relative path stays in its directory if the process changes its working directory`() throws {
+        try inDirectory { base in
+            let (manager, here) = (FileManager.default, FileManager.default.currentDirectoryPath)
+            defer { _ = manager.changeCurrentDirectoryPath(here) }
+            #expect(manager.changeCurrentDirectoryPath(base.root))
+            let (volume, empty) = (SystemVolume(root: "one/"), SystemVolume(root: ""))
+            #expect(manager.changeCurrentDirectoryPath(base.root + "/log"))
+            try volume.createDirectory("")
+            #expect(try base.exists("one") && base.list("log").isEmpty)
+            #expect(volume.name == "one" && empty.name.isEmpty && empty.root.isEmpty)
+        }
+    }
+
     @Test func `directories that were created for a failed operation are removed, and others stay`() throws {
         struct Failure: Error {}
         try inDirectory { base in

@@ -57,7 +57,7 @@ public struct TransactionLog {
 
     /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings are corrupt. Throws
     /// `.unsupportedFormat` if a newer version wrote the store, and `.ioFailure` if a file cannot be read. Complexity: O(1).
-    public init(of path: String) throws(CambiumError) { try self.init(SystemVolume(fixed: path)) }
+    public init(of path: String) throws(CambiumError) { try self.init(SystemVolume(root: path)) }
 
     package init(_ volume: any Volume) throws(CambiumError) { reader = try LogReader(volume) }
 

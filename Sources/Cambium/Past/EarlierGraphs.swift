@@ -38,7 +38,7 @@ package final class EarlierGraphs: Sendable {
     package convenience init(
         of path: String, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20, budget: MemoryBudget = .standard
     ) {
-        self.init(SystemVolume(fixed: path), viewCountMax: viewCountMax, byteCountMax: byteCountMax, budget: budget)
+        self.init(SystemVolume(root: path), viewCountMax: viewCountMax, byteCountMax: byteCountMax, budget: budget)
     }
 
     package init(

@@ -26,7 +26,7 @@ public struct ReadOnlyStore: Sendable {
     ///   - point: The moment to read.
     ///   - memory: The memory budget for the pages of the graph.
     public init(at path: String, point: Point = .latest, memory: MemoryBudget = .standard) throws {
-        try self.init(SystemVolume(fixed: path), point: point, memory: memory)
+        try self.init(SystemVolume(root: path), point: point, memory: memory)
     }
 
     package init(_ volume: any Volume, point: Point = .latest, memory: MemoryBudget = .standard) throws {

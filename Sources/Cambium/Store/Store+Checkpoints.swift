@@ -70,7 +70,7 @@ extension Store {
     ///
     /// Throws as `compact` does. Also throws `.notFound` if there is no store, and `.damaged` if the log of the store is corrupt.
     package static func previewCompaction(of path: String, _ retention: Retention, archive: String? = nil) throws -> Compaction {
-        let reader = try LogReader(SystemVolume(fixed: path))
+        let reader = try LogReader(SystemVolume(root: path))
         let newest = try EarlierView(reader, at: .latest, memory: .standard)
         let volume = try archive.map { try archiveVolume($0) }
         let anchor = try CompactionAnchor(retention, in: reader.volume, newest: (newest.graph.transaction, newest.time))

@@ -16,7 +16,7 @@ extension Store {
         if durability == .memory {
             throw CambiumError(.invalidInput, "A store in memory has no path. Use Store.inMemory.")
         }
-        let volume = SystemVolume(fixed: path)
+        let volume = SystemVolume(root: path)
         return try volume.withDirectory {
             try create(volume, schema: schema, durability: durability, author: author, environment: environment, memory: memory)
         }
@@ -130,7 +130,7 @@ extension Store {
         if durability == .memory {
             throw CambiumError(.invalidInput, "A store on disk cannot have the durability .memory. Choose .synced or .buffered.")
         }
-        return try open(SystemVolume(fixed: path), durability: durability, environment: environment, memory: memory)
+        return try open(SystemVolume(root: path), durability: durability, environment: environment, memory: memory)
     }
 
     package static func open(

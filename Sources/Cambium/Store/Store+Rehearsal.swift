@@ -7,7 +7,7 @@ extension Store {
     ///
     /// Throws `.notFound` if there is no store, and `.damaged` if its log is corrupt. Complexity: O(log after the newest checkpoint).
     package static func rehearsal(of path: String) throws -> Store {
-        let view = try EarlierView(LogReader(SystemVolume(fixed: path)), at: .latest, memory: .standard)
+        let view = try EarlierView(LogReader(SystemVolume(root: path)), at: .latest, memory: .standard)
         let writer = WriterState(view.timeline, nil, nil, .memory, .system)
         writer.lastTime = view.time
         return Store(CommitQueue(writer, nil), nil, recovery: RecoveryReport())

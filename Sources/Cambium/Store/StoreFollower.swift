@@ -45,7 +45,7 @@ public final class StoreFollower: @unchecked Sendable {
     ///
     /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Throws `.ioFailure` if a file
     /// cannot be read, and `.unsupportedFormat` if a newer version wrote the store. Complexity: O(log after the checkpoint).
-    public convenience init(of path: String) throws { try self.init(SystemVolume(fixed: path)) }
+    public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
     /// - Parameter tuning: determines the maximum size of a checkpoint that is checked completely before the follower moves to it.
     package init(_ volume: any Volume, tuning: LogTuning = .standard) throws {

@@ -92,11 +92,10 @@ extension SystemVolume {
 
     /// Checks that the volume's directory is not the directory of another volume, nor inside it. Otherwise, throws `.cannotCreate`.
     package func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
-        // An empty path names no directory, but `resolved` would return the current directory for it.
         if other.root.isEmpty { return }
         let (path, otherPath) = (Self.resolved(root), Self.resolved(other.root))
         guard path == otherPath || path.hasPrefix(otherPath + "/") else { return }
-        throw CambiumError(.cannotCreate, "'\(root)' is in the directory '\(other.root)', which is being read; choose another place.")
+        throw CambiumError(.cannotCreate, "'\(name)' is in the directory '\(other.name)', which is being read; choose another place.")
     }
 
     /// Returns a path without links. The part of the path that does not exist is appended unchanged.

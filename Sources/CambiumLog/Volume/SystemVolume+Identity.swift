@@ -32,7 +32,8 @@ extension SystemVolume {
         guard let file = file as? SystemFile else { return false }
         let opened = try file.identity()
         if opened.nameCount == 0 { return false }
-        // A relative path may lead to another file after the process has changed its working directory, so such a path is not checked.
+        // If the working directory was removed, the root is a relative path. It may lead to another file after the process has changed its
+        // working directory, so it is not checked.
         guard root.hasPrefix("/") else { return true }
         let path = full(path)
         var found = cmachine_identity_t()

@@ -6,24 +6,20 @@ package import CambiumModel
 
 /// A volume that is a directory of the file system.
 package struct SystemVolume: Volume {
+    /// The absolute path of the directory, or an empty path. It is relative if the working directory of the process was removed.
     package let root: String
     let calls: SystemCalls
     /// The path of the directory in messages, as the caller wrote it.
     package let name: String
 
-    package init(root: String) { self.init(root: root, calls: .system) }
-
-    init(root: String, calls: SystemCalls) {
-        self.root = root.hasSuffix("/") && root != "/" ? String(root.dropLast()) : root
-        self.calls = calls
-        name = self.root
-    }
-
     /// Creates a volume whose directory stays the same if the process changes its working directory later.
-    package init(fixed path: String) {
-        root = path.isEmpty ? "" : Self(root: Self.absolute(path)).root
-        calls = .system
-        name = Self(root: path).root
+    package init(root path: String) { self.init(root: path, calls: .system) }
+
+    init(root path: String, calls: SystemCalls) {
+        name = path.hasSuffix("/") && path != "/" ? String(path.dropLast()) : path
+        // An empty path names no directory, but `absolute` would return the current directory for it.
+        root = name.isEmpty ? "" : Self.absolute(name)
+        self.calls = calls
     }
 
     /// Returns the root followed by a path, or only the root if the path is empty. If the root is empty, returns an empty path, which names
