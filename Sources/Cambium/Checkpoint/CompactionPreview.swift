@@ -11,21 +11,11 @@ struct CompactionPreview {
     /// Returns the expected result of a compaction. Throws `.ioFailure` if a file operation fails, also if a writer has removed a file in
     /// the meantime.
     func compaction(upTo kept: CompactionAnchor) throws -> Compaction {
-        let roots = try CheckpointRecord.list(volume)
-        let retiredEnd = try reader.retiredEnd()
-        // Checkpoints before `retiredEnd` remain only while processes are reading them.
-        let standing = roots.filter { $0 >= retiredEnd }
-        var compaction = Compaction()
-        let anchor = kept.checkpoint(of: standing)
-        if let anchor {
-            try measure(upTo: anchor, after: retiredEnd, &compaction)
-            compaction.droppedCount = roots.count { $0 < anchor }
-        } else {
-            compaction.retiredEnd = retiredEnd
+        let range = try CompactionRange(upTo: kept, reader)
+        return try range.compaction(of: reader, archive) { anchor, compaction in
+            try measure(upTo: anchor, after: range.retiredEnd, &compaction)
+            compaction.droppedCount = range.dropped.count
         }
-        compaction.missingFromArchive = try archive?.missing(of: volume) ?? []
-        compaction.setFirstMoment(anchor ?? standing.last)
-        return compaction
     }
 
     /// Measures the segments (files of the log) that would be retired, and their files of ops. If a segment would be split, only its part

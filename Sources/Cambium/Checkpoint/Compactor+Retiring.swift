@@ -6,32 +6,20 @@ extension Compactor {
     /// Removes the changes from the part of the log before the checkpoint that a retention selects. First compares that checkpoint with the
     /// log, because afterwards only the checkpoint remains.
     func retireLog(upTo kept: CompactionAnchor, _ archive: SegmentArchive?) throws -> Compaction {
-        let volume = checkpointer.volume
-        return try checkpointer.whileNoneIsMade {
-            let reader = try LogReader(volume)
-            let roots = try CheckpointRecord.list(volume)
-            let retiredEnd = try reader.retiredEnd()
-            // Checkpoints before `retiredEnd` remain only while processes are reading them. Such checkpoints are in the retired part of the
-            // log, so none of them can replace a part of the log.
-            let standing = roots.filter { $0 >= retiredEnd }
-            var compaction = Compaction()
-            let anchor = kept.checkpoint(of: standing)
-            if let anchor {
-                if retiredEnd < anchor {
+        try checkpointer.whileNoneIsMade {
+            let reader = try LogReader(checkpointer.volume)
+            let range = try CompactionRange(upTo: kept, reader)
+            return try range.compaction(of: reader, archive) { anchor, compaction in
+                if range.retiredEnd < anchor {
                     try compare(anchor, with: reader)
                     try endSegment(with: anchor)
                 }
                 try sealing.whileNoneIsSealed { sealer, openSegment in
                     try sealer.removeCovered(before: openSegment)
-                    try retireSegments(upTo: anchor, after: retiredEnd, archive, reader, sealer, &compaction)
+                    try retireSegments(upTo: anchor, after: range.retiredEnd, archive, reader, sealer, &compaction)
                 }
-                compaction.droppedCount = try checkpointer.drop(roots.filter { $0 < anchor })
-            } else {
-                compaction.retiredEnd = retiredEnd
+                compaction.droppedCount = try checkpointer.drop(range.dropped)
             }
-            compaction.missingFromArchive = try archive?.missing(of: volume) ?? []
-            compaction.setFirstMoment(anchor ?? standing.last)
-            return compaction
         }
     }
 
