@@ -176,6 +176,27 @@ import Testing
             ])
     }
 
+    @Test func `a name of a removed or replaced attribute that another attribute gets is another identity and another source`() throws {
+        func entity(_ attributes: String) -> String {
+            let sum = #""sum":{"type":"int64","derived":{"sum":"as.a"}}"#
+            return #""A":{"identity":["a"],"unique":[["a","c"]],"indexes":[["c"],["-a"]],"#
+                + #""attributes":{"c":{"type":"int64"},\#(attributes)}},"#
+                + #""B":{"attributes":{\#(sum)},"relationships":{"as":{"to":"A","many":true}}}"#
+        }
+        let before = entity(#""a":{"type":"int64"},"b":{"type":"int64"}"#)
+        let sets = [
+            #"changed A identity ["a"] ["a"]"#, #"changed A unique [["a","c"]] [["a","c"]]"#,
+            #"changed A indexes [["c"],["-a"]] [["c"],["-a"]]"#,
+        ]
+        let sum = #"changed B.sum derived {"sum":"as.a"} {"sum":"as.a"}"#
+        let removed = entity(#""a":{"type":"int64","renamedFrom":"b"}"#)
+        #expect(try changes(before, removed) == sets + ["renamed A.a b a", sum, "removed A.a int64"])
+        let exchanged = entity(#""a":{"type":"int64","renamedFrom":"b"},"b":{"type":"string","renamedFrom":"a"}"#)
+        #expect(try changes(before, exchanged) == sets + ["renamed A.a b a", "replaced A.b int64 string !", sum])
+        let replaced = entity(#""a":{"type":"int16"},"b":{"type":"int64"}"#)
+        #expect(try changes(before, replaced) == ["replaced A.a int64 int16 !"])
+    }
+
     private func two(_ first: String, _ second: String) -> String {
         #""A":{"relationships":{"bs":{"to":"B"\#(first)}}},"B":{"relationships":{\#(second)}}"#
     }

@@ -5,6 +5,49 @@ extension SchemaComparison {
     /// Returns whether the new schema uses the name of an old entity for another entity, because the old entity was removed or replaced.
     func isReused(_ entity: String?) -> Bool { entity.map { newNames[$0] == nil && matcher.new.entity($0) != nil } ?? false }
 
+    /// Returns the keys of an old entity with a name that means another entity or property in the new schema.
+    func reusedKeys(of entity: EntityDefinition) -> Set<String> {
+        func hasReused(_ sets: [[String]]) -> Bool { sets.contains { $0.contains { isReused($0, entity) } } }
+        var keys: Set<String> = isReused(entity.parent) ? ["parent"] : []
+        if hasReused([entity.identity]) { keys.insert("identity") }
+        if hasReused(entity.unique) { keys.insert("unique") }
+        if hasReused(entity.indexes(renaming: { $0 })) { keys.insert("indexes") }
+        return keys
+    }
+
+    /// Returns the keys of an old property with a name that means another entity or property in the new schema.
+    func reusedKeys(of key: SchemaMatcher.Key, in entity: EntityDefinition) -> Set<String> {
+        if isReused(oldRelationships[key]?.destination) { return ["to"] }
+        guard let derivation = oldAttributes[key]?.derivation else { return [] }
+        let isOther =
+            derivation.names.relationship.map { isReused($0, entity) } ?? false
+            || reader(of: derivation, entity).map { reader in derivation.names.attribute.map { isReused($0, reader) } ?? false } ?? false
+        return isOther ? ["derived"] : []
+    }
+
+    /// Returns whether another old property has the name of this property in the new schema. This is possible if this property, which the
+    /// old entity declares or inherits, was removed or replaced.
+    private func isReused(_ property: String, _ entity: EntityDefinition) -> Bool {
+        guard let key = oldKey(of: property, entity), newKeys[key] == nil,
+            let new = newNames[entity.name].flatMap({ matcher.new.entity($0) }),
+            let number = new.attribute(property)?.entity ?? new.relationship(property)?.entity,
+            let holder = matcher.new.entity(number)
+        else { return false }
+        let newKey = SchemaMatcher.Key(entity: holder.name, property: property)
+        return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old).map { $0 != key } ?? false
+    }
+
+    /// Returns the key of a property that an old entity declares or inherits.
+    private func oldKey(of property: String, _ entity: EntityDefinition) -> SchemaMatcher.Key? {
+        var next: EntityDefinition? = entity
+        while let holder = next {
+            let key = SchemaMatcher.Key(entity: holder.name, property: property)
+            if oldAttributes[key] != nil || oldRelationships[key] != nil { return key }
+            next = holder.parent.flatMap { oldByName[$0] }
+        }
+        return nil
+    }
+
     /// Returns the JSON of a property of the old schema, with the new names of renamed entities and properties.
     func property(_ key: SchemaMatcher.Key) -> (json: JSONValue, number: UInt16?)? {
         if var attribute = oldAttributes[key] {
@@ -22,13 +65,17 @@ extension SchemaComparison {
     /// Returns the expression of a derived attribute of the old schema, with the new names of renamed properties.
     private func named(_ derivation: Derivation, _ name: String) -> Derivation {
         guard let entity = oldByName[name] else { return derivation }
-        let destination = derivation.names.relationship.flatMap { relationship in
-            matcher.old.entity(name)?.relationship(relationship).flatMap { matcher.old.entity($0.destination)?.name }
-        }
-        let reader = derivation.names.relationship == nil ? entity : destination.flatMap { oldByName[$0] }
+        let reader = reader(of: derivation, entity)
         return derivation.renamed(
             relationship: { newName(of: $0, entity) },
             attribute: { attribute in reader.map { newName(of: attribute, $0) } ?? attribute })
+    }
+
+    /// Returns the old entity of the objects whose attribute a derived attribute of an old entity reads.
+    private func reader(of derivation: Derivation, _ entity: EntityDefinition) -> EntityDefinition? {
+        guard let name = derivation.names.relationship else { return entity }
+        let relationship = matcher.old.entity(entity.name)?.relationship(name)
+        return relationship.flatMap { matcher.old.entity($0.destination)?.name }.flatMap { oldByName[$0] }
     }
 
     /// Returns an entity of the old schema, with the new names of its renamed properties and of its parent.
@@ -45,11 +92,6 @@ extension SchemaComparison {
 
     /// Returns the new name of a property that an old entity declares or inherits.
     private func newName(of property: String, _ entity: EntityDefinition) -> String {
-        var next: EntityDefinition? = entity
-        while let holder = next {
-            if let name = renamed[holder.name]?[property] { return name }
-            next = holder.parent.flatMap { oldByName[$0] }
-        }
-        return property
+        oldKey(of: property, entity).flatMap { renamed[$0.entity]?[property] } ?? property
     }
 }

@@ -65,16 +65,17 @@ struct SchemaComparison {
         }
         compare(
             named(before).json(withNumbers: false), entity.json(withNumbers: false), entity.name, nil,
-            isRenamed: before.name != entity.name, changing: isReused(before.parent) ? "parent" : nil, oldSubject, subject)
+            isRenamed: before.name != entity.name, changing: reusedKeys(of: before), oldSubject, subject)
         compareQueries(before, entity, oldSubject, subject)
         compareProperties(entity) { _ in true }
     }
 
     /// Records a change for each key whose value differs between two JSON objects.
     ///
-    /// - Parameter reusedKey: A key whose name means another entity in the new schema, so that equal names are a change.
+    /// - Parameter reusedKeys: The keys with a name that means another entity or property in the new schema, so that equal names are a
+    ///   change.
     private mutating func compare(
-        _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, changing reusedKey: String?,
+        _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, changing reusedKeys: Set<String>,
         _ old: SchemaChange.Subject, _ new: SchemaChange.Subject
     ) {
         guard case .object(let members) = before, case .object(let others) = after else { return }
@@ -84,7 +85,7 @@ struct SchemaComparison {
         for key in keys where !parts.contains(key) && !(isRenamed && key == "renamedFrom") {
             // A null is equivalent to an absent key.
             let (was, becomes) = (before[key].flatMap { $0 == .null ? nil : $0.text }, after[key].flatMap { $0 == .null ? nil : $0.text })
-            if key != reusedKey, Self.valueKeys.contains(key) ? Self.isSame(was, becomes) : was == becomes { continue }
+            if !reusedKeys.contains(key), Self.valueKeys.contains(key) ? Self.isSame(was, becomes) : was == becomes { continue }
             changes.append(SchemaChange(.changed, entity, property, aspect: key, before: was, after: becomes, old: old, new: new))
         }
     }
@@ -158,7 +159,7 @@ struct SchemaComparison {
         guard let before = property(oldKey)?.json else { return }
         compare(
             before, json, entity.name, name, isRenamed: oldKey.property != name,
-            changing: isReused(oldRelationships[oldKey]?.destination) ? "to" : nil, oldSubject, subject)
+            changing: reusedKeys(of: oldKey, in: holder), oldSubject, subject)
     }
 
     /// Returns the type of an attribute, or the destination of a relationship.
