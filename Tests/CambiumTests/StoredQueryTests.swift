@@ -75,6 +75,32 @@ import Testing
         #expect(try shops("twinShops", paris) == [])
     }
 
+    @Test func `a value of the source that is not the name of an entity equals no such name`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Filter") {
+                    AttributeDefinition("kind", .string)
+                    RelationshipDefinition("parts", to: "Filter", .toMany)
+                    QueryDefinition("same", where: "_entity == $source.kind")
+                    QueryDefinition("others", where: "_entity != $source.kind")
+                    QueryDefinition("listed", where: "_entity in $source.parts.kind")
+                    QueryDefinition("named", where: "_entity == $kind")
+                }
+            })
+        let (known, unknown) = try store.write { transaction in
+            let known = try transaction.insert("Filter", ["kind": "Filter"])
+            let unknown = try transaction.insert("Filter", ["kind": "Gone"])
+            return (known, try transaction.insert("Filter", ["kind": "None"], links: ["parts": [known, unknown]]))
+        }.result
+        func count(_ name: String, _ source: ObjectID) throws -> Int {
+            try store.graph.count(store.graph.query("Filter", named: name, ["source": .object(source)]))
+        }
+        #expect(try count("same", known) == 3 && count("others", known) == 0)
+        #expect(try count("same", unknown) == 0 && count("others", unknown) == 3)
+        #expect(try count("listed", known) == 0 && count("listed", unknown) == 3)
+        #expect(throws: CambiumError.self) { try store.graph.count(store.graph.query("Filter", named: "named", ["kind": "Gone"])) }
+    }
+
     @Test(arguments: ["City/1", "Place/1", "City/2"]) func `a source is also given as a text`(text: String) throws {
         let query = try store.graph.query("City", named: "ownShops", ["source": .init(stringLiteral: text), "min": 0])
         #expect(try store.graph.count(query) == (text == "City/2" ? 1 : 2))

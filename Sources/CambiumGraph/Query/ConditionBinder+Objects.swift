@@ -48,13 +48,16 @@ extension ConditionBinder {
     func bindName(_ entity: Entity, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         if test.isNull { return ConstantNode(test.relation == .notEqual) }
         var texts: [String] = []
+        var sourceConstants: Set<QueryLiteral>?
         for literal in test.present {
             guard let text = literal.stringText else {
                 throw QueryMistake(
                     "_entity is compared with the name of an entity, not with \(literal). Write the name as a string.", at: test.offset)
             }
             if [.equal, .notEqual, .isIn].contains(test.relation), test.folding.isEmpty, schema.entity(text) == nil {
-                throw unknown(text, at: test.offset)
+                let constants = sourceConstants ?? self.sourceConstants
+                if !constants.contains(literal) { throw unknown(text, at: test.offset) }
+                sourceConstants = constants
             }
             texts.append(text)
         }
@@ -71,5 +74,18 @@ extension ConditionBinder {
             node = ConstantNode(numbers.contains(table.entities[0]))
         }
         return test.relation == .notEqual ? NotNode(node) : node
+    }
+
+    /// The values of the object that `$source` means. These values are data of the store, so a text need not be the name of an entity.
+    private var sourceConstants: Set<QueryLiteral> {
+        var constants: Set<QueryLiteral> = []
+        for (name, argument) in arguments where QueryDefinition.sourcePath(name) != nil {
+            if case .list(let elements) = argument.form {
+                constants.formUnion(elements.literals([:]) ?? [])
+            } else if case .literal(let literal) = argument.form {
+                constants.insert(literal)
+            }
+        }
+        return constants
     }
 }
