@@ -62,21 +62,30 @@ final class AggregateReader: ValueReader {
 
     private func aggregate(_ row: UInt32, _ reader: PathReader) -> Value {
         var sum = Accumulator(function, of: source)
-        if path.links.count == 1 {
-            _ = path.visitRows(row) { end in
-                if let end { add(end, 1, reader, to: &sum) }
-                return true
-            }
+        if RealTerms.areNeeded(for: function, of: source) {
+            var terms = RealTerms()
+            forEachValue(row, reader) { value, times in terms.append(value, times: times) }
+            terms.move(to: &sum)
         } else {
-            for case (let end?, let count) in path.ends(of: row) { add(end, count, reader, to: &sum) }
+            forEachValue(row, reader) { value, times in sum.add(value, times: times) }
         }
         return sum.result
     }
 
-    private func add(_ end: UInt32, _ count: Int128, _ reader: PathReader, to sum: inout Accumulator) {
-        reader.visitAll(end) { value, further in
-            let (times, isOverflowing) = count.multipliedReportingOverflow(by: further)
-            sum.add(value, times: isOverflowing ? .max : times)
+    /// Calls `body` with each value at the end of the paths from a row, and with the number of paths that lead to it.
+    private func forEachValue(_ row: UInt32, _ reader: PathReader, _ body: (QueryValue, Int128) -> Void) {
+        if path.links.count == 1 {
+            _ = path.visitRows(row) { end in
+                if let end { reader.visitAll(end, body) }
+                return true
+            }
+            return
+        }
+        for case (let end?, let count) in path.ends(of: row) {
+            reader.visitAll(end) { value, further in
+                let (times, isOverflowing) = count.multipliedReportingOverflow(by: further)
+                body(value, isOverflowing ? .max : times)
+            }
         }
     }
 }

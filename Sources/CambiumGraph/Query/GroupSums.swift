@@ -35,11 +35,16 @@ final class GeneralSums: GroupSums {
     private let reader: ValueReader
     private let type: AttributeType?
     private var sums: [Accumulator] = []
+    /// Whether one row can have several floating-point numbers, so that their order matters.
+    private let needsTerms: Bool
+    private var terms = RealTerms()
 
     init(_ function: AggregateFunction, _ reader: ValueReader) {
         self.function = function
         self.reader = reader
         type = reader.type
+        let isToMany = (reader as? PathReader)?.links.contains(where: \.isToMany) ?? false
+        needsTerms = isToMany && RealTerms.areNeeded(for: function, of: reader.type)
     }
 
     override func grow(to count: Int) { while sums.count < count { sums.append(Accumulator(function, of: type)) } }
@@ -47,7 +52,12 @@ final class GeneralSums: GroupSums {
     override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
         rows.forEach { index in
             let code = Int(codes[Int(index)])
-            reader.visitAll(view.row(index)) { value, count in sums[code].add(value, times: count) }
+            if needsTerms {
+                reader.visitAll(view.row(index)) { value, count in terms.append(value, times: count) }
+                terms.move(to: &sums[code])
+            } else {
+                reader.visitAll(view.row(index)) { value, count in sums[code].add(value, times: count) }
+            }
             return true
         }
     }

@@ -130,8 +130,7 @@ final class PathReader: ValueReader {
     /// Returns the rows at the end of all paths from a row, each with the number of paths that lead to it. The row `nil` counts the paths
     /// that end at a missing object. The number is at most `Int128.max`.
     ///
-    /// `nil` comes first, and the rows ascend. The order of a dictionary would differ between processes, and so would a sum of
-    /// floating-point numbers.
+    /// `nil` comes first, and the rows ascend. The order of a dictionary would differ between processes.
     ///
     /// All paths are followed together, step by step. So the cost depends on the number of links that each step follows, not on the number
     /// of paths.
