@@ -4,7 +4,7 @@ import Testing
 @testable import CambiumBytes
 
 @Suite struct `Checksums and hashes` {
-    /// Source: RFC 3720, appendix B.4, and the check value of the catalogue of CRCs.
+    /// Source: RFC 3720, appendix B.4, and the check value of the catalog of CRCs.
     static let answers: [([UInt8], UInt32)] = [
         ([], 0),
         ([UInt8](repeating: 0, count: 32), 0x8A91_36AA),

@@ -158,7 +158,7 @@ import Testing
     @Test func `an object that is inserted again gets another place if its old place is in use`() throws {
         var run = try PackedRun(seed: 9)
         try run.insert(PageLayout.fanOut * 8)
-        // Each pair of neighbours is in a different group.
+        // Each pair of neighbors is in a different group.
         func serial(_ group: Int, _ place: Int) -> UInt64 { UInt64(group * PageLayout.fanOut + place) }
         let kept = Set((0..<6).flatMap { [serial($0, 2 * $0 + 1), serial($0, 2 * $0 + 2)] })
         try run.apply([.delete(run.packed.head.objects(of: run.thing).filter { !kept.contains($0.serial) })])

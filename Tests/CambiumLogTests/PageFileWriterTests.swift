@@ -17,7 +17,7 @@ import Testing
         try body(volume)
     }
 
-    @Test func `neighbouring chunks are written together as far as they lie in one huge page`() throws {
+    @Test func `neighboring chunks are written together as far as they lie in one huge page`() throws {
         let written = Mutex<[[Int]]>([])
         var calls = SystemCalls()
         calls.pwrite = { descriptor, bytes, count, offset in

@@ -18,7 +18,7 @@ import Testing
         ("1" + String(repeating: "0", count: 60) + "e-60", "1"),
         ("0." + String(repeating: "0", count: 50) + "1", "0." + String(repeating: "0", count: 50) + "1"),
     ])
-    func `a number is normalised, and its description reads back`(_ text: String, _ description: String) throws {
+    func `a number is normalized, and its description reads back`(_ text: String, _ description: String) throws {
         let number = try #require(DecimalNumber(text))
         #expect(number.description == description)
         #expect(DecimalNumber(description) == number)

@@ -222,7 +222,7 @@ import Testing
                 == ["replaced A.b uuid B !"])
     }
 
-    @Test func `a change in the log is recognised by its numbers`() throws {
+    @Test func `a change in the log is recognized by its numbers`() throws {
         let first = try migration(note, note.replacing(#""year":{"type":"int32"}"#, with: #""year":{"type":"string"}"#))
         #expect(first.changes.map(\.kind) == [.replaced])
         #expect(SchemaMigration(logged: first.before, first.after).changes.map(\.kind) == [.added, .removed])

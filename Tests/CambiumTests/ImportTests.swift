@@ -120,7 +120,7 @@ import Testing
 
     @Test func `the report of an import whose input fails has the rows that were skipped before`() throws {
         let store = try Store.notes()
-        let rows = ImportSource.bytes(Array("{\"id\":\"x\"}\n{\"id\":1,\"colour\":2}".utf8))
+        let rows = ImportSource.bytes(Array("{\"id\":\"x\"}\n{\"id\":1,\"color\":2}".utf8))
         let gone = ImportSource(name: "gone", isRepeatable: true) { throw CambiumError(.ioFailure, "The disk is gone.") }
         var options = ImportOptions()
         options.onError = .skip
@@ -128,7 +128,7 @@ import Testing
         #expect(throws: CambiumError.self) {
             try store.importRows(try store.schema.required("Note"), from: [rows, gone], options, reached: { reached = $0 })
         }
-        #expect(reached.rowCount == 2 && reached.errors.map(\.row) == [1] && reached.unknownKeys == ["colour": 1])
+        #expect(reached.rowCount == 2 && reached.errors.map(\.row) == [1] && reached.unknownKeys == ["color": 1])
         #expect(reached.transaction == nil && store.graph.objectCount == 0)
     }
 
@@ -136,12 +136,12 @@ import Testing
         var definition = Notes.schema.definition
         definition.entities[0].unique = [["title"]]
         let store = try Store.inMemory(schema: try Schema(definition))
-        let rows = ImportSource.bytes(Array("{\"id\":1,\"title\":\"a\",\"colour\":2}\n{\"id\":2,\"title\":\"a\"}".utf8))
+        let rows = ImportSource.bytes(Array("{\"id\":1,\"title\":\"a\",\"color\":2}\n{\"id\":2,\"title\":\"a\"}".utf8))
         var reached = ImportReport()
         #expect(throws: CambiumError.self) {
             try store.importRows(try store.schema.required("Note"), from: [rows], reached: { reached = $0 })
         }
-        #expect(reached.rowCount == 2 && reached.unknownKeys == ["colour": 1])
+        #expect(reached.rowCount == 2 && reached.unknownKeys == ["color": 1])
         #expect(reached.errors.map(\.row) == [2] && reached.errors.map(\.code) == [.duplicate])
     }
 

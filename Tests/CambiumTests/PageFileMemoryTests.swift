@@ -23,14 +23,14 @@ import Testing
         try inDirectory { volume in
             let memory = PageFileMemory(volume, pageFile)
             for chunk in 4..<8 { try #require(memory.memory(ofChunk: chunk)).storeBytes(of: chunk, as: Int.self) }
-            let neighbours = try (5..<8).map { try #require(memory.memory(ofChunk: $0)) }
+            let neighbors = try (5..<8).map { try #require(memory.memory(ofChunk: $0)) }
             let release = memory.discard(4..<5)
             #expect(release != nil)
             release?()
             let again = try #require(memory.memory(ofChunk: 4))
             #expect(again.load(as: Int.self) == 0)
             again.storeBytes(of: 44, as: Int.self)
-            #expect(neighbours.map { $0.load(as: Int.self) } == [5, 6, 7])
+            #expect(neighbors.map { $0.load(as: Int.self) } == [5, 6, 7])
         }
     }
 
@@ -104,7 +104,7 @@ import Testing
             space.storage = PageFileMemory(volume, 7, chunkCount: 600)
             for chunk in 1..<600 { space.giveMemory(chunk) }
             for round in 0..<3 {
-                // Only every second chunk is emptied and used again, so no two of these chunks are neighbours.
+                // Only every second chunk is emptied and used again, so no two of these chunks are neighbors.
                 space.releaseAll(space.setEmpty(Array(stride(from: round % 2, to: 600, by: 2)), spareCount: 0))
                 for chunk in stride(from: round % 2, to: 600, by: 2) { space.giveMemory(chunk) }
             }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A page for users: the README, a guide, or a page of the DocC catalogue.
+/// A page for users: the README, a guide, or a page of the DocC catalog.
 struct Document: CustomTestStringConvertible {
     /// A fenced piece of code.
     struct Block {
@@ -37,7 +37,7 @@ struct Document: CustomTestStringConvertible {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
-    /// Returns the README, the guides and the pages of the DocC catalogue.
+    /// Returns the README, the guides and the pages of the DocC catalog.
     static func all() throws -> [Document] {
         try [Document(root.appending(path: "README.md"))] + pages(in: "Docs/Guides") + pages(in: "Sources/Cambium/Cambium.docc")
     }

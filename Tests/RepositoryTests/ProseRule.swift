@@ -1,4 +1,4 @@
-/// Keeps recognisable faults of prose (Docs/CONTRIBUTING.md, "Language") out of comments and documents.
+/// Keeps recognizable faults of prose (Docs/CONTRIBUTING.md, "Language") out of comments and documents.
 struct ProseRule {
     static let places = ["Sources", "Tests", "Benchmarks", "Docs", "README.md", "CHANGELOG.md"]
     static let wordCountMax = 30
@@ -6,6 +6,11 @@ struct ProseRule {
     /// Words that the lexicon replaces.
     static let replacedWords: Set<String> = [
         "behind", "told", "whoever", "tentative", "surroundings", "room", "meanwhile", "somebody", "nobody",
+    ]
+
+    /// The beginnings of British words, which the lexicon replaces with American ones.
+    static let britishBeginnings = [
+        "neighbour", "colour", "behaviour", "favour", "recognis", "normalis", "labelled", "modelled", "travelled", "catalogue", "licence",
     ]
 
     /// Sequences of words that the lexicon replaces.
@@ -70,6 +75,8 @@ struct ProseRule {
     }
 
     private static func wordFaults(_ sentence: Sentence) -> [String] {
-        sentence.words.filter(replacedWords.contains).map { "'\($0)' is replaced by the lexicon" }
+        sentence.words.filter { word in
+            replacedWords.contains(word) || britishBeginnings.contains { word.hasPrefix($0) }
+        }.map { "'\($0)' is replaced by the lexicon" }
     }
 }

@@ -1,7 +1,7 @@
 import Testing
 
 struct ProseRuleTests {
-    @Test func `no comment, document, message or name of a test has a recognisable fault of prose`() throws {
+    @Test func `no comment, document, message or name of a test has a recognizable fault of prose`() throws {
         let files = try Repository.current.texts(in: ProseRule.places).filter { $0.path.hasSuffix(".swift") || $0.path.hasSuffix(".md") }
         #expect(files.count > 100)
         expectNone(files.map(Prose.init).flatMap(ProseRule().violations))
@@ -12,6 +12,7 @@ struct ProseRuleTests {
         "Has segments sealed in the background.", "A reference that is none.", "Returns `nil` where the row is missing.",
         "Those are written first.", "The bytes behind the frame.", "The caller was told of it.", "All but for the last one.",
         "The row has to be there.", "There is room for more.", "Nobody reads the file meanwhile.",
+        "It joins neighbouring segments.", "A reader recognises the frame.",
     ])
     func `a fault is found in a comment and in a document`(sentence: String) {
         #expect(!violations(in: "Sources/A/B.swift", "    /// \(sentence)\n").isEmpty)
@@ -24,7 +25,7 @@ struct ProseRuleTests {
         "A reader who waits gets the newest graph.", "What is a joint?", "The folder where the log is.",
         "If there are none, the list is empty.",
         "The writer has sealed the segment.", "The type is `room`.",
-        "The row must be there, except after a crash.",
+        "The row must be there, except after a crash.", "It joins neighboring segments, unless it is cancelled.",
     ])
     func `plain English is not a fault`(sentence: String) {
         #expect(violations(in: "Sources/A/B.swift", "/// \(sentence)\n").isEmpty)

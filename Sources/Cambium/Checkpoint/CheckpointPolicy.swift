@@ -5,7 +5,7 @@ import CambiumModel
 ///
 /// The two newest checkpoints are kept, and so is the checkpoint that replaces the part of the log that compaction retired (removed). The
 /// limits decide how many other checkpoints are kept. If a limit is exceeded, the store drops the checkpoint whose removal leaves the
-/// shortest piece of log between its neighbours.
+/// shortest piece of log between its neighbors.
 ///
 /// ```swift
 /// try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))

@@ -70,8 +70,8 @@ struct RepairGap {
             if deletes { try Self.deleteAll(of: old, &draft, &ops) }
             if isLast {
                 try graph.deriveOps { op throws(CambiumError) in try Self.apply(op, &draft, &ops) }
-                for (name, labelled) in graph.labels.sorted(by: { $0.key < $1.key }) where old.labels[name] != labelled {
-                    try Self.apply(.label(name, labelled), &draft, &ops)
+                for (name, labeled) in graph.labels.sorted(by: { $0.key < $1.key }) where old.labels[name] != labeled {
+                    try Self.apply(.label(name, labeled), &draft, &ops)
                 }
             }
             try writer.append(metadata(of: number, after: writer.lastTime), ops.finish())

@@ -30,13 +30,13 @@ extension Store {
         _ name: String, _ transaction: TransactionNumber? = nil, existing: ExistingLabel = .refuse, author: Author = Author()
     ) throws -> TransactionNumber {
         try TransactionLabel.check(name)
-        var labelled = TransactionNumber.none
+        var labeled = TransactionNumber.none
         _ = try transact(author, for: "label") { writing in
             let newest = writing.draft.original
-            labelled = transaction ?? newest.transaction
+            labeled = transaction ?? newest.transaction
             writer.labels.update(to: newest)
             if let other = writer.labels[name] {
-                if other == labelled { return }
+                if other == labeled { return }
                 guard existing == .move else {
                     throw CambiumError(
                         .ruleViolated,
@@ -44,13 +44,13 @@ extension Store {
                             + "or '--move' on the command line).")
                 }
             }
-            guard labelled <= newest.transaction else {
+            guard labeled <= newest.transaction else {
                 throw CambiumError(
                     .notFound,
-                    "Transaction \(labelled) does not exist; the last transaction is \(newest.transaction). Label an existing transaction.")
+                    "Transaction \(labeled) does not exist; the last transaction is \(newest.transaction). Label an existing transaction.")
             }
-            try writing.record(.label(name, labelled))
+            try writing.record(.label(name, labeled))
         }
-        return labelled
+        return labeled
     }
 }

@@ -34,10 +34,10 @@ struct LabelCommand: ParsableCommand {
         let author = author.author(of: ["label", name] + (point.map { [$0.text] } ?? []) + (move ? ["--move"] : []))
         let before = opened.graph.transaction
         do {
-            let labelled = try opened.label(name, number, existing: move ? .move : .refuse, author: author)
+            let labeled = try opened.label(name, number, existing: move ? .move : .refuse, author: author)
             if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
             try opened.close()
-            print(name, labelled, verb: "names")
+            print(name, labeled, verb: "names")
         } catch let error as CambiumError where error.code == .repeated {
             try opened.close()
             guard let repeated = error.underlying as? RepeatedRequest else { throw error }

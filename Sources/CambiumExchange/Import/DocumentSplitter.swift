@@ -39,7 +39,7 @@ struct DocumentSplitter {
     /// document of more than 64 MiB. Rethrows the errors of `read`.
     mutating func next() throws -> Document? {
         try skipSpace()
-        if shape == .unknown { try recognise() }
+        if shape == .unknown { try recognize() }
         guard window.position < window.filled else {
             if shape == .array { throw failure("the array does not end; ']' is missing") }
             return nil
@@ -60,7 +60,7 @@ struct DocumentSplitter {
     // This method is mutating, because a caller that holds the splitter in an optional would otherwise copy it.
     mutating func withWindow<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { window.withBytes(body) }
 
-    private mutating func recognise() throws {
+    private mutating func recognize() throws {
         try window.skipByteOrderMark()
         try skipSpace()
         guard window.position < window.filled else { return }

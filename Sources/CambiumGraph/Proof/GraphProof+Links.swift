@@ -71,7 +71,7 @@ extension GraphProof {
             }
             if owner != noRow, !isSymmetric || link(list.memberTable, member, 0) != link(list.memberTable, member, 1) {
                 expected += 1
-            } else if hasNeighbours(list, member) {
+            } else if hasNeighbors(list, member) {
                 note("A row of '\(members.name)' is in no list of '\(owners.name)', but refers to members.")
             }
         }
@@ -80,7 +80,7 @@ extension GraphProof {
 
     /// Returns whether the columns of a list refer from one member to others. If the member is in no list, these columns must be empty,
     /// because the list that gets the member would also get all that they refer to.
-    private func hasNeighbours(_ list: ListLayout, _ member: UInt32) -> Bool {
+    private func hasNeighbors(_ list: ListLayout, _ member: UInt32) -> Bool {
         let slots: [Int]
         switch list.shape {
         case .chain(_, _, _, let previous, let next): slots = [previous, next]

@@ -16,7 +16,7 @@ package struct LogTuning: Sendable {
     package var sealsSegments = true
     /// The number of bytes of transactions at which a frame of a sealed segment is complete.
     package var sealedFrameByteCount = 256 << 10
-    /// Neighbouring segments are merged if they have at most this number of bytes together; 0 if segments are never merged.
+    /// Neighboring segments are merged if they have at most this number of bytes together; 0 if segments are never merged.
     package var mergedByteCountMax = 64 << 20
     /// While the store is being closed, segments are sealed or merged only if they have at most this number of bytes.
     package var closingMergeByteCountMax = 1 << 20

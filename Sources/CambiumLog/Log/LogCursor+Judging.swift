@@ -12,7 +12,7 @@ extension LogCursor {
     /// Throws `.damaged` if the log is corrupt.
     mutating func judge(batches body: BatchBody) throws -> LogReader.End {
         var verdict = Result { try self.verdict() }
-        for _ in 0..<Self.judgementCountMax {
+        for _ in 0..<Self.judgmentCountMax {
             // Only the verdict `.clean` without a flaw in the file HEAD is final. Any other verdict may be out of date, because a writer
             // may have changed the log after HEAD was read.
             if case .success(.clean) = verdict, end.headFlaw == nil { break }

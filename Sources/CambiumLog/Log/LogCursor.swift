@@ -39,7 +39,7 @@ struct LogCursor {
     var left: (reader: SegmentReader, end: LogReader.End)?
 
     /// The maximum number of times that the end of a log is evaluated again because the log changed in the meantime.
-    static let judgementCountMax = 100
+    static let judgmentCountMax = 100
 
     /// - Parameters:
     ///   - mayBeWritten: whether another process may write at the same time.

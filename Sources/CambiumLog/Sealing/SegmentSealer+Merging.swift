@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Neighbouring segments that get no more frames, and that the sealer merges into one segment.
+/// Neighboring segments that get no more frames, and that the sealer merges into one segment.
 package struct SegmentRun: Sendable, Equatable {
     /// The number of the first transaction of each segment, ascending.
     package private(set) var segments: [TransactionNumber]

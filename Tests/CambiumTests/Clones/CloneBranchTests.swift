@@ -81,7 +81,7 @@ import Testing
 
     // MARK: The way back
 
-    @Test func `only the travelled link is the way back if two links join the same objects`() throws {
+    @Test func `only the traveled link is the way back if two links join the same objects`() throws {
         let schema = #""home": {"to": "Leaf", "inverse": "node"}, "leaves": {"to": "Leaf", "many": true, "inverse": "owner"}"#
         let back = #""node": {"to": "Node", "inverse": "home"}, "owner": {"to": "Node", "inverse": "leaves"}, "first": {"to": "Node"}"#
         let fixture = try CloneFixture(

@@ -52,7 +52,7 @@ import Testing
 
     // MARK: Merged segments
 
-    @Test func `neighbouring segments become one with the same transactions, and every checkpoint still fits`() throws {
+    @Test func `neighboring segments become one with the same transactions, and every checkpoint still fits`() throws {
         let volume = MemoryVolume()
         let store = try Merging.made(volume)
         let (before, root, roots) = (try Merging.records(volume), try Verification(volume).root, try CheckpointRecord.list(volume))

@@ -36,26 +36,26 @@ struct RecordPredicateTests {
     struct Parent: EntityRecord, Equatable {
         var name: String
         var children: [Child]
-        var favourite: Child?
+        var favorite: Child?
         var ref: Ref<Parent>?
         var comment = ""
 
         static let recordSchema = RecordSchema<Parent>("Parent") {
             RecordProperty("name", \.name)
             RecordProperty("children", \.children)
-            RecordProperty("favourite", \.favourite)
+            RecordProperty("favorite", \.favorite)
         }
-        init(_ name: String, _ children: [Child], favourite: Child? = nil) {
-            (self.name, self.children, self.favourite) = (name, children, favourite)
+        init(_ name: String, _ children: [Child], favorite: Child? = nil) {
+            (self.name, self.children, self.favorite) = (name, children, favorite)
         }
         init(from row: inout RecordReader) throws {
-            (name, children, favourite) = (try row.read(0), try row.read(1), try row.read(2))
+            (name, children, favorite) = (try row.read(0), try row.read(1), try row.read(2))
             ref = row.ref()
         }
         mutating func write(to row: inout RecordWriter) throws {
             try row.write(0, &name)
             try row.write(1, &children)
-            try row.write(2, &favourite)
+            try row.write(2, &favorite)
         }
     }
 
@@ -84,8 +84,8 @@ struct RecordPredicateTests {
     init() throws {
         store = try Store.inMemory(schema: Schema(of: Parent.self))
         var parents = [
-            Parent("Ada", [Child("Ann", 3), Child("Bob", 12, nick: "Bo", isAway: true)], favourite: Child("Cy", 5, nick: "C")),
-            Parent("Max", [Child("Dan", 8)], favourite: Child("Eve", 40)),
+            Parent("Ada", [Child("Ann", 3), Child("Bob", 12, nick: "Bo", isAway: true)], favorite: Child("Cy", 5, nick: "C")),
+            Parent("Max", [Child("Dan", 8)], favorite: Child("Eve", 40)),
             Parent("Zoe", []),
         ]
         try store.save(&parents)
@@ -132,7 +132,7 @@ struct RecordPredicateTests {
         #expect(try children(#Predicate { !nicks.contains($0.nick) }) == ["Cy"])
         let nothing: [String?] = [nil]
         #expect(try children(#Predicate { nothing.contains($0.nick) }) == ["Ann", "Dan", "Eve"])
-        #expect(try parents(#Predicate { nicks.contains($0.favourite.flatMap { $0.nick }) }) == ["Max", "Zoe"])
+        #expect(try parents(#Predicate { nicks.contains($0.favorite.flatMap { $0.nick }) }) == ["Max", "Zoe"])
         let texts: [String?] = ["Bo", "C"]
         #expect(try children(#Predicate { texts.contains($0.nick) }) == ["Bob", "Cy"])
     }
@@ -143,21 +143,21 @@ struct RecordPredicateTests {
         #expect(try children(#Predicate { $0.nick! == "C" }) == ["Cy"])
         #expect(try children(#Predicate { !($0.nick! == "C") }) == ["Ann", "Bob", "Dan", "Eve"])
         func parents(_ predicate: Predicate<Parent>) throws -> [String] { try store.graph.fetch(predicate).map(\.name) }
-        #expect(try parents(#Predicate { $0.favourite!.name != "Cy" }) == ["Max"])
-        #expect(try parents(#Predicate { $0.favourite!.nick != "C" }) == ["Max"])
-        #expect(try parents(#Predicate { $0.favourite!.nick! != "x" }) == ["Ada"])
+        #expect(try parents(#Predicate { $0.favorite!.name != "Cy" }) == ["Max"])
+        #expect(try parents(#Predicate { $0.favorite!.nick != "C" }) == ["Max"])
+        #expect(try parents(#Predicate { $0.favorite!.nick! != "x" }) == ["Ada"])
     }
 
     @Test("relationships") func relationships() throws {
-        #expect(try parents(#Predicate { $0.favourite?.name == "Cy" }) == ["Ada"])
-        #expect(try parents(#Predicate { $0.favourite == nil }) == ["Zoe"])
+        #expect(try parents(#Predicate { $0.favorite?.name == "Cy" }) == ["Ada"])
+        #expect(try parents(#Predicate { $0.favorite == nil }) == ["Zoe"])
         #expect(try parents(#Predicate { $0.children.contains { $0.age > 7 } }) == ["Ada", "Max"])
         #expect(try parents(#Predicate { $0.children.allSatisfy { $0.age > 7 } }) == ["Max", "Zoe"])
         #expect(try parents(#Predicate { $0.children.count == 2 }) == ["Ada"])
         #expect(try parents(#Predicate { $0.children.isEmpty }) == ["Zoe"])
         #expect(try parents(#Predicate { $0.children.filter { $0.age > 7 }.isEmpty }) == ["Zoe"])
-        #expect(try parents(#Predicate { $0.favourite?.name.contains("y") ?? false }) == ["Ada"])
-        #expect(try parents(#Predicate { !($0.favourite?.name.contains("y") ?? false) }) == ["Max", "Zoe"])
+        #expect(try parents(#Predicate { $0.favorite?.name.contains("y") ?? false }) == ["Ada"])
+        #expect(try parents(#Predicate { !($0.favorite?.name.contains("y") ?? false) }) == ["Max", "Zoe"])
     }
 
     @Test("a number of members after an optional chain is nil if there is no object") func optionalChains() throws {

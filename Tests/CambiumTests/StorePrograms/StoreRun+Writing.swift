@@ -129,7 +129,7 @@ extension StoreRun {
             // A retired entry is the digest that a compaction wrote.
             for op in entry.isRetired ? [] : try entry.ops() {
                 try after.apply(op)
-                if case .label(let name, let labelled) = op { labels[name] = labelled }
+                if case .label(let name, let labeled) = op { labels[name] = labeled }
             }
         }
         try note(after, labels, at: time)

@@ -45,7 +45,7 @@ package struct PageMutation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns replacements for a number: limits, neighbours of the number, and references to various positions.
+    /// Returns replacements for a number: limits, neighbors of the number, and references to various positions.
     package static func values(of field: (place: Int, width: Int), _ page: ForgedPages.Page, in pages: ForgedPages) -> [UInt64] {
         let old = pages.value(at: page.offset + field.place, width: field.width)
         let mask: UInt64 = field.width == 8 ? .max : (1 << UInt64(8 * field.width)) - 1
