@@ -62,7 +62,7 @@ extension RecordWriter {
     /// states this id. It also counts as the current object if the save has found this object by its identity. An owner that a rolled-back
     /// transaction inserted does not exist. So its members are written, even if the current object has the same id. The same applies to an
     /// owner in another store.
-    func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
+    func keepsMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if owner.origin.storeKey != target.storeKey { return false }
         if current.isNew || owner.origin.isRolledBack(except: target.outcome) { return false }

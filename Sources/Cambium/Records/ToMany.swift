@@ -131,8 +131,8 @@ extension ToMany: PropertyValue {
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
         guard row.writesRelationship(property) else { return }
         switch source {
-        case .stored(let members): if row.writesMembers(property, of: members.owner) { return }
-        case .read(_, of: let owner): if row.writesMembers(property, of: owner) { return }
+        case .stored(let members): if row.keepsMembers(property, of: members.owner) { return }
+        case .read(_, of: let owner): if row.keepsMembers(property, of: owner) { return }
         case .given: break
         case .unknown: return
         }
