@@ -37,6 +37,24 @@ extension RowPlanner {
         }
     }
 
+    /// Plans to clear the relationships that the row lacks. `given` contains the links that the row has.
+    mutating func clearMissingLinks(of owner: Int, _ given: RowBatch.Span, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
+        entity.beginLinks()
+        for link in given.range { entity.markLink(Int(batch.links[link].index)) }
+        for index in entity.links.indices where !entity.isGivenLink(index) && !leadsBack(entity.links[index].relationship, batch) {
+            clear(owner, index, entity)
+        }
+    }
+
+    /// Returns whether a relationship of the object that is being planned leads back to the object that contains it in the row. The row
+    /// states this link by the nesting, so the relationship is not missing. If it were cleared, a nested object that several rows contain
+    /// would keep only the link of the last row.
+    private func leadsBack(_ relationship: Relationship, _ batch: borrowing RowBatch) -> Bool {
+        guard let step = steps.last else { return false }
+        let arrival = entities[step.entity].counted.links[Int(batch.links[step.link].index)].relationship
+        return arrival.inverse == relationship.number && arrival.destinationRoot == relationship.root
+    }
+
     /// Plans to remove all members of a relationship.
     mutating func clear(_ owner: Int, _ index: Int, _ entity: ImportEntity) {
         let end = plan.targets.count

@@ -138,9 +138,7 @@ package struct RowPlanner {
         if case .new = target {
             noteNew(entity, place, batch)
         } else if options.missing == .clear {
-            entity.beginLinks()
-            for link in read.links.range { entity.markLink(Int(batch.links[link].index)) }
-            for index in entity.links.indices where !entity.isGivenLink(index) { clear(place, index, entity) }
+            clearMissingLinks(of: place, read.links, entity, batch)
         }
         for link in read.links.range { try self.link(place, link, entity, batch, draft) }
         return place
