@@ -21,6 +21,8 @@ final class ImportEntity {
     /// A hash of the root entity and the identity attributes. Identity values can be compared only if this hash is the same, because
     /// entities of one hierarchy may have different identity attributes.
     let identityKey: UInt64
+    /// The entity whose objects the identity can find, with its sub-entities. `nil` if the identity can find any object of the hierarchy.
+    let scope: Entity?
     let isAbstract: Bool
     /// Whether the hierarchy consists of this entity only.
     let isAlone: Bool
@@ -61,6 +63,7 @@ final class ImportEntity {
         ends = entity.relationships.map { ($0.isToMany, $0.destination) }
         identity = outcome.identityPlaces(in: entity)
         identityKey = identity.reduce(UInt64(entity.root.rawValue)) { $0 &* 65_599 &+ UInt64(entity.attributes[$1].number.rawValue) }
+        scope = outcome.index == nil && outcome.scope?.parent != nil ? outcome.scope : nil
         keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
         facts = entity.attributes.enumerated().map { [table] in
             Facts(
@@ -74,6 +77,9 @@ final class ImportEntity {
     /// Whether it does not matter which of several rows creates an object of this entity. If `true`, each of them would create it with the
     /// same entity, and the object can break no rule once it exists.
     var isReplaceable: Bool { isAlone && table.isUnlimited }
+
+    /// Returns whether the identity can find objects of an entity.
+    func finds(_ entity: EntityNumber) -> Bool { scope?.family.contains(entity) ?? true }
 
     /// Records the identity of the object in a table row that was inserted or changed. The tables in `scans` then find the object.
     @inline(__always)
@@ -111,10 +117,11 @@ final class ImportEntities {
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
             if !made.identity.isEmpty, !made.table.hasIndex {
-                // Entities of one hierarchy with the same identity attributes share one `ScannedIdentity`. The root entity is part of the
-                // key, because another hierarchy may have attributes with the same numbers.
-                let place = [entity.root.rawValue] + made.identity.map { made.attributes[$0].number.rawValue }
-                let own = scanned[place] ?? ScannedIdentity(made.table, made.identity, draft)
+                // Entities of one hierarchy with the same identity attributes and the same scope share one `ScannedIdentity`. The root
+                // entity is part of the key, because another hierarchy may have attributes with the same numbers.
+                let scope = made.scope?.number ?? entity.root
+                let place = [entity.root.rawValue, scope.rawValue] + made.identity.map { made.attributes[$0].number.rawValue }
+                let own = scanned[place] ?? ScannedIdentity(made.table, made.identity, in: made.scope, draft)
                 scanned[place] = own
                 made.scanned = own
             }

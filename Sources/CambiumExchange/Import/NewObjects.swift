@@ -34,10 +34,12 @@ final class NewObjects {
     }
 
     /// Finds the new object with the identity values `cells`, and returns its index in the plan. Returns `nil` if the row creates no such
-    /// object. `identity` is the `identityKey` of the object's entity.
-    func place(_ identity: UInt64, _ cells: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
+    /// object, or if the identity of `entity` cannot find it.
+    func place(_ entity: ImportEntity, _ cells: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
         if objects.count <= Self.comparedCountMax {
-            for object in objects where object.identity == identity && has(cells, object.place, planner, batch) { return object.place }
+            for object in objects where object.identity == entity.identityKey && has(cells, object.place, for: entity, planner, batch) {
+                return object.place
+            }
             return nil
         }
         while hashedCount < objects.count {
@@ -46,11 +48,11 @@ final class NewObjects {
             hashedCount += 1
         }
         var hasher = Hasher()
-        hasher.combine(identity)
+        hasher.combine(entity.identityKey)
         for cell in cells { Self.add(cell, to: &hasher) }
         for number in byHash[hasher.finalize()] ?? [] {
             let object = objects[number]
-            if object.identity == identity, has(cells, object.place, planner, batch) { return object.place }
+            if object.identity == entity.identityKey, has(cells, object.place, for: entity, planner, batch) { return object.place }
         }
         return nil
     }
@@ -63,8 +65,12 @@ final class NewObjects {
         return nil
     }
 
-    private func has(_ identity: [Cell], _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Bool {
+    /// Returns whether an object has identity values, and whether the identity of `finder` can find objects of its entity.
+    private func has(
+        _ identity: [Cell], _ place: Int, for finder: ImportEntity, _ planner: RowPlanner, _ batch: borrowing RowBatch
+    ) -> Bool {
         let entity = planner.entities[planner.plan.objects[place].entity].counted
+        guard finder.finds(entity.number) else { return false }
         for (attribute, cell) in zip(entity.identity, identity) {
             let type = entity.attributes[attribute].type
             guard let value = value(attribute, place, planner, batch), batch.withCell(value, { $0.key(type).equals(cell) }) else {

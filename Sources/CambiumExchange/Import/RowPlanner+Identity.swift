@@ -51,7 +51,7 @@ extension RowPlanner {
             if cells.count > 1, let row = draft.row(entity.table, identity: cells) ?? entity.scanned?.row(cells, draft) {
                 return .existing(row)
             }
-            return newObject(entity.identityKey, cells, batch).map { .alias($0) } ?? .new
+            return newObject(entity, cells, batch).map { .alias($0) } ?? .new
         }
         if !hasNewObjects, cells.isEmpty, parts.count == 1 { return .new }
         return batch.withCell(part) {

@@ -174,8 +174,8 @@ package struct RowPlanner {
         hasNewObjects = true
     }
 
-    func newObject(_ identity: UInt64, _ cells: [Cell], _ batch: borrowing RowBatch) -> Int? {
-        newObjects.place(identity, cells, self, batch)
+    func newObject(_ entity: ImportEntity, _ cells: [Cell], _ batch: borrowing RowBatch) -> Int? {
+        newObjects.place(entity, cells, self, batch)
     }
 
     // MARK: Missing values

@@ -7,16 +7,20 @@ import CambiumModel
 final class ScannedIdentity {
     private let attributes: [Int]
     private let table: ImportTable
+    private let scope: Entity?
     /// For each key, the table row of an object with the key. If several objects have the key, it is the table row of the one with the
     /// lowest serial.
     private var rows: [[UInt8]: UInt32] = [:]
     /// The table rows of further objects that have or had a key. Most keys have none.
     private var others: [[UInt8]: Set<UInt32>] = [:]
 
-    /// - Parameter attributes: the indexes of the attributes in the entity of `table`.
-    init(_ table: ImportTable, _ attributes: [Int], _ draft: borrowing Draft) {
+    /// - Parameters:
+    ///   - attributes: the indexes of the attributes in the entity of `table`.
+    ///   - scope: the entity whose objects can be found, with its sub-entities; `nil` if any object of the hierarchy can be found.
+    init(_ table: ImportTable, _ attributes: [Int], in scope: Entity?, _ draft: borrowing Draft) {
         self.table = table
         self.attributes = attributes
+        self.scope = scope
         draft.forEachRow(table) { row in
             guard let key = key(of: row, draft) else { return }
             if rows[key] == nil { rows[key] = row } else { others[key, default: []].insert(row) }
@@ -62,8 +66,10 @@ final class ScannedIdentity {
         return found
     }
 
-    /// Returns the key (the identity values as bytes) of the object in a table row; `nil` if one of the values is null.
+    /// Returns the key (the identity values as bytes) of the object in a table row. Returns `nil` if one of the values is null, or if the
+    /// object is not in the scope.
     private func key(of row: UInt32, _ draft: borrowing Draft) -> [UInt8]? {
+        if let scope, !scope.family.contains(draft.entity(table, row)) { return nil }
         var key: [UInt8] = []
         for attribute in attributes {
             let isNull = draft.withCell(table, row, attribute: attribute) { cell in

@@ -14,6 +14,8 @@ struct MappingResolver {
         var identity: [PropertyNumber] = []
         /// The index over the attributes in `identity`; `nil` if the schema has no such index.
         var index: UniqueSet?
+        /// The entity to which the rules belong. Without an index, the import finds only objects of this entity and of its sub-entities.
+        var scope: Entity?
 
         /// - Parameter discriminator: the key that names the entity of an object, unless the mapping states another key.
         init(_ set: UniqueSet?, _ discriminator: Discriminator?) {
@@ -81,11 +83,16 @@ struct MappingResolver {
     /// Returns the mapping's rules for an entity, and the JSON pointer to these rules. The rules of the nearest ancestor apply if the
     /// entity has none. Returns `nil` if neither the entity nor an ancestor has rules.
     func rules(_ entity: Entity) -> (objects: ObjectMapping, pointer: String)? {
-        guard let mapping else { return nil }
+        guard let mapping, let owner = owner(ofRulesFor: entity) else { return nil }
+        if owner.name == entityName { return (mapping.objects, "") }
+        return mapping.nested[owner.name].map { ($0, Self.nested(owner.name)) }
+    }
+
+    /// Returns the entity to which the rules for `entity` belong: `entity` itself, or its nearest ancestor that has rules.
+    private func owner(ofRulesFor entity: Entity) -> Entity? {
         var next: Entity? = entity
         while let candidate = next {
-            if candidate.name == entityName { return (mapping.objects, "") }
-            if let objects = mapping.nested[candidate.name] { return (objects, Self.nested(candidate.name)) }
+            if candidate.name == entityName || mapping?.nested[candidate.name] != nil { return candidate }
             next = candidate.parent.flatMap { schema.entity($0) }
         }
         return nil
@@ -130,6 +137,7 @@ struct MappingResolver {
             let wanted = try identity(names, entity) { mapping.mistake(pointer + "/identity", $0) }
             outcome.index = wanted.isEmpty ? nil : entity.uniqueSets.last { Set($0.attributes) == Set(wanted) }
             outcome.identity = outcome.index?.attributes ?? wanted
+            outcome.scope = owner(ofRulesFor: entity)
         }
         if let discriminator = objects.entityFrom {
             guard let path = PropertyPath(discriminator.key, delimiter: objects.delimiter, escape: objects.escape) else {
