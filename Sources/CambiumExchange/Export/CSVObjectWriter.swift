@@ -180,11 +180,12 @@ struct CSVObjectWriter {
         return writer.bytes
     }
 
-    /// Returns the text that refers to an object. Returns `nil` if the object's only identity value is null, because no import could find
-    /// the object.
+    /// Returns the text that refers to an object. Returns `nil` if the object's identity contains null, because no import could find the
+    /// object.
     private func reference(_ place: ObjectPlace) -> [UInt8]? {
         let identity = objects.table.identity(of: place)
-        if options.references == .identity, identity.count == 1 { return identity[0].isNull ? nil : Self.text(identity[0]) }
+        if options.references == .identity, identity.contains(where: \.isNull) { return nil }
+        if options.references == .identity, identity.count == 1 { return Self.text(identity[0]) }
         var writer = JSONWriter()
         if options.references == .id { return Array(graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place)).utf8) }
         objects.reference(place, &writer)

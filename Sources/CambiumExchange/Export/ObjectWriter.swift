@@ -211,7 +211,8 @@ package final class ObjectWriter {
         options.references == .id || !(graph.schema.entity(relationship.destination)?.identity.isEmpty ?? true)
     }
 
-    /// Writes a reference to an object: its id, its only identity value, or a JSON object with all of its identity attributes.
+    /// Writes a reference to an object: its id, its only identity value, or a JSON object with all of its identity attributes. Writes null
+    /// if the identity contains null.
     ///
     /// - Parameter declared: the destination of the relationship that refers to the object; `nil` if any entity is possible. If the object
     ///   belongs to a sub-entity, the reference is a JSON object that also names the sub-entity. Without that name, an import that creates
@@ -221,6 +222,8 @@ package final class ObjectWriter {
         if options.references == .id {
             return writer.string(keys.idBeginning, graph.id(of: place).serial)
         }
+        // No import finds an object by an identity that contains null, so a row with such a reference could not be imported.
+        if keys.identity.contains(where: { graph.withCell($0, place) { $0.kind == .null } }) { return writer.null() }
         let namesEntity = declared.map { $0 !== keys.entity } ?? false
         if keys.identity.count == 1, !namesEntity { return identity(keys, 0, place, &writer) }
         writer.beginObject()
@@ -237,9 +240,6 @@ package final class ObjectWriter {
 
     private func identity(_ keys: ExportKeys, _ index: Int, _ place: ObjectPlace, _ writer: inout JSONWriter) {
         let field = keys.identity[index]
-        graph.withCell(field, place) { cell in
-            if cell.kind == .null { return writer.null() }
-            value(cell, field, place, keys.identityAttributes[index].name, &writer)
-        }
+        graph.withCell(field, place) { value($0, field, place, keys.identityAttributes[index].name, &writer) }
     }
 }
