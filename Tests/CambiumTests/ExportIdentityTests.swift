@@ -37,4 +37,18 @@ import Testing
             #expect(try copy.graph.count(of: "Card") == 1)
         }
     }
+
+    @Test func `objects are sorted by identity if only a sub-entity has one`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Animal") { AttributeDefinition("name", .string) }
+                EntityDefinition("Cat", parent: "Animal", identity: ["tag"]) { AttributeDefinition("tag", .int64) }
+            })
+        try store.importing("Animal", #"{"name":"x"}{"_entity":"Cat","name":"a","tag":9}{"name":"w"}"#)
+        try store.importing("Cat", #"{"name":"b","tag":3}{"name":"c","tag":5}"#)
+        let names = try store.graph.exported("Animal") { ($0.references, $0.content) = (.identity, .names) }
+        let cats = [3, 5, 9].map { #"{"_entity":"Cat","tag":\#($0)}"# }
+        let animals = [String](repeating: #"{"_entity":"Animal"}"#, count: 2)
+        #expect(names == (animals + cats).joined(separator: "\n") + "\n")
+    }
 }

@@ -30,9 +30,10 @@ struct ExportOrder {
         }
     }
 
-    /// Sorts objects by identity. Objects without an identity keep their order.
+    /// Sorts objects by identity. Objects without an identity keep their order, and precede the others. Only some of the sub-entities of an
+    /// entity may have an identity.
     private func sorted(_ places: [ObjectPlace]) -> [ObjectPlace] {
-        guard let first = places.first, places.count > 1, !table.keys(of: first).identity.isEmpty else { return places }
+        guard places.count > 1, places.contains(where: { !table.keys(of: $0).identity.isEmpty }) else { return places }
         let keyed = places.enumerated().map { (key: key($0.element), index: $0.offset) }
         let ordered = keyed.sorted { left, right in
             if left.key == right.key { return left.index < right.index }
