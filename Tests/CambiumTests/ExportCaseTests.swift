@@ -57,6 +57,7 @@ extension ExportOptions {
             case "keyPaths": keyPaths = try #require(KeyPaths(rawValue: text))
             case "content": content = try #require(Content(rawValue: text))
             case "include": include = try IncludeTree([text], from: try schema.required(entity), schema)
+            case "depth": include = IncludeTree(depth: try #require(Int(text)))
             default: Issue.record("There is no option '\(member.key)'.")
             }
         }

@@ -134,7 +134,10 @@ final class MappedObjectWriter {
     ) throws(CambiumError) -> [JSONValue]? {
         guard let declared = graph.schema.entity(relationship.destination) else { return nil }
         let identity = try keys(of: declared).identity
-        let tree = position.tree.child(relationship.name)
+        // No function of a mapping reads objects. So a depth does not nest the objects of a relationship with functions. An include that
+        // names the relationship does, and the export then refuses the row.
+        let isNested = takesObjects || position.tree.names(relationship.name)
+        let tree = isNested ? position.tree.child(relationship.name) : nil
         guard tree != nil || !identity.isEmpty else { return nil }
         let places =
             relationship.isToMany
