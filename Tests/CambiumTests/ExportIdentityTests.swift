@@ -51,4 +51,26 @@ import Testing
         let animals = [String](repeating: #"{"_entity":"Animal"}"#, count: 2)
         #expect(names == (animals + cats).joined(separator: "\n") + "\n")
     }
+
+    @Test func `CSV is refused if it includes a stub that lacks a mandatory value`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Country", identity: ["code"]) {
+                    AttributeDefinition("code", .string)
+                    AttributeDefinition("title", .string)
+                }
+                EntityDefinition("City", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    RelationshipDefinition("country", to: "Country")
+                }
+            })
+        func csv(_ references: ExportOptions.Reference) throws -> String {
+            try store.graph.exported("City", including: ["country"]) { ($0.format, $0.references) = (.csv, references) }
+        }
+        try store.importing("City", #"{"id":1,"country":"es"}"#)
+        #expect(code { _ = try csv(.identity) } == .invalidInput)
+        #expect(try csv(.id).hasPrefix("_id,id,country._id,"))
+        try store.importing("Country", #"{"code":"es","title":""}"#)
+        #expect(try csv(.identity) == "id,country.code,country.title\r\n1,es,\"\"\r\n")
+    }
 }

@@ -120,17 +120,20 @@ struct CSVObjectWriter {
 
     // MARK: Records
 
-    func record(_ place: ObjectPlace) -> [UInt8] {
+    /// Returns the record of an object. Throws `.invalidInput` if no import could read an included stub in the record.
+    func record(_ place: ObjectPlace) throws(CambiumError) -> [UInt8] {
         var record: [UInt8] = []
-        write(columns, place, .init(tree: options.include), &record)
+        try write(columns, place, .init(tree: options.include), &record)
         return Self.ended(record)
     }
 
-    private func write(_ group: Group, _ place: ObjectPlace?, _ position: ObjectWriter.Position, _ record: inout [UInt8]) {
+    private func write(
+        _ group: Group, _ place: ObjectPlace?, _ position: ObjectWriter.Position, _ record: inout [UInt8]
+    ) throws(CambiumError) {
         let keys = place.map { objects.table.keys(of: $0) }
         for column in group.columns {
             switch column {
-            case .id: Self.append(place.map { Array(graph.schema.text(of: graph.id(of: $0), entity: graph.entity(of: $0)).utf8) }, &record)
+            case .id: Self.append(place.map { Array(text(of: $0).utf8) }, &record)
             case .entity: Self.append(keys.map { Array($0.entity.name.utf8) }, &record)
             case .named(let name):
                 let content = keys?.content(name)
@@ -139,12 +142,28 @@ struct CSVObjectWriter {
                 var (target, arrival): (ObjectPlace?, Relationship?)
                 if let place, case .end(let relationship, let handle) = keys?.content(name) {
                     (target, arrival) = (graph.target(handle, of: place), relationship)
+                    if let target { try checkValues(of: target, nestedIn: place, name) }
                 }
                 let tree = position.tree.child(name) ?? IncludeTree()
-                write(nested, target, .init(tree: tree, path: position.path + (place.map { [$0] } ?? []), arrival: arrival), &record)
+                try write(nested, target, .init(tree: tree, path: position.path + (place.map { [$0] } ?? []), arrival: arrival), &record)
             }
         }
     }
+
+    /// Throws `.invalidInput` if an included object is a stub that lacks a mandatory value. The columns of the object cannot contain a
+    /// reference instead, and an import reads the empty field of a mandatory attribute as an error.
+    private func checkValues(of target: ObjectPlace, nestedIn place: ObjectPlace, _ name: String) throws(CambiumError) {
+        guard options.references == .identity, options.content == .objects, graph.isStub(target) else { return }
+        let attributes = graph.entity(of: target).attributes.filter { !$0.isOptional && !$0.isDerived }
+        guard let lacking = attributes.first(where: { graph.value(of: graph.field($0), at: target).isNull }) else { return }
+        let (stub, owner) = (text(of: target), text(of: place))
+        throw CambiumError(
+            .invalidInput,
+            "\(owner) cannot be written as CSV: '\(name)' leads to the stub \(stub), which has no '\(lacking.name)', so no import could "
+                + "read the record. Do not include '\(name)', or write JSON.")
+    }
+
+    private func text(of place: ObjectPlace) -> String { graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place)) }
 
     /// Returns the text of a field; `nil` for null.
     private func text(_ content: ExportKeys.Content, _ place: ObjectPlace, _ position: ObjectWriter.Position) -> [UInt8]? {
@@ -187,7 +206,7 @@ struct CSVObjectWriter {
         if options.references == .identity, identity.contains(where: \.isNull) { return nil }
         if options.references == .identity, identity.count == 1 { return Self.text(identity[0]) }
         var writer = JSONWriter()
-        if options.references == .id { return Array(graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place)).utf8) }
+        if options.references == .id { return Array(text(of: place).utf8) }
         objects.reference(place, &writer)
         return writer.bytes
     }

@@ -19,7 +19,8 @@ extension Graph {
     /// With identities, the export omits stubs (objects of which only the identity is known), because an import creates them again. The
     /// export also omits references to objects without an identity, unless these objects are included.
     ///
-    /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.limitExceeded` for CSV with more
+    /// Throws `.invalidInput` for CSV of all entities, for CSV with a mapping or a hook, and for CSV with identities that includes a stub
+    /// without a mandatory value. Throws `.limitExceeded` for CSV with more
     /// columns than an import reads. Throws `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not
     /// read back the exported object. Throws `.invalidInput` for a mapping without an entity, and `.unknownName` for an entity that the
     /// schema does not have. Rethrows the errors of `put` and the hook. If the export throws, `put` has already received the rows before
@@ -80,7 +81,7 @@ extension Graph {
     ) throws {
         var bytes = records.names()
         try objects.order.forEachObject(of: entity) { place in
-            bytes += records.record(place)
+            try bytes += records.record(place)
             if bytes.count > RowOutput.byteCount {
                 try put(bytes)
                 bytes.removeAll(keepingCapacity: true)
