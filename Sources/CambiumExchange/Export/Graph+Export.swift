@@ -19,12 +19,12 @@ extension Graph {
     /// With identities, the export omits stubs (objects of which only the identity is known), because an import creates them again. The
     /// export also omits references to objects without an identity, unless these objects are included.
     ///
-    /// Throws `.invalidInput` for CSV of all entities, for CSV with a mapping or a hook, and for CSV with identities that includes a stub
-    /// without a mandatory value. Throws `.limitExceeded` for CSV with more
-    /// columns than an import reads. Throws `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not
-    /// read back the exported object. Throws `.invalidInput` for a mapping without an entity, and `.unknownName` for an entity that the
-    /// schema does not have. Rethrows the errors of `put` and the hook. If the export throws, `put` has already received the rows before
-    /// the error. Complexity: O(bytes of the rows), and O(objects x log objects) with identities.
+    /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` for CSV with identities
+    /// if an included stub lacks a mandatory value. Throws `.limitExceeded` for CSV with more columns than an import reads. Throws
+    /// `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not read back the exported object. Throws
+    /// `.invalidInput` for a mapping without an entity, and `.unknownName` for an entity that the schema does not have. Rethrows the errors
+    /// of `put` and the hook. If the export throws, `put` has already received the rows before the error. Complexity: O(bytes of the rows),
+    /// and O(objects x log objects) with identities.
     ///
     /// A long export encodes its rows on two threads, unless it writes CSV or has a mapping or a hook. `put` and the hook run on the
     /// caller's thread.
