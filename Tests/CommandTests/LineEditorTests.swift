@@ -87,6 +87,7 @@ import Testing
         #expect(state == "a|")
         #expect(editor.handle(.tab) == .complete)
         #expect(editor.handle(.control("l")) == .clear)
+        #expect(editor.handle(.control("z")) == .stop)
         #expect(editor.handle(.control("c")) == .cancel)
         #expect(state == "|")
         #expect(editor.handle(.unknown) == .edit)

@@ -25,11 +25,15 @@ struct PromptAnswer {
         return answer
     }
 
-    /// Returns the lines of a table with the rows.
-    func lines(_ graph: Graph, width: Int?) -> [String] {
+    /// Returns the lines of a table with the rows. Throws `CancellationError` if the task is cancelled.
+    func lines(_ graph: Graph, width: Int?) throws -> [String] {
         if rows.isEmpty { return [] }
         let alignsRight = titles.indices.map { index in rows.allSatisfy { $0[index].isNumberOrNull } }
-        let table = TextTable(titles, rows.map { $0.map { Self.text($0, graph) } }, alignsRight: alignsRight)
+        let texts = try rows.map { row in
+            try Task.checkCancellation()
+            return row.map { Self.text($0, graph) }
+        }
+        let table = TextTable(titles, texts, alignsRight: alignsRight)
         return table.lines(width: width)
     }
 

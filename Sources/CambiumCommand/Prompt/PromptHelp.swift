@@ -25,6 +25,6 @@ enum PromptHelp {
         ]
         let width = rows.map(\.0.columnCount).max() ?? 0
         return rows.map { "\($0.0.padded(to: width))  \($0.1)" }
-            + ["Tab completes names, the arrows recall lines, and ctrl-r searches them."]
+            + ["Tab completes names, the arrows recall lines, ctrl-r searches them, and ctrl-c cancels a query."]
     }
 }

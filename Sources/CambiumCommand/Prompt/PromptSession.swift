@@ -34,7 +34,7 @@ final class PromptSession {
     /// The text that is shown before the line that the person writes.
     var prompt: String { (moment.map { "at \($0.name)" } ?? "cambium") + "> " }
 
-    /// Runs a line and prints its answer.
+    /// Runs a line and prints its answer. Throws `CancellationError` if the task is cancelled while a query runs or lines are printed.
     func run(_ line: String) throws -> Outcome {
         if moment == nil { try follower.advance() }
         switch try PromptParser(line).statement() {
@@ -49,7 +49,7 @@ final class PromptSession {
         case .schema(let entity): try showSchema(entity)
         case .set(let assignment): try set(assignment)
         case .at(let clause): try move(to: clause)
-        case .help: PromptHelp.lines(graph.schema).forEach(Terminal.print)
+        case .help: try print(PromptHelp.lines(graph.schema))
         case .quit: return .quit
         }
         return .goOn
@@ -59,14 +59,21 @@ final class PromptSession {
         let start = ContinuousClock.now
         let answer = try PromptRun(query, graph, arguments).answer(rowCountMax: rowCountMax)
         let duration = start.duration(to: .now)
-        answer.lines(graph, width: width()).forEach(Terminal.print)
+        try print(answer.lines(graph, width: width()))
         Terminal.print(answer.summary(duration))
     }
 
     private func showSchema(_ entity: PromptClause?) throws {
-        guard let entity else { return SchemaText(graph.schema).lines.forEach(Terminal.print) }
+        guard let entity else { return try print(SchemaText(graph.schema).lines) }
         let found = try entity.located { try graph.schema.required(entity.text) }
-        SchemaText(graph.schema).lines(of: found).forEach(Terminal.print)
+        try print(SchemaText(graph.schema).lines(of: found))
+    }
+
+    private func print(_ lines: [String]) throws {
+        for line in lines {
+            try Task.checkCancellation()
+            Terminal.print(line)
+        }
     }
 
     private func set(_ clause: PromptClause?) throws {

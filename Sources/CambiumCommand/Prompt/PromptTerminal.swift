@@ -6,18 +6,22 @@ final class PromptTerminal {
     private var decoder = KeyDecoder()
     /// The bytes that were read from the terminal, but not yet decoded as keys.
     private var bytes: ArraySlice<UInt8> = []
+    private let signals: SignalPipe
     private static let standardWidth = 80
 
-    init(_ file: HistoryFile?) { editor = LineEditor(file.map { LineHistory($0) } ?? LineHistory()) }
+    init(_ file: HistoryFile?, _ signals: SignalPipe) {
+        editor = LineEditor(file.map { LineHistory($0) } ?? LineHistory())
+        self.signals = signals
+    }
 
     /// Returns the next line, or `nil` if the person ends the input.
     ///
     /// - Parameter complete: Returns the completion of the line up to the cursor.
     func next(_ prompt: String, complete: (String) -> PromptCompletion) -> String? {
-        guard let terminal = RawTerminal.begin() else { return nil }
+        guard let terminal = RawTerminal.begin(signals) else { return nil }
         defer { terminal.end() }
         show(prompt)
-        while let key = key() {
+        while let key = key(terminal) {
             switch editor.handle(key) {
             case .edit: break
             case .submit(let line):
@@ -29,6 +33,7 @@ final class PromptTerminal {
                 return nil
             case .complete: self.complete(complete(String(editor.text[..<editor.cursor])))
             case .clear: RawTerminal.clear()
+            case .stop: terminal.stop()
             }
             show(prompt)
         }
@@ -41,13 +46,18 @@ final class PromptTerminal {
     }
 
     /// Returns the next key, or `nil` at the end of the input.
-    private func key() -> Key? {
+    private func key(_ terminal: RawTerminal) -> Key? {
         while true {
             while let byte = bytes.popFirst() {
                 if let key = decoder.push(byte) { return key }
             }
-            bytes = RawTerminal.read()[...]
-            if bytes.isEmpty { return nil }
+            switch terminal.input() {
+            case .bytes(let more): bytes = more[...]
+            case .interruption: return .control("c")
+            // The editor ignores this key, and the line is shown again.
+            case .continuation: return .unknown
+            case .end: return nil
+            }
         }
     }
 

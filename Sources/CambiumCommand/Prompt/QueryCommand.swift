@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cambium
+import Synchronization
 
 struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,21 +21,34 @@ struct QueryCommand: ParsableCommand {
     func run() throws { try RawTerminal.isUsable ? runPrompt() : runLines() }
 
     private func runPrompt() throws {
-        let session = try PromptSession(store, at: point.at, rowCountMax: Self.rowCountMax) { RawTerminal.width }
-        let terminal = PromptTerminal(HistoryFile.ofUser())
-        let count = session.graph.objectCount
-        let entityCount = session.graph.schema.entities.count
-        let entities = "\(entityCount) \(entityCount == 1 ? "entity" : "entities")"
-        Terminal.print("\(Readable.of(count, "object")) of \(entities). Try 'help'.")
-        while let line = terminal.next(session.prompt, complete: { PromptCompletion($0, session.graph.schema) }) {
+        // Each line is run in another thread, while this thread waits for signals.
+        let session = Mutex(try PromptSession(store, at: point.at, rowCountMax: Self.rowCountMax) { RawTerminal.width })
+        let signals = try SignalPipe()
+        defer { signals.end() }
+        let terminal = PromptTerminal(HistoryFile.ofUser(), signals)
+        Self.printSummary(session.withLock { $0.graph })
+        while let line = terminal.next(
+            session.withLock { $0.prompt }, complete: { PromptCompletion($0, session.withLock { $0.graph }.schema) })
+        {
             do {
-                if try session.run(line) == .quit { return }
+                let outcome = try signals.run { try session.withLock { try $0.run(line) } }
+                if outcome == .quit { return }
+            } catch is CancellationError {
+                // The terminal has shown '^C' on the current line.
+                Terminal.print("")
+                Terminal.print("The line was cancelled.")
             } catch {
                 let mistake = try PromptMistake(any: error)
                 mistake.excerpt(of: line).forEach(Terminal.error)
                 Terminal.error(mistake.error.headline)
             }
         }
+    }
+
+    private static func printSummary(_ graph: Graph) {
+        let entityCount = graph.schema.entities.count
+        let entities = "\(entityCount) \(entityCount == 1 ? "entity" : "entities")"
+        Terminal.print("\(Readable.of(graph.objectCount, "object")) of \(entities). Try 'help'.")
     }
 
     private func runLines() throws {

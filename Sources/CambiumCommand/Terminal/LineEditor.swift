@@ -14,6 +14,8 @@ struct LineEditor {
         case complete
         /// The person requests an empty screen.
         case clear
+        /// The person stops the program, in order to use the shell.
+        case stop
     }
 
     /// A search backwards through the history.
@@ -60,6 +62,7 @@ struct LineEditor {
         case .control("y"): insert(killed)
         case .control("r"): search = Search(saved: (text, cursor))
         case .control("l"): return .clear
+        case .control("z"): return .stop
         case .control("c"): return cancel()
         case .control("d"):
             if text.isEmpty { return .end }

@@ -7,7 +7,21 @@ import CambiumJSON
 /// The terminal at standard input and output, in a mode in which it passes each key to the program. This type makes all system calls of the
 /// line editor.
 struct RawTerminal {
+    /// The settings that the terminal had before `begin`.
     private let saved: termios
+    /// The settings with which the terminal passes each key to the program.
+    private let raw: termios
+    private let signals: SignalPipe
+
+    /// Something that the person or a signal has done.
+    enum Input {
+        case bytes([UInt8])
+        /// A signal requests the same as ctrl-c.
+        case interruption
+        /// The program was stopped and continues, so the screen may show other text.
+        case continuation
+        case end
+    }
 
     /// Whether standard input and output are a terminal that interprets escape sequences.
     static var isUsable: Bool {
@@ -26,25 +40,55 @@ struct RawTerminal {
     }
 
     /// Switches the terminal to a mode in which it passes each key to the program immediately, and does not show the key. Returns `nil` if
-    /// the terminal does not support this mode.
-    static func begin() -> RawTerminal? {
+    /// the terminal does not support this mode. Until `end`, `input` must be called again and again, because it also passes on the signals.
+    static func begin(_ signals: SignalPipe) -> RawTerminal? {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
-        let terminal = RawTerminal(saved: settings)
+        let saved = settings
         cfmakeraw(&settings)
         // The commands end each line of their output with LF alone, so the terminal must add the CR.
         settings.c_oflag |= tcflag_t(OPOST)
-        return tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 ? terminal : nil
+        let terminal = RawTerminal(saved: saved, raw: settings, signals: signals)
+        return terminal.apply(settings, TCSADRAIN) ? terminal : nil
     }
 
     /// Restores the settings that the terminal had before `begin`.
-    func end() {
-        var settings = saved
-        _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+    func end() { _ = apply(saved, TCSADRAIN) }
+
+    private func apply(_ settings: termios, _ action: Int32) -> Bool {
+        var settings = settings
+        return tcsetattr(STDIN_FILENO, action, &settings) == 0
+    }
+
+    /// Waits for keys or a signal. If a signal ends the program, the terminal first gets its settings back.
+    func input() -> Input {
+        while true {
+            let events = signals.wait(forInputOf: STDIN_FILENO)
+            for number in events.signals where number != SIGINT {
+                if number == SIGCONT { _ = apply(raw, TCSADRAIN) } else { pass(number) }
+            }
+            if events.signals.last == SIGINT { return .interruption }
+            if !events.signals.isEmpty { return .continuation }
+            guard events.hasInput else { continue }
+            let bytes = Self.read()
+            return bytes.isEmpty ? .end : .bytes(bytes)
+        }
+    }
+
+    /// Stops the program until the shell continues it.
+    func stop() { pass(SIGTSTP) }
+
+    /// Restores the terminal while a signal has its default effect.
+    private func pass(_ number: Int32) {
+        // In the background, the terminal belongs to another program, and a change of its settings would stop this one.
+        let group = tcgetpgrp(STDIN_FILENO)
+        if group < 0 || group == getpgrp() { _ = apply(saved, TCSANOW) }
+        signals.deliver(number)
+        _ = apply(raw, TCSADRAIN)
     }
 
     /// Returns the next bytes; no bytes at the end of the input. Waits for at least one byte.
-    static func read() -> [UInt8] {
+    private static func read() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 256)
         while true {
             let count = bytes.withUnsafeMutableBytes { Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count) }
