@@ -76,6 +76,7 @@ extension ReferenceGraph {
         let letters = text.decomposedStringWithCanonicalMapping.unicodeScalars.filter { $0.properties.generalCategory != .nonspacingMark }
         return letters.map { scalar in
             guard scalar.properties.changesWhenCaseMapped else { return String(scalar) }
+            if scalar == "ẞ" { return "ss" }
             return scalar.properties.uppercaseMapping.unicodeScalars.map(\.properties.lowercaseMapping).joined()
         }.joined()
     }

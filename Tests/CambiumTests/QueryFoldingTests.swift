@@ -40,6 +40,13 @@ import Testing
         #expect(indexedCount > (isOrder ? 0 : Self.texts.count / 2))
     }
 
+    @Test(arguments: ["==[c]", "==[cd]", "beginswith[c]", "like[c]"], ["ß", "ẞ", "ss", "SS"])
+    func `both cases of a sharp s equal two letters`(relation: String, text: String) throws {
+        let query = try Query("Note", where: "title \(relation) $text", ["text": .value(.string(text))])
+        let titles = Set(try graph.find(query).map { try graph[$0, "title"].text })
+        #expect(titles.isSuperset(of: ["ß", "ẞ", "ss", "SS"]))
+    }
+
     @Test(arguments: ["title[c]", "-title[c]", "title", "-title"]) func `an index has the order of a sort`(keys: String) throws {
         var query = try Query("Note", sort: keys, limit: 40)
         let answer = try graph.answer(query)

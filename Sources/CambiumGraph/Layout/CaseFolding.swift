@@ -1,7 +1,7 @@
 import CambiumBytes
 
 /// Folds texts so that they can be compared without regard to case. Each character is converted to upper case and then to lower case, so
-/// that `Straße` and `STRASSE` are the same.
+/// that `Straße`, `STRAẞE` and `STRASSE` are the same.
 enum CaseFolding {
     /// Calls `body` with each byte of the folded text until `body` returns `false`. Bytes that are not UTF-8 are replaced.
     @inline(__always) static func forEachByte(_ bytes: UnsafeRawBufferPointer, _ body: (UInt8) -> Bool) {
@@ -16,6 +16,8 @@ enum CaseFolding {
 
     private static func folded(_ scalar: Unicode.Scalar) -> String {
         if !scalar.properties.changesWhenCaseMapped { return String(scalar) }
+        // `ẞ` is its own upper case, but the upper case of its lower case `ß` is `SS`. No other letter needs this.
+        if scalar == "ẞ" { return folded("ß") }
         return scalar.properties.uppercaseMapping.unicodeScalars.reduce(into: "") { $0 += $1.properties.lowercaseMapping }
     }
 
