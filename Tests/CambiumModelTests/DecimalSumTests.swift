@@ -36,6 +36,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["0.1", "0.2", "0.3"], 3, 0.2), (["15.47"], 20, 0.7735), (["-0.6"], 3, -0.2), (["0"], 7, 0), (["3e15"], 3, 1e15),
+        (["7406021713088757.4247"], 17, 435_648_336_064_044.56), (["1e-30"], 3, 3.3333333333333333e-31),
+        (["-1e-128"], 3, -3.3333333333333335e-129), (["1e165", "1"], 3, 3.333333333333333e164), ([nines, nines], 3, 6.6666666666666665e37),
+        ([nines], .max, 5421010862427522170.3),
+    ] as [([String], UInt64, Double)])
+    func `a mean is rounded only once`(_ numbers: [String], _ count: UInt64, _ expected: Double) throws {
+        #expect(try sum(numbers).mean(of: count) == expected)
+    }
+
     @Test func `a number may occur many times`() throws {
         #expect(try sum(["1.5"], times: 0).number == .zero)
         #expect(try sum(["1.5"], times: 1_000_000).number == DecimalNumber(1_500_000))

@@ -76,8 +76,15 @@ struct Accumulator {
         case .countDistinct: .int(Int64(distinct.count))
         case .min, .max: best
         case .sum: total
-        case .avg: count == 0 ? .null : .double(realSum.mean(of: weight))
+        case .avg: count == 0 ? .null : .double(mean)
         }
+    }
+
+    /// The sum of all numbers, divided by their number.
+    private var mean: Double {
+        // A sum of decimal numbers is not rounded before the division. Otherwise, the mean of 0.1, 0.2 and 0.3 would not be 0.2.
+        if width == .decimal, let count = UInt64(exactly: count) { return exactSum.mean(of: count) }
+        return realSum.mean(of: weight)
     }
 
     /// The sum of all numbers as a double.

@@ -75,31 +75,66 @@ package struct DecimalSum: Sendable {
 
     /// The whole sum as a text of digits and a power of ten, such as `12E-128`.
     private var text: String {
-        var sum = self
-        sum.addWords(small.coefficient, 1, exponent: small.exponent, isNegative: small.isNegative)
-        var magnitude = sum.words
-        let isNegative = magnitude[Self.wordCount - 1] >> 63 == 1
-        if isNegative {
-            let words = magnitude
-            magnitude = [UInt64](repeating: 0, count: Self.wordCount)
-            Self.add(words, to: &magnitude, isNegative: true)
-        }
-        var digits = ""
-        while magnitude.contains(where: { $0 != 0 }) {
-            let part = String(Self.divide(&magnitude))
-            digits = String(repeating: "0", count: Self.wordDigits - part.utf8.count) + part + digits
-        }
-        return "\(isNegative ? "-" : "")0\(digits)E\(DecimalNumber.exponentRange.lowerBound)"
+        let (isNegative, words) = magnitude
+        return "\(isNegative ? "-" : "")0\(Self.digits(words))E\(DecimalNumber.exponentRange.lowerBound)"
     }
 
-    /// Divides by the greatest power of ten that fits into a word. Returns the remainder.
-    private static func divide(_ words: inout [UInt64]) -> UInt64 {
+    /// The whole sum without its sign, in units of 10^-128, and whether the sum is negative.
+    private var magnitude: (isNegative: Bool, words: [UInt64]) {
+        var sum = self
+        sum.addWords(small.coefficient, 1, exponent: small.exponent, isNegative: small.isNegative)
+        let isNegative = sum.words[Self.wordCount - 1] >> 63 == 1
+        if !isNegative { return (false, sum.words) }
+        var negated = [UInt64](repeating: 0, count: Self.wordCount)
+        Self.add(sum.words, to: &negated, isNegative: true)
+        return (true, negated)
+    }
+
+    private static func digits(_ words: [UInt64]) -> String {
+        var words = words
+        var digits = ""
+        while words.contains(where: { $0 != 0 }) {
+            let part = String(divide(&words, by: wordPower))
+            digits = String(repeating: "0", count: wordDigits - part.utf8.count) + part + digits
+        }
+        return digits
+    }
+
+    /// Divides by a number other than 0. Returns the remainder.
+    private static func divide(_ words: inout [UInt64], by divisor: UInt64) -> UInt64 {
         var remainder: UInt64 = 0
         for index in words.indices.reversed() {
-            let (quotient, rest) = wordPower.dividingFullWidth((remainder, words[index]))
+            let (quotient, rest) = divisor.dividingFullWidth((remainder, words[index]))
             (words[index], remainder) = (quotient, rest)
         }
         return remainder
+    }
+}
+
+extension DecimalSum {
+    /// Returns the sum divided by `count`, rounded only once. `count` must not be 0.
+    package func mean(of count: UInt64) -> Double {
+        if let mean = shortMean(of: count) { return mean }
+        let (isNegative, words) = magnitude
+        // With 38 more digits, the quotient of a small sum has enough digits for a double, too. The digits need two more words.
+        var quotient = words + [0, 0]
+        for _ in 0..<2 { Self.multiply(&quotient, by: Self.wordPower) }
+        let remainder = Self.divide(&quotient, by: count)
+        // A last digit represents the remainder, because the remainder can decide the rounding.
+        let text = "\(isNegative ? "-" : "")0\(Self.digits(quotient))\(remainder == 0 ? 0 : 1)"
+        return Double("\(text)E\(DecimalNumber.exponentRange.lowerBound - 2 * Self.wordDigits - 1)") ?? 0
+    }
+
+    /// Returns the mean as the quotient of two whole numbers, or `nil` if one of them may not be exact as a double.
+    private func shortMean(of count: UInt64) -> Double? {
+        let exactMax: UInt128 = 1 << 53
+        guard words.isEmpty, small.coefficient <= exactMax, small.exponent.magnitude <= 15 else { return nil }
+        let power = (0..<small.exponent.magnitude).reduce(UInt128(1)) { power, _ in power * 10 }
+        let dividend = small.coefficient * (small.exponent > 0 ? power : 1)
+        let divisor = UInt128(count) * (small.exponent < 0 ? power : 1)
+        guard dividend <= exactMax, divisor <= exactMax else { return nil }
+        let mean = Double(dividend) / Double(divisor)
+        return small.isNegative ? -mean : mean
     }
 }
 
