@@ -219,6 +219,24 @@ import Testing
         #expect(value.code == 65 && value.errors.hasPrefix("cambium: --having:2:9: "), "\(value.errors)")
     }
 
+    @Test func `a mistake in another option is reported with its position`() throws {
+        let place = try workplace()
+        let mistakes: [([String], String)] = [
+            (["--sort", "id,-titel"], "--sort:1:5: 'Note' has no attribute"), (["--sort", "id[c]"], "--sort:1:1: 'id' is a number"),
+            (["--sort", "items.name"], "--sort:1:1: 'items.name' leads to several values"),
+            (["--select", "id, itmes.name"], "--select:1:5: 'Note' has no attribute"),
+            (["--select", "id,,title"], "--select:1:4: Expected a path"), (["--sum", "id", "--sum", "id,title"], "--sum:1:4: 'title' is"),
+            (["--max", "items"], "--max:1:1: 'items' leads to objects"), (["--group-by", "titel"], "--group-by:1:1: 'Note' has no"),
+            (["--group-by", "title,items.name"], "--group-by:1:7: 'items.name' leads to several values"),
+            (["--group-by", "title", "--sort", "title,id"], "--sort:1:7: 'id' is neither a key"),
+        ]
+        for (options, message) in mistakes {
+            let refused = try place.run(executable: Workplace.binary, ["find", "notes", "Note"] + options)
+            #expect(refused.code == 65)
+            #expect(refused.errors.hasPrefix("cambium: \(message)"), "\(refused.errors)")
+        }
+    }
+
     @Test func `options that exclude each other are refused`() throws {
         let place = try workplace()
         #expect(try place.run("find", "notes", "Note", "--count", "--select", "title").code == 64)

@@ -56,23 +56,19 @@ struct AggregateRequest {
 
     /// Returns the groups and functions; `nil` if no option requests any. If there are groups but no function, the function counts the
     /// objects of each group.
-    func grouping() throws -> Grouping? {
+    func grouping(of entity: Entity, _ graph: Graph) throws -> Grouping? {
         if !isUsed { return nil }
         var aggregates: [Aggregate] = functions.count ? [.count] : []
         for (function, texts, option) in paths {
-            aggregates += try Self.operands(texts, option).map { Aggregate(function, of: $0) }
+            let operands = try QueryRequest.operands(texts, option, of: entity, graph) { .function(function, $0) }
+            aggregates += operands.map { Aggregate(function, of: $0) }
         }
         if aggregates.isEmpty { aggregates = [.count] }
         let option = "--having"
         let condition = try groups.having.map { text in try QueryRequest.named(option) { try Condition(parsing: text) } }
-        var grouping = Grouping(by: try Self.operands(groups.groupBy, "--group-by"), aggregates, having: condition)
+        let keys = try QueryRequest.operands(groups.groupBy, "--group-by", of: entity, graph) { .groupKeys($0) }
+        var grouping = Grouping(by: keys, aggregates, having: condition)
         (grouping.havingText, grouping.havingOption) = (groups.having, option)
         return grouping
-    }
-
-    private static func operands(_ texts: [String], _ option: String) throws -> [Operand] {
-        try texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { text in
-            try QueryRequest.named(option) { try Operand(parsing: String(text)) }
-        }
     }
 }

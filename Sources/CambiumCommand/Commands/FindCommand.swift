@@ -77,22 +77,28 @@ struct FindCommand: ParsableCommand {
         let isForGroups = aggregates.isUsed && !aggregates.isCountAlone
         let query = try QueryRequest(condition: condition, order: order, isForGroups: isForGroups).query(entity, graph)
         let tree = try include.tree(from: graph.schema.required(query.entity), graph.schema)
-        // All other options were parsed earlier, so the position in an error refers to the condition.
+        // Errors of all other options already name their option, so any other position refers to the condition.
         try QueryRequest.named(condition.textOption) { try print(query, graph, tree) }
     }
 
     private func print(_ query: Query, _ graph: Graph, _ tree: IncludeTree) throws {
         let results = FindResults(graph: graph, isJSON: output.json)
+        let entity = try graph.schema.required(query.entity)
         if aggregates.isCountAlone {
             let (count, plan) = try graph.explainedCount(query)
             return explain ? results.print(plan) : results.print(count: count)
         }
-        if let grouping = try aggregates.grouping() {
+        if let grouping = try aggregates.grouping(of: entity, graph) {
+            for text in order.sort {
+                try QueryRequest.named("--sort") {
+                    try graph.check(.groupSort(SortKey.list(parsing: text), grouping), of: entity, in: text)
+                }
+            }
             let (rows, plan) = try graph.explainedAggregate(query, grouping)
             return explain ? results.print(plan) : results.print(rows, grouping)
         }
         if !values.select.isEmpty {
-            let operands = try values.operands()
+            let operands = try values.operands(of: entity, graph)
             let (rows, ids, plan) = try graph.selected(operands, query, repeated: values.distinct ? .remove : .keep)
             return explain ? results.print(plan) : results.print(rows, ids, operands)
         }

@@ -73,10 +73,8 @@ struct SelectOptions: ParsableArguments {
         if distinct, select.isEmpty { throw ValidationError("--distinct compares selected values. Add --select.") }
     }
 
-    func operands() throws -> [Operand] {
-        try select.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { text in
-            try QueryRequest.named("--select") { try Operand(parsing: String(text)) }
-        }
+    func operands(of entity: Entity, _ graph: Graph) throws -> [Operand] {
+        try QueryRequest.operands(select, "--select", of: entity, graph) { .values($0) }
     }
 }
 
@@ -103,11 +101,37 @@ struct QueryRequest {
         }
         // The order and the limit of a stored query select the objects to group. `--sort`, `--limit` and `--offset` apply to the groups.
         if isForGroups { query = try Self.named(condition.textOption) { try query.withoutOrder(in: graph) } }
-        if !order.sort.isEmpty { query.sort = try Self.named("--sort") { try order.sort.flatMap { try SortKey.list(parsing: $0) } } }
+        if !order.sort.isEmpty { query.sort = try sortKeys(of: graph.schema.required(query.entity), graph) }
         query.limit = order.limit ?? query.limit
         query.offset = order.offset ?? 0
         if let after = order.after { query.cursor = try cursor(after, query, graph) }
         return query
+    }
+
+    private func sortKeys(of entity: Entity, _ graph: Graph) throws -> [SortKey] {
+        var keys: [SortKey] = []
+        for text in order.sort {
+            let parsed = try Self.named("--sort") { try SortKey.list(parsing: text) }
+            // The sort keys of groups are checked when the groups are known.
+            if !isForGroups { try Self.named("--sort") { try graph.check(.sort(parsed), of: entity, in: text) } }
+            keys += parsed
+        }
+        return keys
+    }
+
+    /// Parses the paths in the values of an option, and checks that they fit the entity. An error has the position in the option's value.
+    ///
+    /// - Parameter part: Returns the part of the query that consists of the paths in one value.
+    static func operands(
+        _ texts: [String], _ option: String, of entity: Entity, _ graph: Graph, _ part: ([Operand]) -> QueryPart
+    ) throws -> [Operand] {
+        var operands: [Operand] = []
+        for text in texts {
+            let parsed = try named(option) { try Operand.list(parsing: text) }
+            try named(option) { try graph.check(part(parsed), of: entity, in: text) }
+            operands += parsed
+        }
+        return operands
     }
 
     /// Returns the query with the condition and the parameters in the options. The caller then applies `--sort`, `--limit`, `--offset` and

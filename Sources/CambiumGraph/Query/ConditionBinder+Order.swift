@@ -4,14 +4,19 @@ extension ConditionBinder {
     /// Resolves the sort keys of a query.
     func order(_ keys: [SortKey], _ entity: Entity, _ table: TableLayout) throws(QueryMistake) -> SortSpecification {
         var bound: [SortSpecification.Key] = []
-        for key in keys { bound.append(try self.key(key, entity)) }
+        for key in keys {
+            // The operand's position is dropped. A sort key is not part of the text of the condition, so an error must not state a position
+            // in this text.
+            var key = key
+            key.operand = Operand(key.operand.form)
+            bound.append(try self.key(key, entity))
+        }
         return SortSpecification(bound, table, context)
     }
 
-    private func key(_ key: SortKey, _ entity: Entity) throws(QueryMistake) -> SortSpecification.Key {
-        // The operand's position is dropped. A sort key is not part of the text of the condition, so an error must not state a position in
-        // this text.
-        let operand = Operand(key.operand.form)
+    /// Resolves a sort key. The position in an error is that of the key's operand.
+    func key(_ key: SortKey, _ entity: Entity) throws(QueryMistake) -> SortSpecification.Key {
+        let operand = key.operand
         let reader = try reader(operand, entity)
         let path = reader as? PathReader
         if let path, path.links.contains(where: \.isToMany) {
