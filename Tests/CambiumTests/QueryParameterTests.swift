@@ -146,11 +146,18 @@ import Testing
 
     @Test(arguments: [
         "count < 0 and nosuch > 1", "count > 0 or nosuch > 1", "count > 0 or title > $n", "count > 0 or title matches \"(\"",
-        "count > 0 or any title == \"\"", "count > 0 or any city where (true)",
+        "count > 0 or any title == \"\"", "count > 0 or any city where (true)", "count > 0 or count > \"x\"", "count > 0 or title == 3",
+        "count > 0 or title < count", "count > 0 or count contains 3", "count > 0 or max.city.born in {\"2020\"}",
     ])
     func `a mistake in a condition on groups is reported even if no group needs the part`(condition: String) {
         #expect(code(of: { _ = try groups(by: "title", having: condition) }) == .invalidInput)
         #expect(code(of: { _ = try groups(by: "title", having: condition, where: "rank > 99") }) == .invalidInput)
+    }
+
+    @Test(arguments: [nil, "rank > 99"]) func `a sort key of groups ignores the case of texts only`(condition: String?) throws {
+        let grouping = Grouping(by: [try Operand(parsing: "title")], [.count])
+        let query = try Query("Note", where: condition, sort: "count[c]")
+        #expect(code(of: { _ = try graph.aggregate(query, grouping) }) == .invalidInput)
     }
 
     @Test func `a condition on groups tests a long list of constants for many groups`() throws {

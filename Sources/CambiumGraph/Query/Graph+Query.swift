@@ -107,7 +107,12 @@ extension Graph {
         let start = ContinuousClock.now
         try grouping.having?.check()
         var run = try GroupRun(query, grouping, self)
-        let order = GroupOrder(grouping, run.binder)
+        let order: GroupOrder
+        do throws(QueryMistake) {
+            order = try GroupOrder(grouping, run.binder, run.entity)
+        } catch {
+            throw error.error(in: nil)
+        }
         var rows = try run.rows()
         do throws(QueryMistake) {
             rows = try order.kept(rows)

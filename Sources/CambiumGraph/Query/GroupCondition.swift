@@ -26,14 +26,11 @@ struct GroupComparison {
     let constants: [GroupOperand]
     /// The elements after `in` that are not literals.
     let paths: [GroupOperand]
-    /// The operands that are not literals.
-    let stored: [GroupOperand]
     /// The constants after `in`; `nil` for any other relation.
     let list: ConstantList?
 
     init(_ comparison: Comparison, _ left: GroupOperand, _ elements: [GroupOperand]) {
         (self.comparison, self.left, self.elements) = (comparison, left, elements)
-        stored = ([left] + elements).filter { $0.place != nil }
         list = comparison.relation == .isIn ? ConstantList() : nil
         let isListed = list != nil
         constants = isListed ? elements.filter { $0.place == nil } : []

@@ -6,8 +6,8 @@ extension GroupOrder {
 
     /// Returns a condition with values in place of its parameters, and with places in place of its names.
     ///
-    /// Throws for a wrong name, parameter or pattern. Otherwise, a mistake would be reported only if a group needs the part of the
-    /// condition that contains it.
+    /// Throws for a wrong name, parameter, pattern or kind of value. Otherwise, a mistake would be reported only if a group needs the part
+    /// of the condition that contains it.
     func resolved(_ condition: Condition) throws(QueryMistake) -> GroupCondition {
         switch condition.form {
         case .constant(let isTrue): return .constant(isTrue)
@@ -35,6 +35,7 @@ extension GroupOrder {
         var elements: [GroupOperand] = []
         let left = try resolved(comparison.left)
         for element in comparison.rightElements { elements.append(try resolved(element)) }
+        try checkKinds(comparison, [left] + elements)
         if comparison.relation == .like || comparison.relation == .matches {
             guard case .literal(let literal) = comparison.right.form else { throw .noPattern(comparison) }
             if let text = literal.stringText { _ = try patternTest(comparison, literal, text) }
@@ -46,6 +47,27 @@ extension GroupOrder {
         if case .literal = operand.form { return GroupOperand(operand: operand, place: nil) }
         return GroupOperand(operand: operand, place: try place(operand))
     }
+
+    /// Throws if the operands of a comparison have different kinds, or a kind that its relation cannot compare.
+    private func checkKinds(_ comparison: Comparison, _ operands: [GroupOperand]) throws(QueryMistake) {
+        guard let first = operands.first(where: { $0.place != nil }), let kind = first.place.map({ kinds[$0] }) else { return }
+        let relation = comparison.relation
+        if !kind.allows(relation) {
+            throw QueryMistake("'\(relation.text)' cannot compare \(kind.text). Use == or !=.", at: first.operand.offset)
+        }
+        for part in operands {
+            if let place = part.place, kinds[place] != kind {
+                throw QueryMistake(
+                    "'\(first.operand)' and '\(part.operand)' have values of different kinds. Compare values of the same kind.",
+                    at: part.operand.offset)
+            }
+            if case .literal(let literal) = part.operand.form, !literal.isValue(of: kind, isObject: isObject) {
+                throw QueryMistake("Expected \(kind.text), but found \(literal). Write a value of that kind.", at: part.operand.offset)
+            }
+        }
+    }
+
+    private func isObject(_ literal: QueryLiteral) -> Bool { if case .id = literal { true } else { id(literal) != nil } }
 
     // MARK: Testing
 
@@ -66,7 +88,6 @@ extension GroupOrder {
     }
 
     private func holds(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) -> Bool {
-        try checkKinds(part, row)
         let comparison = part.comparison
         if comparison.relation == .like || comparison.relation == .matches { return try matches(part, row) }
         if let list = part.list { return try holds(part, list, row) }
@@ -75,24 +96,6 @@ extension GroupOrder {
         var right: [QueryValue] = []
         for element in part.elements { right.append(try operandValue(element, row, like: left)) }
         return ValueTest(comparison.relation, comparison.folding).holds(left, right)
-    }
-
-    /// Throws if the relation cannot compare the values of a group.
-    private func checkKinds(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) {
-        var first: (operand: Operand, kind: ValueKind)?
-        for stored in part.stored {
-            let (operand, relation) = (stored.operand, part.comparison.relation)
-            guard let place = stored.place, let kind = value(place, row).kind else { continue }
-            if !kind.allows(relation) {
-                throw QueryMistake("'\(relation.text)' cannot compare \(kind.text). Use == or !=.", at: operand.offset)
-            }
-            if let first, first.kind != kind {
-                throw QueryMistake(
-                    "'\(first.operand)' and '\(operand)' have values of different kinds. Compare values of the same kind.",
-                    at: operand.offset)
-            }
-            first = (operand, kind)
-        }
     }
 
     /// Returns whether the value on the left side equals an element of a list.

@@ -7,10 +7,14 @@ struct GroupOrder {
     /// For each name in conditions and sort keys: the index of a key, or the number of keys plus the index of a function. The names are
     /// distinguished by their bytes.
     private let places: [[UInt8]: Int]
+    /// The kind of the values at each place.
+    let kinds: [ValueKind]
     let patterns = KnownPatterns()
 
-    /// - Parameter binder: Supplies the schema and the values of the parameters for the condition on the groups.
-    init(_ grouping: Grouping, _ binder: ConditionBinder) {
+    /// - Parameters:
+    ///   - binder: Supplies the schema and the values of the parameters for the condition on the groups.
+    ///   - entity: The entity of the objects that are grouped.
+    init(_ grouping: Grouping, _ binder: ConditionBinder, _ entity: Entity) throws(QueryMistake) {
         self.grouping = grouping
         self.binder = binder
         var places: [[UInt8]: Int] = [:]
@@ -25,6 +29,16 @@ struct GroupOrder {
             if places[bytes] == nil { places[bytes] = index }
         }
         self.places = places
+        var kinds: [ValueKind] = []
+        for key in grouping.keys { kinds.append(try binder.reader(key, entity).kind) }
+        for aggregate in grouping.aggregates {
+            var kind = ValueKind.number
+            if let operand = aggregate.operand, aggregate.function == .min || aggregate.function == .max {
+                kind = try binder.reader(operand, entity).kind
+            }
+            kinds.append(kind)
+        }
+        self.kinds = kinds
     }
 
     /// Returns the groups that satisfy the condition.
@@ -41,9 +55,7 @@ struct GroupOrder {
         var keys: [Key] = []
         for key in sort {
             let place = try self.place(key.operand)
-            if !key.folding.isEmpty, let kind = rows.lazy.compactMap({ value(place, $0).kind }).first, kind != .text {
-                throw .noCase(key.operand, kind, at: key.operand.offset)
-            }
+            if !key.folding.isEmpty, kinds[place] != .text { throw .noCase(key.operand, kinds[place], at: key.operand.offset) }
             let isDescending = key.direction == .descending
             keys.append(Key(place: place, isDescending: isDescending, nullsFirst: key.nulls == .first, folding: key.folding))
         }

@@ -44,6 +44,7 @@ struct GroupRun: ~Copyable {
     }
 
     var plan: QueryPlan { run.plan }
+    var entity: Entity { run.entity }
 
     mutating func rows() throws -> [AggregateRow] {
         let (codes, sums) = (codes, sums)

@@ -31,7 +31,7 @@ extension ConditionBinder {
         case .function(let function, let operands): for operand in operands { _ = try sums(Aggregate(function, of: operand), entity) }
         case .sort(let keys): for key in keys { _ = try self.key(key, entity) }
         case .groupSort(let keys, let grouping):
-            let order = GroupOrder(grouping, self)
+            let order = try GroupOrder(grouping, self, entity)
             for key in keys { _ = try order.place(key.operand) }
         }
     }

@@ -29,6 +29,20 @@ extension QueryLiteral {
         }
     }
 
+    /// Whether the literal means a value of a kind. `isObject` decides this for objects, because their ids depend on the schema.
+    package func isValue(of kind: ValueKind, isObject: (QueryLiteral) -> Bool) -> Bool {
+        if self == .null || self == .value(.null) { return true }
+        return switch kind {
+        case .number: numberText != nil
+        case .text: stringText != nil
+        case .bool: boolValue != nil
+        case .date: value(of: .date) != nil
+        case .uuid: value(of: .uuid) != nil
+        case .data: value(of: .data) != nil
+        case .object: isObject(self)
+        }
+    }
+
     /// Returns the value of a date, a UUID or data. Returns `nil` if the literal has another type or is malformed.
     package func value(of type: AttributeType) -> Value? {
         if case .value(let value) = self, StoredForm(value, type: type) != nil { return value }

@@ -65,17 +65,9 @@ extension ConditionCheck {
         _ literal: QueryLiteral, _ kind: ValueKind, _ left: Side, _ relation: Comparison.Relation, _ folding: Folding, at offset: TextOffset
     ) throws(QueryMistake) {
         if literal == .null { return }
-        let isValue =
-            switch kind {
-            case .number: literal.numberText != nil
-            case .text: literal.stringText != nil
-            case .bool: literal.boolValue != nil
-            case .date: literal.value(of: .date) != nil
-            case .uuid: literal.value(of: .uuid) != nil
-            case .data: literal.value(of: .data) != nil
-            case .object: left.path != nil && isObject(literal)
-            }
-        if !isValue { throw QueryMistake("Expected \(kind.text), but found \(literal). Write a value of that kind.", at: offset) }
+        if !literal.isValue(of: kind, isObject: { left.path != nil && isObject($0) }) {
+            throw QueryMistake("Expected \(kind.text), but found \(literal). Write a value of that kind.", at: offset)
+        }
         if relation == .matches, let pattern = literal.stringText { try check(pattern, at: offset) }
         let isName = if case .entityName = left.path?.end { true } else { false }
         if isName, folding.isEmpty, [.equal, .notEqual, .isIn].contains(relation), let name = literal.stringText, schema.entity(name) == nil
