@@ -51,8 +51,10 @@ struct CheckpointCommand: ParsableCommand {
 }
 
 struct CheckpointSettings: ParsableArguments {
-    @Option(help: .init("Keep at most this many checkpoints.", valueName: "count")) var keep: Int?
+    // The parser takes a text with a minus sign as the value, so that the message about a negative number states the number.
+    @Option(parsing: .unconditional, help: .init("Keep at most this many checkpoints.", valueName: "count")) var keep: Int?
     @Option(
+        parsing: .unconditional,
         help: .init(
             "Limit the disk space that only earlier moments need, as a percentage of the newest checkpoint's size.", valueName: "percent"))
     var pastPercent: Int?

@@ -18,7 +18,10 @@ struct CloneCommand: ParsableCommand {
         name: .customLong("set"),
         help: .init("Set an attribute of the copies of the given objects: key=text, or key:=JSON.", valueName: "assignment"))
     var assignments: [AssignmentArgument] = []
-    @Option(help: .init("Refuse a clone of more than this many objects.", valueName: "count")) var maxObjects: Int?
+    @Option(
+        parsing: .unconditional,  // The message about a negative number states the number.
+        help: .init("Refuse a clone of more than this many objects.", valueName: "count"))
+    var maxObjects: Int?
     @Flag(help: "Count the objects that would be copied, and write nothing.") var plan = false
     @Option(help: .init("Write the old and the new id of each object to this file, as JSON Lines.", valueName: "file")) var map: String?
     @OptionGroup(title: "Author and request") var author: AuthorOptions

@@ -7,7 +7,10 @@ struct CloneRuleOptions: ParsableArguments {
     @Option(help: .init("Skip these relationships of the given objects only.", valueName: "names")) var excludeAtRoot: [String] = []
     @Option(help: .init("Copy the targets of these relationships.", valueName: "names")) var copy: [String] = []
     @Option(help: .init("Share the targets of these relationships.", valueName: "names")) var share: [String] = []
-    @Option(help: .init("Copy at most this many levels below the given objects.", valueName: "count")) var depth: Int?
+    @Option(
+        parsing: .unconditional,  // The message about a negative number states the number.
+        help: .init("Copy at most this many levels below the given objects.", valueName: "count"))
+    var depth: Int?
     @Option(help: .init("Use another name for a key of userInfo, such as exclude=leaveOut.", valueName: "key=name"))
     var key: [KeyArgument] = []
 

@@ -176,7 +176,10 @@ struct MoveCommand: ParsableCommand {
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The ordered relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The member.") var target: String
-    @Option(help: .init("Move the member to this index, counted from 0.", valueName: "index")) var to: Int
+    @Option(
+        parsing: .unconditional,  // The message about a negative index states the index.
+        help: .init("Move the member to this index, counted from 0.", valueName: "index"))
+    var to: Int
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 

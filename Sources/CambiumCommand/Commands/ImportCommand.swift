@@ -18,7 +18,9 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup(title: "Input") var input: InputOptions
     @OptionGroup(title: "Values") var values: ImportValueOptions
     @OptionGroup(title: "Objects") var objects: ImportObjectOptions
-    @Option(help: .init("Commit a transaction for each group of this many rows, instead of one for all rows.", valueName: "count"))
+    @Option(
+        parsing: .unconditional,  // The message about a negative number states the number.
+        help: .init("Commit a transaction for each group of this many rows, instead of one for all rows.", valueName: "count"))
     var batch: Int?
     @Flag(help: "Print the report, and write nothing.") var dryRun = false
     @OptionGroup(title: "Author and request") var author: AuthorOptions

@@ -42,8 +42,9 @@ struct OrderOptions: ParsableArguments {
             "Sort by these keys, such as name,-born. A key with - before it descends. 'nulls first' or 'nulls last' may follow a key. "
                 + "Repeat the option, or separate keys with commas.", valueName: "keys"), completion: .custom(NameCompletion.paths))
     var sort: [String] = []
-    @Option(help: .init("List at most this many objects.", valueName: "count")) var limit: Int?
-    @Option(help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
+    // The parser takes a text with a minus sign as the value, so that the message about a negative number states the number.
+    @Option(parsing: .unconditional, help: .init("List at most this many objects.", valueName: "count")) var limit: Int?
+    @Option(parsing: .unconditional, help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
     @Option(
         help: .init(
             "List only objects that follow this object or cursor in the order, such as the last object of a page.", valueName: "id"))

@@ -47,7 +47,9 @@ struct IncludeOptions: ParsableArguments {
             valueName: "path"))
     var include: [String] = []
 
-    @Option(help: .init("Nest the targets of all relationships, this many levels deep.", valueName: "count"))
+    @Option(
+        parsing: .unconditional,  // The message about a negative number states the number.
+        help: .init("Nest the targets of all relationships, this many levels deep.", valueName: "count"))
     var depth: Int?
 
     /// The paths to include. An empty text names no path, so that a script can pass an empty list.
