@@ -64,9 +64,7 @@ struct EditPlan {
         if entity === own { return [] }
         var kept: [(Attribute, Value)] = []
         for attribute in entity.attributes where state.values[attribute.number] == nil && !attribute.isDerived {
-            guard let found = own.attribute(attribute.number), found.schemaName.isSame(as: attribute.schemaName), !found.isDerived else {
-                continue
-            }
+            guard let found = own.attribute(attribute.number), !found.isDerived else { continue }
             let value = attribute.type.widened(attribute.defaultValue, to: found.type) ?? attribute.defaultValue
             // If the new schema refuses the value, the object gets the new default.
             if value == found.defaultValue || (value.isNull && !found.isOptional) || found.violation(by: value) != nil { continue }
@@ -131,8 +129,8 @@ struct EditPlan {
     ) throws(CambiumError) -> (id: ObjectID, relationship: Relationship, other: ObjectID)? {
         let (id, other) = (ids[link.id] ?? link.id, ids[link.target] ?? link.target)
         guard let entity = target.liveEntity(of: id), let otherEntity = target.liveEntity(of: other) else { return nil }
-        if let kept = target.kept(link.relationship, of: entity) { return (id, kept, other) }
-        if let inverse = link.inverse, let kept = target.kept(inverse, of: otherEntity) { return (other, kept, id) }
+        if let kept = entity.relationship(link.relationship.number) { return (id, kept, other) }
+        if let inverse = link.inverse, let kept = otherEntity.relationship(inverse.number) { return (other, kept, id) }
         return (id, try target.own(link.relationship, of: entity), other)
     }
 
@@ -141,7 +139,7 @@ struct EditPlan {
     private func own(
         _ relationship: Relationship, of entity: Entity, _ target: borrowing some EditTarget & ~Copyable
     ) throws(CambiumError) -> Relationship? {
-        if let kept = target.kept(relationship, of: entity) { return kept }
+        if let kept = entity.relationship(relationship.number) { return kept }
         if let inverse = edit.inverse(relationship), target.schema.keeps(inverse) { return nil }
         return try target.own(relationship, of: entity)
     }

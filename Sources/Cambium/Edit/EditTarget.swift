@@ -41,30 +41,22 @@ extension WriteTransaction: EditTarget {
 }
 
 /// Finds the elements of the target's schema that correspond to elements of an edit's schema. The schema may have been migrated in the
-/// meantime, but an element keeps its number, even if it is renamed.
+/// meantime, but an element keeps its number, even if it is renamed. The edit and the target belong to one store, which never assigns a
+/// number again. So the names are not compared: after several migrations, no trace of a former name may be left.
 extension EditTarget where Self: ~Copyable {
     borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
-        if let found = schema.entity(entity.number), found === entity { return found }
-        if let found = schema.entity(entity.number), found.root == entity.root, found.schemaName.isSame(as: entity.schemaName) {
-            return found
-        }
+        if let found = schema.entity(entity.number), found.root == entity.root { return found }
         throw lost("entity '\(entity.name)'")
     }
 
     borrowing func own(_ attribute: Attribute, of entity: Entity) throws(CambiumError) -> Attribute {
-        if let found = entity.attribute(attribute.number), found.schemaName.isSame(as: attribute.schemaName) { return found }
+        if let found = entity.attribute(attribute.number) { return found }
         throw lost("attribute '\(entity.name).\(attribute.name)'")
     }
 
     borrowing func own(_ relationship: Relationship, of entity: Entity) throws(CambiumError) -> Relationship {
-        if let found = kept(relationship, of: entity) { return found }
+        if let found = entity.relationship(relationship.number) { return found }
         throw lost("relationship '\(entity.name).\(relationship.name)'")
-    }
-
-    /// Returns a relationship in the target's schema, or `nil` if a migration removed it from the entity.
-    borrowing func kept(_ relationship: Relationship, of entity: Entity) -> Relationship? {
-        guard let found = entity.relationship(relationship.number) else { return nil }
-        return found.schemaName.isSame(as: relationship.schemaName) ? found : nil
     }
 
     private borrowing func lost(_ element: String) -> CambiumError {
@@ -75,7 +67,5 @@ extension EditTarget where Self: ~Copyable {
 
 extension Schema {
     /// Whether the schema has a relationship of an earlier schema, in any entity of the hierarchy.
-    func keeps(_ relationship: Relationship) -> Bool {
-        self.relationship(relationship.number, ofRoot: relationship.root)?.schemaName.isSame(as: relationship.schemaName) == true
-    }
+    func keeps(_ relationship: Relationship) -> Bool { self.relationship(relationship.number, ofRoot: relationship.root) != nil }
 }

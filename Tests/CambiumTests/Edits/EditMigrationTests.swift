@@ -215,6 +215,28 @@ import Testing
         #expect(code { try store.commit(&edit) } == .conflict)
     }
 
+    @Test func `an edit follows names although the newest schema does not state the former names`() throws {
+        func definition(_ entity: String, _ link: String, _ attribute: String, isRenamed: Bool) -> SchemaDefinition {
+            SchemaDefinition {
+                EntityDefinition(entity, renamedFrom: isRenamed ? "A" : nil) {
+                    AttributeDefinition(attribute, .string, default: "", renamedFrom: isRenamed ? "name" : nil)
+                    RelationshipDefinition(link, to: entity, .toMany, renamedFrom: isRenamed ? "others" : nil)
+                }
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition("A", "others", "name", isRenamed: false)))
+        let id = try store.write { try $0.insert("A") }.result
+        var edit = store.edit()
+        try edit.set(id, "name", to: "a")
+        let new = try edit.insert("A", ["name": "b"], links: ["others": [id]])
+        try store.migrate(to: definition("B", "links", "title", isRenamed: true))
+        try store.migrate(to: definition("B", "links", "title", isRenamed: false))
+        let committed = try store.commit(&edit)
+        #expect(try store.graph[id, "title"] == "a")
+        #expect(try store.graph[committed.id(of: new), "title"] == "b")
+        #expect(try store.graph.members("links", of: committed.id(of: new)) == [id])
+    }
+
     @Test func `an attribute that a migration removed is a conflict`() throws {
         var (store, id, edit) = try prepare { edit, id in
             try edit.set(id, "size", to: 3)
