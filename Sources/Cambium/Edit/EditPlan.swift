@@ -111,27 +111,34 @@ struct EditPlan {
     private func link(
         _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
     ) throws(CambiumError) {
-        guard let end = try end(of: link, ids, target) else { return }
-        try target.link(end.id, end.relationship, end.other, at: nil)
+        for end in try ends(of: link, ids, target) { try target.link(end.id, end.relationship, end.other, at: nil) }
     }
 
     private func unlink(
         _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
     ) throws(CambiumError) {
-        guard let end = try end(of: link, ids, target) else { return }
-        try target.unlink(end.id, end.relationship, end.other)
+        for end in try ends(of: link, ids, target) { try target.unlink(end.id, end.relationship, end.other) }
     }
 
-    /// Returns one end of a link in the target, or `nil` if one of the two objects does not exist. If a migration removed one of the two
-    /// inverse relationships, the other one still contains the link.
-    private func end(
+    /// One end of a link in the target.
+    private typealias End = (id: ObjectID, relationship: Relationship, other: ObjectID)
+
+    /// Returns the ends of a link in the target that must be changed: usually one end, because the change of one end changes the inverse,
+    /// too. Returns both ends if a migration separated the two inverse relationships. Returns no end if one of the two objects does not
+    /// exist. If a migration removed one of the two inverse relationships, the other one still contains the link.
+    private func ends(
         of link: EditLink, _ ids: [ObjectID: ObjectID], _ target: borrowing some EditTarget & ~Copyable
-    ) throws(CambiumError) -> (id: ObjectID, relationship: Relationship, other: ObjectID)? {
+    ) throws(CambiumError) -> [End] {
         let (id, other) = (ids[link.id] ?? link.id, ids[link.target] ?? link.target)
-        guard let entity = target.liveEntity(of: id), let otherEntity = target.liveEntity(of: other) else { return nil }
-        if let kept = entity.relationship(link.relationship.number) { return (id, kept, other) }
-        if let inverse = link.inverse, let kept = otherEntity.relationship(inverse.number) { return (other, kept, id) }
-        return (id, try target.own(link.relationship, of: entity), other)
+        guard let entity = target.liveEntity(of: id), let otherEntity = target.liveEntity(of: other) else { return [] }
+        let inverse = link.inverse.flatMap { otherEntity.relationship($0.number) }
+        guard let kept = entity.relationship(link.relationship.number) else {
+            if let inverse { return [(other, inverse, id)] }
+            return [(id, try target.own(link.relationship, of: entity), other)]
+        }
+        let end: End = (id, kept, other)
+        guard let inverse, kept.inverse != inverse.number else { return [end] }
+        return [end, (other, inverse, id)]
     }
 
     /// Returns a relationship in the target's schema. Returns `nil` if a migration removed the relationship but kept its inverse, which

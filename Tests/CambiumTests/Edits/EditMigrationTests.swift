@@ -162,13 +162,13 @@ import Testing
         #expect(try store.graph.members("owner", of: b) == [second])
     }
 
-    /// Returns a schema with one or both of two inverse relationships.
-    private func pair(list: Bool, owner: Bool) -> SchemaDefinition {
+    /// Returns a schema with one or both of two relationships. If it has both, they are inverse unless `isSeparate` is true.
+    private func pair(list: Bool, owner: Bool, isSeparate: Bool = false) -> SchemaDefinition {
         func lists() -> [any PropertyDefinition] {
-            list ? [RelationshipDefinition("list", to: "B", .orderedToMany, inverse: owner ? "owner" : nil)] : []
+            list ? [RelationshipDefinition("list", to: "B", .orderedToMany, inverse: owner && !isSeparate ? "owner" : nil)] : []
         }
         func owners() -> [any PropertyDefinition] {
-            owner ? [RelationshipDefinition("owner", to: "A", inverse: list ? "list" : nil)] : []
+            owner ? [RelationshipDefinition("owner", to: "A", inverse: list && !isSeparate ? "list" : nil)] : []
         }
         return SchemaDefinition {
             EntityDefinition("A", properties: lists)
@@ -206,6 +206,15 @@ import Testing
         try store.migrate(to: pair(list: false, owner: true))
         try edit.rebase(onto: store.graph)
         try store.commit(&edit)
+        #expect(try members.map { try store.graph.members("owner", of: $0) } == [[], [owners[1]], [owners[1]]])
+    }
+
+    @Test(arguments: ["list", "owner"])
+    func `an edit changes both relationships of a pair that a migration separated`(name: String) throws {
+        var (store, owners, members, edit) = try move(through: name)
+        try store.migrate(to: pair(list: true, owner: true, isSeparate: true))
+        try store.commit(&edit)
+        #expect(try owners.map { try store.graph.members("list", of: $0) } == [[], [members[2], members[1]]])
         #expect(try members.map { try store.graph.members("owner", of: $0) } == [[], [owners[1]], [owners[1]]])
     }
 
