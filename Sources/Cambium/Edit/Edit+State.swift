@@ -72,6 +72,15 @@ extension Edit {
         return overlay.deletedCount == 0 ? members : members.filter { !isDeleted($0) }
     }
 
+    /// Returns whether the edit changes the target of a to-one relationship, or the members of an ordered relationship. Objects that the
+    /// edit inserted and deleted again do not count, although the overlay still contains links to them. The deletion of a member of an
+    /// ordered relationship does not count, because it removes the member by itself.
+    func changesMembers(_ relationship: Relationship, of id: ObjectID) -> Bool {
+        let original = originalMembers(relationship, of: id)
+        if relationship.isOrdered { return currentMembers(relationship, of: id) != original.filter { !isDeleted($0) } }
+        return rawMembers(relationship, of: id).filter { !isUnborn($0) } != original
+    }
+
     /// Returns whether two objects are linked, even if the edit deletes one of them. Complexity: O(1) expected, O(members) for an ordered
     /// relationship that the edit changes, unless a batch has changed it.
     func isRawLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {

@@ -82,7 +82,7 @@ struct EditConflictFinder {
 
     private mutating func compare(_ change: RelationshipChange, of id: ObjectID, _ use: EditConflict.Use) {
         let number = change.relationship.number
-        guard let own = edit.knownEntity(of: id)?.relationship(number) else { return }
+        guard let own = edit.knownEntity(of: id)?.relationship(number), use == .read || edit.changesMembers(own, of: id) else { return }
         let (mine, after) = (edit.currentMembers(own, of: id), change.after)
         if mine == after.filter({ !edit.isDeleted($0) }) { return }
         reported.insert(EditPlace(id, number))
@@ -90,12 +90,13 @@ struct EditConflictFinder {
     }
 
     /// Returns whether the edit sets a value, adds a member or reorders members of an object that the store has deleted. Removed members do
-    /// not count, because the deletion removes them, too.
+    /// not count, because the deletion removes them, too. Members that the edit deletes do not count either.
     private func adds(_ id: ObjectID, _ state: EditState) -> Bool {
-        if !state.values.isEmpty || state.targets.values.contains(where: { $0.id != nil }) { return true }
-        if state.differences.values.contains(where: { $0.values.contains(true) }) { return true }
-        return state.lists.contains { number, list in
+        if !state.values.isEmpty || state.targets.values.contains(where: { $0.id.map(edit.isDeleted) == false }) { return true }
+        if state.differences.values.contains(where: { $0.contains { $0.value && !edit.isDeleted($0.key) } }) { return true }
+        return state.lists.contains { number, _ in
             guard let relationship = edit.knownEntity(of: id)?.relationship(number) else { return false }
+            let list = edit.currentMembers(relationship, of: id)
             let members = Set(list)
             return edit.originalMembers(relationship, of: id).filter(members.contains) != list
         }

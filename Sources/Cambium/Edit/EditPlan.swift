@@ -156,8 +156,8 @@ struct EditPlan {
         for (id, state) in states where !id.isProvisional && !state.targets.isEmpty && !drops.objects.contains(id) {
             guard let entity = edit.liveEntity(of: id), let own = target.liveEntity(of: id) else { continue }
             for relationship in entity.relationships {
-                guard let known = state.targets[relationship.number], known.id == nil,
-                    !drops.ends.contains(EditPlace(id, relationship.number))
+                guard let known = state.targets[relationship.number], known.id.map(edit.isUnborn) ?? true,
+                    edit.changesMembers(relationship, of: id), !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
                 // After a migration to many objects, only the former target is removed. `removed` contains that link.
                 guard let ownRelationship = try self.own(relationship, of: own, target), !ownRelationship.isToMany else { continue }
@@ -177,7 +177,7 @@ struct EditPlan {
             guard let entity = edit.liveEntity(of: provisional), let own = target.liveEntity(of: id) else { continue }
             for relationship in entity.relationships where state.lists[relationship.number] != nil {
                 let place = EditPlace(provisional, relationship.number)
-                if drops.ends.contains(place) { continue }
+                if drops.ends.contains(place) || !edit.changesMembers(relationship, of: provisional) { continue }
                 let wanted = edit.currentMembers(relationship, of: provisional)
                 // A migration may have removed the order of the members. Then only the added and removed members count.
                 guard let ownRelationship = try self.own(relationship, of: own, target), ownRelationship.isOrdered else { continue }

@@ -89,4 +89,51 @@ extension EditConflictTests {
         try store.commit(&edit)
         #expect(!store.graph.contains(note))
     }
+
+    // MARK: Objects without a trace
+
+    @Test func `an object that the edit inserted and deleted again does not conflict with another order`() throws {
+        var edit = store.edit()
+        try edit.delete(try edit.insert("Memo", links: ["note": [note]]))
+        try store.write { try $0.move(note, "memos", memos[2], to: 0) }
+        #expect(edit.isEmpty)
+        #expect(edit.conflicts(with: store.graph).isEmpty)
+        try store.commit(&edit, policy: .mine)
+        #expect(try store.graph.members("memos", of: note) == [memos[2], memos[0], memos[1]])
+    }
+
+    @Test func `an object that the edit inserted and deleted again does not conflict with a deletion`() throws {
+        var edit = store.edit()
+        try edit.delete(try edit.insert("Memo", links: ["note": [other]]))
+        try edit.delete(try edit.insert("Item", ["key": "new"], links: ["note": [other]]))
+        try store.write { try $0.delete(other) }
+        #expect(edit.conflicts(with: store.graph).isEmpty)
+        try store.commit(&edit)
+        #expect(edit.base.transaction == store.graph.transaction)
+    }
+
+    @Test func `a target that the edit inserted and deleted again leaves no target if the edit wins`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Person") { RelationshipDefinition("desk", to: "Desk", inverse: "person") }
+                EntityDefinition("Desk") { RelationshipDefinition("person", to: "Person", inverse: "desk") }
+            })
+        let (seated, standing, desks) = try store.write { transaction in
+            let desks = try (0..<3).map { _ in try transaction.insert("Desk") }
+            return (try transaction.insert("Person", links: ["desk": [desks[0]]]), try transaction.insert("Person"), desks)
+        }.result
+        var edit = store.edit()
+        for person in [seated, standing] {
+            let desk = try edit.insert("Desk", links: ["person": [person]])
+            try edit.delete(desk)
+        }
+        try store.write { transaction in
+            try transaction.link(seated, "desk", desks[1])
+            try transaction.link(standing, "desk", desks[2])
+        }
+        #expect(edit.conflicts(with: store.graph).map(\.id) == [seated])
+        try store.commit(&edit, policy: .mine)
+        #expect(try store.graph.members("desk", of: seated) == [])
+        #expect(try store.graph.members("desk", of: standing) == [desks[2]])
+    }
 }
