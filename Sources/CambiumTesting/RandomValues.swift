@@ -1,8 +1,8 @@
-internal import CambiumModel
+package import CambiumModel
 import FoundationEssentials
 
 /// Random values of every type: new values, values of a small set that repeat, and values at the limits of the type.
-struct RandomValues: Sendable {
+package struct RandomValues: Sendable {
     private var freshCount: Int64 = 0
 
     /// Returns a value that was not returned yet, and that is never null. A type with few values, such as bool, repeats its values.
@@ -21,7 +21,8 @@ struct RandomValues: Sendable {
     /// Returns a value that an attribute of the type cannot hold.
     func wrong(_ type: AttributeType) -> Value { type == .int16 ? .int(40_000) : type == .bool ? .string("no") : .bool(true) }
 
-    private static func value(_ number: Int64, _ type: AttributeType) -> Value {
+    /// Returns a value that the number determines.
+    package static func value(_ number: Int64, _ type: AttributeType) -> Value {
         switch type {
         case .bool: .bool(number % 2 == 0)
         case .int16: .int(number % 32_768)
