@@ -117,7 +117,12 @@ struct EditPlan {
     private func unlink(
         _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
     ) throws(CambiumError) {
-        for end in try ends(of: link, ids, target) { try target.unlink(end.id, end.relationship, end.other) }
+        for end in try ends(of: link, ids, target) {
+            let destination = target.schema.entity(end.relationship.destination)
+            // A migration to a narrower destination has found no link to an object of another entity, so there is nothing to remove.
+            guard let number = target.liveEntity(of: end.other)?.number, destination?.family.contains(number) == true else { continue }
+            try target.unlink(end.id, end.relationship, end.other)
+        }
     }
 
     /// One end of a link in the target.

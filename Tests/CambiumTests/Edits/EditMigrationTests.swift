@@ -148,6 +148,27 @@ import Testing
         #expect(try store.graph.members("list", of: ids[0]) == [ids[3], ids[2]])
     }
 
+    @Test func `an edit and the store may remove a member that a narrower destination no longer allows`() throws {
+        func definition(_ destination: String) -> SchemaDefinition {
+            SchemaDefinition {
+                EntityDefinition("A") { RelationshipDefinition("list", to: destination, .toMany) }
+                EntityDefinition("B")
+                EntityDefinition("C", parent: "B")
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition("B")))
+        let (b, a) = try store.write { transaction in
+            let b = try transaction.insert("B")
+            return (b, try transaction.insert("A", links: ["list": [b]]))
+        }.result
+        var edit = store.edit()
+        try edit.unlink(a, "list", b)
+        try store.write { try $0.unlink(a, "list", b) }
+        try store.migrate(to: definition("C"))
+        try store.commit(&edit)
+        #expect(try store.graph.members("list", of: a) == [])
+    }
+
     @Test func `an edit removes only its own target of a relationship that now leads to many objects`() throws {
         let store = try Store.inMemory(schema: try Schema(definition(.toMany, .toOne)))
         let (first, second, b) = try store.write { transaction in
