@@ -164,21 +164,6 @@ import Testing
     /// Numbers whose sum is 1. If they are added in almost any other order, the sum loses the one.
     private static let ordered = [1e200, -1e200, 1e100, -1e100, 1]
 
-    @Test func `a sum over several steps adds the numbers in the order of the objects`() throws {
-        let store = try Store.inMemory(schema: graph.schema)
-        try store.write { transaction in
-            let first = try transaction.insert("Note", ["rank": .int(1)])
-            let second = try transaction.insert("Note")
-            try transaction.link(first, "next", second)
-            for _ in 0..<12 {
-                for real in Self.ordered { try transaction.link(second, "next", transaction.insert("Note", ["real": .double(real)])) }
-            }
-        }
-        #expect(try store.graph.count(Query("Note", where: "rank == 1 and next.next.@sum.real == 12")) == 1)
-        let sum = Aggregate(.sum, of: try Operand(parsing: "next.next.real"))
-        #expect(try store.graph.aggregate(Query("Note", where: "rank == 1"), Grouping([sum])).first?.values == [.value(.double(12))])
-    }
-
     @Test func `a sum by an index adds the numbers in the order of the rows`() throws {
         let store = try Store.inMemory(schema: graph.schema)
         try store.write { transaction in

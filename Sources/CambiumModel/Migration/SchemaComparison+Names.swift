@@ -11,7 +11,7 @@ extension SchemaComparison {
         var keys: Set<String> = isReused(entity.parent) ? ["parent"] : []
         if hasReused([entity.identity]) { keys.insert("identity") }
         if hasReused(entity.unique) { keys.insert("unique") }
-        if hasReused(entity.indexes(renaming: { $0 })) { keys.insert("indexes") }
+        if hasReused(entity.indexes.map { $0.map { IndexComponentText($0).name } }) { keys.insert("indexes") }
         return keys
     }
 
