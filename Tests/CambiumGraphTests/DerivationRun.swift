@@ -64,6 +64,7 @@ struct DerivationRun {
             var draft = timeline.draft()
             draft.trackChanges(limits)
             for op in thereAndBack() { try draft.apply(op) }
+            try draft.restorePositions()
             let derived = try Self.derived(draft)
             if !derived.isEmpty { throw Finding("ops were derived although nothing changed, \(shown(derived))") }
         }
@@ -79,8 +80,10 @@ struct DerivationRun {
             let other: Value = attribute.type == .int64 ? .int(123_456) : .string(String(repeating: "b", count: 300))
             ops += [.set(id, [Assignment(attribute.number, other)]), .set(id, [Assignment(attribute.number, value)])]
         }
-        for relationship in entity.relationships where !isOrderedAnywhere(relationship) {
-            for target in reference.members(relationship, of: id) {
+        for relationship in entity.relationships {
+            let members = reference.members(relationship, of: id)
+            if isOrderedAnywhere(relationship), members.contains(id) { continue }
+            for target in members {
                 ops.append(.unlink(id, relationship.number, target: target))
                 ops.append(.link(id, relationship.number, target: target, index: nil))
             }
@@ -94,7 +97,9 @@ struct DerivationRun {
         return ops
     }
 
-    /// An unlink followed by a link moves the member to the end of an ordered list, so the net change is a move.
+    /// An unlink followed by a link moves the member to the end of an ordered list. If this is done with all members, they have their
+    /// order again. The lists of the members at the other end are restored. The object's own list is not restored, because a link of the
+    /// list states its order. So an object that is its own member would stay at the end.
     private func isOrderedAnywhere(_ relationship: Relationship) -> Bool {
         let link = reference.schema.links[relationship.link]
         return link.first.isOrdered || link.second.isOrdered

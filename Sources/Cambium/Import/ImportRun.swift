@@ -147,6 +147,7 @@ struct ImportRun {
             }
             feed.recycle(&rows)
         }
+        try transaction.draft.restorePositions()
         transaction.recording = .ops
         return isAtEnd
     }

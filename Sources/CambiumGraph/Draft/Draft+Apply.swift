@@ -48,6 +48,7 @@ extension Draft {
                     "\(text(of: target)) is not a member of '\(name(property, at: owner))' of \(text(of: id)). "
                         + "Link the object before you move it.")
             }
+            touched?.markStatedOrder(end, owner.row)
         case .delete(let ids):
             var places: [ObjectPlace] = []
             for id in ids { places.append(try livePlace(id)) }
@@ -141,6 +142,7 @@ extension Draft {
             throw CambiumError(
                 .invalidInput, "Index \(index) is out of range for '\(name(property, at: owner))' of \(text(of: id)). Use 0 to \(count).")
         }
+        touched?.markStatedOrder(end, owner.row)
         link(end, owner: owner.row, target: row.row, at: index)
     }
 

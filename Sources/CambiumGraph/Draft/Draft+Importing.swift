@@ -157,6 +157,7 @@ extension Draft {
     /// Replaces the members of `owner` with `targets`, in this order if the relationship is ordered. `targets` must not contain a row
     /// twice.
     package mutating func replaceMembers(_ end: ImportEnd, _ owner: UInt32, _ targets: [UInt32]) {
+        if end.isOrdered { touched?.markStatedOrder(end.end, owner) }
         var current: [UInt32] = []
         reader.forEachMember(end.end, owner: owner) { current.append($0) }
         if current == targets { return }

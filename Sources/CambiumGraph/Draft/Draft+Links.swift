@@ -99,6 +99,7 @@ extension Draft {
             return
         }
         if old != noRow {
+            if list.isOrdered { touched?.hasRemovedMembers = true }
             remove(list, owner: old, member: child)
             noteChange(end.link, 1 - childEnd, old)
         }
@@ -147,6 +148,7 @@ extension Draft {
     mutating func removeEdge(_ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ edge: UInt32) {
         let owners = [link(table.index, edge, 0), link(table.index, edge, 1)]
         guard case .edges(_, _, let isSymmetric) = end.layout else { return }
+        if lists[0].isOrdered || lists[1].isOrdered { touched?.hasRemovedMembers = true }
         remove(lists[0], owner: owners[0], member: edge)
         if !(isSymmetric && owners[0] == owners[1]) { remove(lists[1], owner: owners[1], member: edge) }
         touched?.markEdge(end.link, edge)

@@ -19,17 +19,20 @@ extension OpDerivation {
             changes[owner] = HubChange()
         }
         if changes.isEmpty { return changes }
-        for side in sides {
-            touched.forEachMember(end) { row in
-                if let (owner, member) = member(row, end, side, before.reader), candidates.contains(owner) {
-                    changes[owner]?.before.append(member)
-                }
-                if let (owner, member) = member(row, end, side, reader), candidates.contains(owner) {
-                    changes[owner]?.after.append(member)
-                }
+        for side in sides { addMembers(touched, end, side, of: candidates, to: &changes) }
+        return changes.filter { isHub($0.value.touchedCount, memberCount(end, $0.key)) }
+    }
+
+    /// Adds the touched members of the lists of `owners` to the entries of `changes`.
+    func addMembers(_ touched: TouchedRows, _ end: EndLayout, _ side: Int, of owners: RowSet, to changes: inout [UInt32: HubChange]) {
+        touched.forEachMember(end) { row in
+            if let (owner, member) = member(row, end, side, before.reader), owners.contains(owner) {
+                changes[owner]?.before.append(member)
+            }
+            if let (owner, member) = member(row, end, side, reader), owners.contains(owner) {
+                changes[owner]?.after.append(member)
             }
         }
-        return changes.filter { isHub($0.value.touchedCount, memberCount(end, $0.key)) }
     }
 
     /// Returns the number of members before the change plus the number of members after the change.
@@ -51,7 +54,7 @@ extension OpDerivation {
 
     /// Returns a member of a list and its owner, read from the row of the member or of its edge. Returns `nil` if the graph does not have
     /// the row.
-    private func member(_ row: UInt32, _ end: EndLayout, _ side: Int, _ reader: Reader) -> (owner: UInt32, HubChange.Member)? {
+    func member(_ row: UInt32, _ end: EndLayout, _ side: Int, _ reader: Reader) -> (owner: UInt32, HubChange.Member)? {
         switch end.layout {
         case .pair: return nil
         case .list(let list, _):

@@ -5,6 +5,10 @@ struct TouchedRows {
     private(set) var ends: [RowSet]
     /// For each link with a table of edges, the edges that were made, removed or moved.
     private var edges: [RowSet]
+    /// Whether a member was removed from an ordered list. The member may have returned to the list.
+    var hasRemovedMembers = false
+    /// For each end of each link, the objects whose order of members a row or a hook of an import stated.
+    private var statedOrders: [RowSet]
     let limits: HubLimits
 
     init(_ layout: GraphLayout, _ limits: HubLimits) {
@@ -12,11 +16,15 @@ struct TouchedRows {
         attributes = [RowSet](repeating: RowSet(), count: layout.tables.count)
         ends = [RowSet](repeating: RowSet(), count: 2 * layout.links.count)
         edges = [RowSet](repeating: RowSet(), count: layout.links.count)
+        statedOrders = [RowSet](repeating: RowSet(), count: 2 * layout.links.count)
     }
 
     @inline(__always) mutating func markAttributes(_ table: Int, _ row: UInt32) { attributes[table].insert(row) }
     @inline(__always) mutating func markEnd(_ link: Int, _ end: Int, _ row: UInt32) { ends[2 * link + end].insert(row) }
     @inline(__always) mutating func markEdge(_ link: Int, _ edge: UInt32) { edges[link].insert(edge) }
+
+    mutating func markStatedOrder(_ end: EndLayout, _ owner: UInt32) { statedOrders[2 * end.link + end.end].insert(owner) }
+    func hasStatedOrder(_ end: EndLayout, _ owner: UInt32) -> Bool { statedOrders[2 * end.link + end.end].contains(owner) }
 
     /// Records a member that moved in an ordered list.
     mutating func markMember(_ end: EndLayout, _ member: UInt32) {

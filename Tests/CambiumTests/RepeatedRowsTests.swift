@@ -1,0 +1,48 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+
+/// Rows that contradict each other, imported several times.
+@Suite struct RepeatedRowsTests {
+    @Test(arguments: UInt64(1)...UInt64(LongTests.caseCount(3000, usual: 60)))
+    func `repeating an import of contradictory rows changes nothing`(seed: UInt64) throws {
+        let sample = try ContradictoryRows(seed: seed)
+        _ = try sample.importRows()
+        let (first, digest) = (sample.store.graph.export, sample.store.graph.digest())
+        for run in 2...3 {
+            let isChanged = try sample.importRows()
+            #expect(!isChanged, "run \(run), seed \(seed): \(sample.rows.joined(separator: "\n"))")
+            #expect(sample.store.graph.export == first)
+        }
+        #expect(sample.store.graph.invariantFindings().isEmpty)
+        #expect(try sample.replayedDigest() == digest)
+    }
+
+    @Test func `a member returns to its position in a hub`() throws {
+        let run = try HubRun(seed: 1)
+        let before = run.store.graph.export
+        let hub = #"{"id":5,"step":0,"listed":[0],"ranked":[0]}"#
+        let report = try run.store.importing("Member", #"{"id":5,"step":1,"listed":[],"ranked":[1]}"# + "\n" + hub)
+        #expect(report.transaction == nil && report.logByteCount == 0)
+        #expect(run.store.graph.export == before && run.store.graph.invariantFindings().isEmpty)
+    }
+
+    @Test func `a hook that links at an index states the order`() throws {
+        let fixtures = #"{"Note": [{"id": 1, "memos": [{"text": "a"}, {"text": "b"}]}, {"id": 2}]}"#
+        let store = try Store.testing(Notes.schema, fixtures: fixtures)
+        let one = try #require(store.schema.id("Note/1")?.0)
+        let two = try #require(store.schema.id("Note/2")?.0)
+        let memo = try #require(store.schema.id("Memo/1")?.0)
+        let hooks = ImportHooks(finish: { transaction, _, _ in
+            try transaction.link(two, "memos", memo)
+            try transaction.link(one, "memos", memo, at: 1)
+        })
+        let rows = [ImportSource.bytes(Array(#"{"id":1}"#.utf8))]
+        let note = try store.schema.required("Note")
+        #expect(try store.importRows(note, from: rows, hooks: hooks).transaction != nil)
+        let memos = try note.requiredRelationship("memos")
+        #expect(store.graph.members(memos, of: one)?.map(\.serial) == [2, 1])
+        #expect(try store.importRows(note, from: rows, hooks: hooks).transaction == nil)
+    }
+}
