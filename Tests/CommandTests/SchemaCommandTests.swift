@@ -59,6 +59,9 @@ import Testing
         try place.write(schema(title: "", done: #", "default": true"#), to: "before.json")
         try place.write(schema(title: #", "default": "none""#, done: ""), to: "after.json")
         #expect(try place.run("init", "notes", "--schema", "before.json").code == 0)
+        let preview = try #require(try place.run("schema", "notes", "--set", "after.json", "--dry-run", "--json").json.first)
+        let changes = try #require(preview["changes"] as? [[String: Any]])
+        #expect(changes.map { $0["after"] as? String } == ["none", nil] && changes.last?["before"] as? Bool == true, "\(changes)")
         let output = try place.run("schema", "notes", "--set", "after.json").output
         #expect(output.contains(#"Note.title  default none -> "none""#) && output.contains("Note.done   default true -> none"), "\(output)")
     }

@@ -118,7 +118,13 @@ extension SchemaChange {
         for (key, text) in texts {
             guard let text else { continue }
             writer.key(key)
-            writer.string(text)
+            writer.write(key == "before" || key == "after" ? json(text) : .string(text))
         }
+    }
+
+    /// Returns a state of the schema as JSON. The state is the JSON text of a value if an aspect changed, and otherwise a name.
+    private func json(_ state: String) -> JSONValue {
+        if kind == .changed, let value = try? JSONValue(parsing: state.utf8) { return value }
+        return .string(state)
     }
 }
