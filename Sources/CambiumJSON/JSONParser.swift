@@ -64,12 +64,14 @@ public final class JSONParser {
     /// The maximum number of bytes of a key in a message.
     private static let shownKeyByteCountMax = 100
 
-    /// Returns the key at a position, in the spelling of the document, for a message.
+    /// Returns the key at a position in quotation marks, for a message. The key has no needless escapes, because the two equal keys of an
+    /// object may be written with different escapes.
     private static func key(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> String {
         guard position < bytes.count else { return "" }
         var end = position + 1
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
-        let key = bytes[position..<min(end + 1, bytes.count)]
+        let written = bytes[position..<min(end + 1, bytes.count)]
+        let key = (try? JSONValue(parsing: written)).map { Array($0.text.utf8) } ?? Array(written)
         if key.count <= shownKeyByteCountMax { return String(decoding: key, as: UTF8.self) }
         // If the limit splits a character, the message omits the character.
         let kept = key.prefix(shownKeyByteCountMax)

@@ -105,6 +105,7 @@ import Testing
 
     @Test(arguments: [
         ("", "the document has no value, at column 1"), ("{\"a\":1,\"a\":2}", "the object has the key \"a\" twice, at column 8"),
+        (#"{"k\"":1,"\u006b\u0022":2}"#, #"the object has the key "k\"" twice, at column 10"#),
         ("1 2", "more text follows the value, at column 3"), ("[1,\n]", "expected a value, at line 2, column 1"), ("{", ""), ("nul", ""),
         ("'a'", ""),
     ])

@@ -59,7 +59,7 @@ import Testing
         Case("{\"id\":1,\"title\":\"\\u12\"}", "an escape"),
         Case("{\"id\":1,\"id\":1}", "the object has the key \"id\" twice"),
         Case("{\"id\":1,\"x\":{\"a\":1,\"b\":2,\"a\":3}}", "the object has the key \"a\" twice"),
-        Case("{\"id\":1,\"\\u0069d\":1}", "the key \"\\u0069d\" twice"),
+        Case("{\"id\":1,\"\\u0069d\":1}", "the object has the key \"id\" twice"),
         Case("{\"id\":1,\"title\":\"\u{0}\"}", "a control character"),
         Case("{\"id\":01}", "a number is malformed"), Case("{\"id\":+1}", "expected a value"), Case("{\"id\":NaN}", "expected a value"),
         Case("{\"id\":0x1}", "a number is malformed"),
