@@ -95,8 +95,7 @@ extension QueryParser {
         try advance()
         let left = try operand("a path after '\(quantifier.rawValue)'")
         guard case .path(var path) = left.form else {
-            let message =
-                "Expected a path after '\(quantifier.rawValue)'. Write the path on the left side, such as any tags.name == \"red\"."
+            let message = "Expected a path after '\(quantifier.rawValue)'. \(Self.remedy(for: left, after: quantifier))"
             throw lexer.error(message, at: left.offset.value ?? token.start)
         }
         guard token.word == .where else { return Nested(condition: .comparison(try comparison(left, quantifier))) }
@@ -110,6 +109,20 @@ extension QueryParser {
         try checkDepth(depth, at: start)
         path.offset = left.offset
         return Nested(condition: .related(quantifier, path, inner.condition), depth: depth)
+    }
+
+    /// Returns the remedy for an operand that is not a path, but follows a quantifier.
+    private static func remedy(for operand: Operand, after quantifier: Quantifier) -> String {
+        guard case .aggregate(var aggregate) = operand.form else {
+            return "Write the path on the left side, such as any tags.name == \"red\"."
+        }
+        let names = aggregate.path.names
+        guard let last = names.last, names.count > 1 else {
+            return "Omit '\(quantifier.rawValue)', because \(operand) is one value."
+        }
+        aggregate.path = QueryPath([last])
+        let (path, inner) = (QueryPath(names.dropLast()), Operand(.aggregate(aggregate)))
+        return "Write the aggregate in a condition after 'where', such as \(quantifier.rawValue) \(path) where (\(inner) == 2)."
     }
 
     // MARK: Comparisons
