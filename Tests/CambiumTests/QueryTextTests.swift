@@ -51,6 +51,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#"json == '{"b": 1, "a": "\\u0062"}'"#, 1), (#"json == '{"b":1,"a":"b"}'"#, 1), (#"json != '{ "b":1,"a":"b" }'"#, 1),
+        (#"json in {' [1,2]', '[1, 2]'}"#, 1), (#"json == '[1'"#, 0), (#"json contains '1, 2'"#, 0), (#"json contains '1,2'"#, 1),
+    ])
+    func `JSON in a condition is equal to the same value with other spaces and escapes`(condition: String, count: Int) throws {
+        for indexes in [[], [["json"]]] {
+            let store = try Store.inMemory(
+                schema: Schema { EntityDefinition("Note", indexes: indexes) { AttributeDefinition("json", .json) } })
+            try store.write { transaction in
+                for json in [#"{"b":1,"a":"b"}"#, "[1,2]"] { try transaction.insert("Note", ["json": .json(json)]) }
+            }
+            #expect(try store.graph.count(Query("Note", where: condition)) == count)
+        }
+    }
+
     @Test func `few rows of a group are compared as many are`() throws {
         for text in Set(texts.compactMap(\.self)) {
             let query = try Query("Note", where: "size between {3, 4} and text == $text", ["text": Operand(stringLiteral: text)])

@@ -11,11 +11,20 @@ extension ConditionBinder {
                     "'\(attribute.name)' is of type \(attribute.type.rawValue). Compare it with a string, not with \(literal).",
                     at: test.offset)
             }
-            texts.append(text)
+            texts.append(attribute.type == .json ? json(text, test) : text)
         }
         let node = TextNode(field.slot, try textTest(test, texts))
         node.match = match(attribute, test, texts)
         return node
+    }
+
+    /// Returns the JSON text that a store holds for the value of a literal. A text that is not JSON is equal to no value, so it stays as it
+    /// is. Relations other than `==`, `!=` and `in` compare the text, and not the value.
+    private func json(_ text: String, _ test: ConstantTest) -> String {
+        guard [.equal, .notEqual, .isIn].contains(test.relation), test.folding.isEmpty,
+            case .json(let stored)? = try? Value(text: text, type: .json)
+        else { return text }
+        return stored
     }
 
     func textTest(_ test: ConstantTest, _ texts: [String]) throws(QueryMistake) -> TextTest {
