@@ -38,6 +38,32 @@ import Testing
         #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
     }
 
+    @Test(arguments: [ImportOptions.MissingKey.keep, .clear])
+    func `finish supplies a mandatory value that the row lacks`(missing: ImportOptions.MissingKey) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Note", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("source", .string)
+                    RelationshipDefinition("next", to: "Note")
+                }
+            })
+        let hooks = ImportHooks(finish: { transaction, id, row in
+            if row["id"] != .number("2") { try transaction.set(id, "source", to: "feed") }
+        })
+        let rows = #"[{"id":1},{"id":2},{"id":3,"next":{"id":4}},{"id":5,"next":6},{"id":6}]"#
+        for isFirst in [true, false] {
+            let report = try run(store, rows, hooks) {
+                $0.missing = missing
+                $0.onError = .skip
+            }
+            #expect(report.errors.map(\.row) == [2, 3] && report.errors.map(\.pointer) == ["", "/next"], "\(report.errors)")
+            #expect(report.errors.allSatisfy { $0.code == .missingMandatory && $0.message == "'source' must have a value" })
+            #expect(report.counts.inserted == (isFirst ? 3 : 0) && report.counts.unchanged == (isFirst ? 0 : 3))
+        }
+        #expect(try store.graph.count(Query("Note", where: "source == 'feed'")) == 3)
+    }
+
     @Test func `finish is not called for a skipped object`() throws {
         let store = try Store.notes()
         try store.importing("Note", #"{"id":1}"#)

@@ -23,7 +23,8 @@ public struct ImportHooks: Sendable {
     ///
     /// - Parameters:
     ///   - prepare: Changes a row before the import reads it.
-    ///   - finish: Receives an applied row and its object, and may change the transaction, but cannot delete objects.
+    ///   - finish: Receives an applied row and its object, and may change the transaction, but cannot delete objects. It may supply
+    ///     mandatory values that the row lacks.
     public init(
         prepare: (@Sendable (inout JSONValue) throws -> Void)? = nil,
         finish: (@Sendable (inout WriteTransaction, ObjectID, JSONValue) throws -> Void)? = nil

@@ -162,6 +162,7 @@ struct ImportRun {
         if let object {
             do throws(RowFailure) {
                 try RowFailure.ofHook { try finish(&transaction, object, value) }
+                try planner.checkLacks(transaction.draft)
             } catch { failure = error }
         }
         let changed = transaction.takeHookedObjects()

@@ -99,6 +99,7 @@ package struct ImportBatch {
         influences = nil
         hasDependentRow = true
         planner.notesFindings = false
+        planner.isFinishedByHook = true
         guard try row(rows.rows[0], rows, &planner, &draft), !planner.isRootSkipped else { return nil }
         return planner.rootObject(draft)
     }

@@ -39,6 +39,15 @@ struct RowPlan {
         let kind: Kind
     }
 
+    /// A mandatory value that an object of the row lacks, and that the program's hook may supply.
+    struct Lack {
+        /// The index of the object in `objects`.
+        let object: Int
+        let attribute: Int
+        /// The reason to refuse the row if the hook does not supply the value.
+        let failure: RowFailure
+    }
+
     /// A member of a relationship.
     enum Member {
         /// The object at an index of `objects`.
@@ -64,6 +73,8 @@ struct RowPlan {
     /// know these objects.
     var notesNames = false
     var extras: [Extra] = []
+    /// Empty unless the import has a hook that finishes rows.
+    var lacks: [Lack] = []
     var links: [Link] = []
     var targets: [Member] = []
     /// The table rows of the objects in `objects`, up to the object that `apply` applied last.
@@ -73,6 +84,7 @@ struct RowPlan {
     mutating func removeAll() {
         objects.removeFew()
         extras.removeFew()
+        if !lacks.isEmpty { lacks.removeAll() }
         links.removeFew()
         targets.removeFew()
     }

@@ -35,6 +35,8 @@ package struct RowPlanner {
     var pending: [RowPlan.Member] = []
     /// The relationships on the path from the row to the object that is being planned.
     var steps: [Step] = []
+    /// Whether the program's hook may supply mandatory values that a row lacks. `checkLacks` then checks them after the hook.
+    var isFinishedByHook = false
     /// Whether `findings` is filled.
     var notesFindings = false
     /// The existing objects that rows found, even if a row failed afterwards. The caller empties this list.
@@ -176,72 +178,5 @@ package struct RowPlanner {
 
     func newObject(_ entity: ImportEntity, _ cells: [Cell], _ batch: borrowing RowBatch) -> Int? {
         newObjects.place(entity, cells, self, batch)
-    }
-
-    // MARK: Missing values
-
-    private func mark(_ values: RowBatch.Span, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
-        entity.beginAttributes()
-        for place in values.range { entity.mark(batch.values[place]) }
-    }
-
-    /// Returns whether the values in a row suffice for a new object. If so, the row has the same outcome whether or not the object exists.
-    private func isWhole(_ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch) -> Bool {
-        mark(values, entity, batch)
-        return entity.isAlone && entity.facts.indices.allSatisfy { entity.facts[$0].isOptional || entity.isGivenAttribute($0) }
-    }
-
-    private func lacks(_ attribute: Attribute, _ batch: borrowing RowBatch) -> RowFailure {
-        failure(.missingMandatory, batch, "'\(attribute.name)' must have a value")
-    }
-
-    /// Adds the defaults of a new object. Throws if the entity of the object is abstract, or if the object lacks a mandatory value.
-    private mutating func completeNew(
-        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
-    ) throws(RowFailure) {
-        if entity.isAbstract {
-            throw failure(
-                .unknownEntity, batch, "'\(entity.entity.name)' is abstract, so the object must name one of its sub-entities")
-        }
-        mark(values, entity, batch)
-        for index in entity.facts.indices where !entity.isGivenAttribute(index) { try complete(index, entity, batch) }
-    }
-
-    /// Adds the value of an attribute that the row lacks, in a new object. This is the default, or null if the options clear missing values
-    /// and the attribute is optional: then a repeated import finds the same value. Throws if a mandatory attribute has no default.
-    private mutating func complete(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) throws(RowFailure) {
-        let facts = entity.facts[index]
-        if facts.hasDefault {
-            let isCleared = options.missing == .clear && facts.isOptional && !facts.isDerived && !entity.isKeptAttribute(index)
-            plan.extras.append(.init(attribute: index, kind: isCleared ? .null : .standard))
-        } else if !facts.isOptional {
-            throw lacks(entity.attributes[index], batch)
-        }
-    }
-
-    /// Adds the defaults to a stub that the row completes, so that the stub gets the same values as a new object.
-    private mutating func completeStub(
-        _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
-    ) throws(RowFailure) {
-        mark(values, entity, batch)
-        for index in entity.facts.indices
-        where !entity.isGivenAttribute(index) && draft.isNull(entity.table, row, attribute: index) {
-            try complete(index, entity, batch)
-        }
-    }
-
-    /// Clears the attributes that the row lacks. A mandatory attribute gets its default, as in a new object, because it cannot be null.
-    /// Throws if a mandatory attribute has no default.
-    private mutating func clearMissing(
-        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
-    ) throws(RowFailure) {
-        mark(values, entity, batch)
-        for index in entity.facts.indices
-        where !entity.isGivenAttribute(index) && !entity.isKeptAttribute(index) && !entity.identity.contains(index)
-            && !entity.facts[index].isDerived
-        {
-            if !entity.facts[index].isOptional, !entity.facts[index].hasDefault { throw lacks(entity.attributes[index], batch) }
-            plan.extras.append(.init(attribute: index, kind: entity.facts[index].isOptional ? .null : .standard))
-        }
     }
 }
