@@ -64,7 +64,7 @@ import Testing
         let store = try Self.store(orders: 1843)
         let customer = try id("Customer/1", store)
         let error = try #require(error(store) { try $0.delete(customer) })
-        #expect(error.message == "Customer/1: cannot be deleted while 'orders' has Order/1")
+        #expect(error.message == "Customer/1: cannot be deleted while 'orders' has Order/1. Delete or unlink Order/1 first.")
         #expect(error.details.count == 1 && error.details.first?.contains("1843 other rules") == true)
         let found = try #require(error.underlying as? RuleViolations)
         #expect(found.violations.count == 1844 && found.consequenceCount == 1843)
@@ -82,6 +82,7 @@ import Testing
         let found = try #require(error.underlying as? RuleViolations)
         #expect(found.consequenceCount == 3 && found.violations.count == 6)
         #expect(error.details.count == 3)
+        #expect(error.details.contains("Note/1: 'text' must have a value. Set 'text'."), "\(error.details)")
         #expect(found.violations.dropLast(3).contains { $0.rule == .mandatoryAttribute("text") })
     }
 

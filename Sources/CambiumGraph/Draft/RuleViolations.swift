@@ -29,7 +29,7 @@ public struct RuleViolations: Error, Hashable, Sendable {
     /// The lines of the message: one for each violation that is described, and then up to two lines that count the others.
     fileprivate var lines: [String] {
         let causes = violations.dropLast(consequenceCount)
-        var lines = causes.prefix(Self.shownCountMax).map(\.description)
+        var lines = causes.prefix(Self.shownCountMax).map(\.sentences)
         if causes.count > lines.count { lines.append("and \(causes.count - lines.count) more") }
         if consequenceCount > 0 {
             let rules = consequenceCount == 1 ? "1 other rule" : "\(consequenceCount) other rules"

@@ -53,6 +53,21 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
             "\(object): '\(name)' holds objects of '\(wanted)', but \(member) has another entity"
         }
     }
+
+    /// The description and the remedy, as sentences.
+    var sentences: String { "\(description). \(remedy)" }
+
+    private var remedy: String {
+        switch rule {
+        case .mandatoryAttribute(let name): "Set '\(name)'."
+        case .tooFewMembers: "Link more objects."
+        case .tooManyMembers: "Unlink the other objects."
+        case .duplicate: "Change one of the objects."
+        case .deleteDenied(_, let member): "Delete or unlink \(member) first."
+        case .valueRefused(let name, _): "Change '\(name)' before the migration."
+        case .wrongMember(_, let member, _): "Unlink \(member) before the migration."
+        }
+    }
 }
 
 extension Violation.Rule {
