@@ -57,9 +57,23 @@ import Testing
         let first = try #require(try importing("same.json").json.first)
         #expect(first["transaction"] as? Int == 3 && first["unchanged"] as? Int == 1)
         let log = try place.bytes(of: "notes/log/00000000000000000001.log")
-        #expect(try importing("same.json").json.first?["repeated"] as? Bool == true)
+        let byteCount = try #require(first["logBytes"] as? Int)
+        let answer = #"{"transaction":3,"request":"q","logBytes":\#(byteCount),"repeated":true}"#
+        #expect(try importing("same.json").output == answer + "\n")
         #expect(try importing("other.json").code == 1 && importing("same.json", "--missing", "clear").code == 1)
         #expect(try place.bytes(of: "notes/log/00000000000000000001.log") == log)
+    }
+
+    @Test func `a repeated import that only deletes objects names none of them`() throws {
+        let place = try made()
+        #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
+        try place.write(#"{"id":1}"#, to: "rows.json")
+        func importing() throws -> [String: Any]? {
+            try place.run("import", "notes", "Note", "rows.json", "--absent", "delete", "--request", "q", "--json").json.first
+        }
+        let (first, again) = (try importing(), try importing())
+        #expect(first?["deleted"] as? Int == 1 && again?["transaction"] as? Int == 4)
+        #expect(again?["id"] == nil && again?["request"] as? String == "q" && again?["repeated"] as? Bool == true)
     }
 
     @Test func `a dry run of an import checks its request, and does not record it`() throws {

@@ -73,7 +73,7 @@ struct ImportCommand: ParsableCommand {
             progress.end()
             try store.close()
             if let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest {
-                return try Repetition(self.store, repeated).print(json: output.json)
+                return try Repetition(self.store, repeated).printWithoutReport(json: output.json)
             }
             if let reached { print(failed: reached) }
             throw error

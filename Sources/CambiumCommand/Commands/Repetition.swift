@@ -4,7 +4,7 @@ import CambiumJSON
 /// The answer to a request that was applied earlier. The answer repeats the first answer as far as the log still contains its data.
 struct Repetition {
     private let request: RepeatedRequest
-    /// The object that the transaction changed, or `nil` for an import.
+    /// The object that the transaction changed, or `nil` if no op in the log names it.
     private let object: String?
     /// The op of the request, if it was a clone, and a graph that contains the copies.
     private let clone: (op: CloneOp, graph: Graph)?
@@ -71,6 +71,25 @@ struct Repetition {
             writer.key("id")
             writer.string(object)
         }
+        writer.key("repeated")
+        writer.bool(true)
+        writer.endObject()
+        Terminal.print(writer.text)
+    }
+
+    /// Prints the answer to an import or a change of the schema. The log does not contain the first report of these commands. The report of
+    /// an import has a count `repeated`, so the key `request` also distinguishes the answer from a report.
+    func printWithoutReport(json: Bool) {
+        let number = request.transaction
+        guard json else { return Terminal.print("in transaction \(number): the request was applied then, and is not repeated") }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("transaction")
+        writer.number(number.rawValue)
+        writer.key("request")
+        writer.string(request.request)
+        writer.key("logBytes")
+        writer.number(byteCount)
         writer.key("repeated")
         writer.bool(true)
         writer.endObject()

@@ -36,7 +36,7 @@ struct SchemaCommand: ParsableCommand {
             try migration.dryRun ? preview(definition, author) : migrate(definition, author)
         } catch let error as CambiumError where error.code == .repeated {
             guard let request = error.underlying as? RepeatedRequest else { throw error }
-            try Repetition(store, request).print(json: output.json)
+            try Repetition(store, request).printWithoutReport(json: output.json)
         }
     }
 
