@@ -29,6 +29,8 @@ import Testing
         }
         let json = try store.graph.exported("Player") { $0.references = .identity }
         #expect(json == #"{"id":1,"first":null,"cards":[{"suit":"clubs","value":7},null],"pets":[null]}"# + "\n")
+        let short = try store.graph.exported("Player") { ($0.references, $0.nulls) = (.identity, .omit) }
+        #expect(short == #"{"id":1,"cards":[{"suit":"clubs","value":7},null],"pets":[null]}"# + "\n")
         let csv = try store.graph.exported("Player") { ($0.format, $0.references) = (.csv, .identity) }
         #expect(csv == "id,first,cards,pets\r\n" + #"1,,"[{""suit"":""clubs"",""value"":7},null]","# + "\r\n")
         for isCSV in [false, true] {

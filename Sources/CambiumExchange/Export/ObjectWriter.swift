@@ -152,6 +152,7 @@ package final class ObjectWriter {
             writer.quotedKey(key.quoted)
             object(target, nested, &writer)
         } else if canRefer(relationship) {
+            if isNameless(target) { return null(key, &writer) }
             writer.quotedKey(key.quoted)
             reference(target, declared: key.declared, &writer)
         }
@@ -162,7 +163,7 @@ package final class ObjectWriter {
         _ key: ExportKeys.Key, _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ writer: inout JSONWriter
     ) {
         guard relationship.isToMany else {
-            guard let target = graph.target(handle, of: place) else { return null(key, &writer) }
+            guard let target = graph.target(handle, of: place), !isNameless(target) else { return null(key, &writer) }
             writer.quotedKey(key.quoted)
             if options.references == .id {
                 writer.string(key.idBeginning ?? table.keys(of: target).idBeginning, graph.id(of: target).serial)
@@ -211,6 +212,11 @@ package final class ObjectWriter {
         options.references == .id || !(graph.schema.entity(relationship.destination)?.identity.isEmpty ?? true)
     }
 
+    /// Returns whether an import could not find an object by a reference, because the identity of the object contains null.
+    private func isNameless(_ place: ObjectPlace) -> Bool {
+        options.references == .identity && table.keys(of: place).identity.contains { graph.withCell($0, place) { $0.kind == .null } }
+    }
+
     /// Writes a reference to an object: its id, its only identity value, or a JSON object with all of its identity attributes. Writes null
     /// if the identity contains null.
     ///
@@ -222,8 +228,7 @@ package final class ObjectWriter {
         if options.references == .id {
             return writer.string(keys.idBeginning, graph.id(of: place).serial)
         }
-        // No import finds an object by an identity that contains null, so a row with such a reference could not be imported.
-        if keys.identity.contains(where: { graph.withCell($0, place) { $0.kind == .null } }) { return writer.null() }
+        if isNameless(place) { return writer.null() }
         let namesEntity = declared.map { $0 !== keys.entity } ?? false
         if keys.identity.count == 1, !namesEntity { return identity(keys, 0, place, &writer) }
         writer.beginObject()
