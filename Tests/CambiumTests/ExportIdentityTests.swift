@@ -40,6 +40,18 @@ import Testing
         }
     }
 
+    @Test func `an object whose identity contains null is written, but only an import that skips errors accepts the rows`() throws {
+        let schema = try Schema {
+            EntityDefinition("Pet", identity: ["name"]) { AttributeDefinition("name", .string, .optional) }
+        }
+        let (store, copy) = (try Store.inMemory(schema: schema), try Store.inMemory(schema: schema))
+        try store.write { transaction in for name in ["Rex", .null] as [Value] { try transaction.insert("Pet", ["name": name]) } }
+        let json = try store.graph.exported("Pet") { $0.references = .identity }
+        #expect(json == #"{"name":"Rex"}"# + "\n" + #"{"name":null}"# + "\n")
+        #expect(copy.refusal("Pet", json)?.code == .missingIdentity)
+        #expect(try copy.importing("Pet", json) { $0.onError = .skip }.counts.inserted == 1)
+    }
+
     @Test func `objects are sorted by identity if only a sub-entity has one`() throws {
         let store = try Store.inMemory(
             schema: Schema {

@@ -17,7 +17,8 @@ extension Graph {
     /// are sorted in memory.
     ///
     /// With identities, the export omits stubs (objects of which only the identity is known), because an import creates them again. The
-    /// export also omits references to objects without an identity, unless these objects are included.
+    /// export also omits references to objects without an identity, unless these objects are included. It writes an object whose identity
+    /// contains null, but no import reads the row of that object.
     ///
     /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` for CSV with identities
     /// if an included stub lacks a mandatory value. Throws `.limitExceeded` for CSV with more columns than an import reads. Throws
