@@ -196,6 +196,15 @@ import Testing
         #expect(try imported(#"{"id":1,"title":"u"}"#) { $0.effect = .dryRun }.contains(#""title":"t""#))
     }
 
+    @Test(arguments: [nil, 2] as [Int?])
+    func `a row updates a new object of its transaction even if existing objects are skipped`(batch: Int?) throws {
+        let store = try Store.notes()
+        let rows = #"[{"id":1,"title":"a"},{"id":1,"title":"b","related":[2]},{"id":1,"title":"c"},{"id":2,"title":"d"}]"#
+        try store.importing("Note", rows) { ($0.existing, $0.batchRowCount) = (.skip, batch) }
+        #expect(try store.graph.json("Note/1").contains(batch == nil ? #""title":"c""# : #""title":"b""#))
+        #expect(try store.graph.json("Note/2").contains(#""title":"d""#), "a stub is filled")
+    }
+
     @Test func `keys that map to no property are counted or refused`() throws {
         let store = try Store.notes()
         let report = try store.importing("Note", #"[{"id":1,"x":1,"items":[{"key":"a","y":[]}]},{"id":2,"x":1}]"#)
