@@ -13,7 +13,7 @@ extension Edit {
     /// ```
     ///
     /// Throws `.conflict`, with `EditConflicts`, if the policy does not resolve all conflicts. Also throws `.conflict` if a migration
-    /// removed an element of the schema that the edit uses. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute
+    /// removed the entity of an object that the edit inserts. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute
     /// so that the attribute cannot hold the edit's value. Throws `.misuse` for a graph of another store. Also throws `.misuse` inside a
     /// group, because the group could not be undone. After an error, the edit is unchanged. Complexity: that of `conflicts(with:)`, and
     /// O(changes of the edit).

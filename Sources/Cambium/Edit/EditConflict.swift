@@ -52,19 +52,22 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     let storeKey: UInt64
     /// The names of the members that the description lists, such as `Note/42`.
     let names: [ObjectID: String]
+    /// Whether a migration removed the attribute or relationship that the edit changes.
+    let isRemoved: Bool
 
     /// Whether the edit's change can replace the store's change. It cannot if the store deleted the object, because the id of a deleted
-    /// object is never used again.
-    public var canKeepMine: Bool { use == .read || subject != .object || theirs == .present }
+    /// object is never used again. It also cannot if a migration removed the attribute or relationship.
+    public var canKeepMine: Bool { use == .read || (subject == .object ? theirs == .present : !isRemoved) }
 
     /// The object and the property, with the values in the base of the edit, in the edit and in the store. If the conflict is about a whole
-    /// object, the text states whether the edit or the store deleted it.
+    /// object, the text states whether the edit or the store deleted it. If a migration removed the property, the text states this.
     ///
     /// ```text
     /// Product/2.name: base Pears, edit Ripe pears, store Green pears
     /// ```
     public var description: String {
         let verb = use == .written ? "edit" : "reader"
+        if isRemoved { return "\(place): the edit changes the property, which a migration has removed" }
         if subject != .object { return "\(place): \(sides(verb))" }
         if theirs == .present { return "\(place): the edit deletes the object, which has been changed in the store" }
         return "\(place): the \(verb) uses the object, which has been deleted in the store"
@@ -143,7 +146,7 @@ enum EditSide {
 public enum EditPolicy: Sendable {
     /// Any conflict is an error.
     case error
-    /// The edit wins. If it cannot win, because an object was deleted, the conflict is an error.
+    /// The edit wins. If it cannot win, because an object was deleted or a property was removed, the conflict is an error.
     case mine
     /// The store wins.
     case theirs

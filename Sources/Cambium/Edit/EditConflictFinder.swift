@@ -29,12 +29,15 @@ struct EditConflictFinder {
     init(edit: Edit, theirs: Graph, changes: Changes) { (self.edit, self.theirs, self.changes) = (edit, theirs, changes) }
 
     mutating func run() -> [EditConflict] {
-        if changes.isEmpty { return [] }
+        let changesSchema = changes.changesSchema
+        if changes.isEmpty, !changesSchema { return [] }
         let ids = edit.overlay.objects.keys.sorted()
         for id in ids { if let state = edit.overlay[id] { compare(id, state) } }
+        if changesSchema { for id in ids { compareRemoved(of: id) } }
         for id in ids where !edit.isDeleted(id) { compareTargets(of: id) }
         for place in (edit.reads?.places ?? []).sorted() { compareRead(place) }
-        // Sorts by object. The conflicts of one object keep the order in which they were found, which is the order of the schema.
+        // Sorts by object. The conflicts of one object keep the order in which they were found, which is the order of the schema, except
+        // that removed properties follow the other ones.
         return found.enumerated().sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }.map(\.element)
     }
 
@@ -49,24 +52,47 @@ struct EditConflictFinder {
         } else if change.kind == .deleted {
             if adds(id, state) { lose(id, .written) }
         } else {
+            let now = theirs.entity(of: id)
             for attribute in change.attributes where state.values[attribute.attribute.number] != nil {
-                compare(attribute, of: id, .written)
+                if now?.attribute(attribute.attribute.number) != nil { compare(attribute, of: id, .written) }
             }
             for relationship in change.relationships where state.hasLinks(relationship.relationship.number) {
+                if now?.relationship(relationship.relationship.number) == nil { continue }
                 // Members of an unordered relationship are added and removed one by one, so the changes of the edit and of the store can be
                 // merged. This includes a relationship that a migration has made ordered, because the edit has no order of its members.
                 let isOrdered = relationship.relationship.isOrdered && state.lists[relationship.relationship.number] != nil
-                if isOrdered || !relationship.relationship.isToMany, !isOnlyInverseKept(relationship.relationship) {
-                    compare(relationship, of: id, .written)
-                }
+                if isOrdered || !relationship.relationship.isToMany { compare(relationship, of: id, .written) }
             }
         }
     }
 
-    /// Whether a migration removed a relationship but kept its inverse, which still contains the links.
-    private func isOnlyInverseKept(_ relationship: Relationship) -> Bool {
-        guard !theirs.schema.keeps(relationship), let inverse = edit.inverse(relationship) else { return false }
-        return theirs.schema.keeps(inverse)
+    /// Reports the properties that a migration removed although the edit sets a value, adds a member or reorders members there. A null and
+    /// a removed member do not count, because the migration removed the value and the members, too.
+    private mutating func compareRemoved(of id: ObjectID) {
+        guard let state = edit.overlay[id], let entity = edit.liveEntity(of: id), let now = edit.entity(of: id, in: theirs) else { return }
+        for attribute in entity.attributes where now.attribute(attribute.number) == nil {
+            guard let value = state.values[attribute.number], !value.isNull else { continue }
+            reported.insert(EditPlace(id, attribute.number))
+            let base = edit.original(attribute, of: id)
+            add(id, .attribute(attribute), .written, .value(base), .value(value), .value(.null), isRemoved: true)
+        }
+        for relationship in entity.relationships where now.relationship(relationship.number) == nil {
+            guard state.hasLinks(relationship.number), losesLinks(relationship, of: id, state) else { continue }
+            reported.insert(EditPlace(id, relationship.number))
+            let (base, mine) = (edit.originalMembers(relationship, of: id), edit.currentMembers(relationship, of: id))
+            add(id, .relationship(relationship), .written, .members(base), .members(mine), .members([]), isRemoved: true)
+        }
+    }
+
+    /// Whether a migration leaves no place for a member that the edit adds to a relationship, or for the new order of the members.
+    private func losesLinks(_ relationship: Relationship, of id: ObjectID, _ state: EditState) -> Bool {
+        let isReordered = state.lists[relationship.number] != nil && addsOrReorders(relationship, of: id)
+        let members = isReordered ? edit.currentMembers(relationship, of: id) : edit.addedMembers(relationship, of: id, state)
+        let inverse = edit.inverse(relationship)
+        return members.contains { member in
+            let link = EditLink(kind: .added, id: id, relationship: relationship, target: member, inverse: inverse)
+            return !edit.isDeleted(member) && edit.isLost(link, in: theirs)
+        }
     }
 
     private mutating func compare(_ change: AttributeChange, of id: ObjectID, _ use: EditConflict.Use) {
@@ -94,12 +120,16 @@ struct EditConflictFinder {
     private func adds(_ id: ObjectID, _ state: EditState) -> Bool {
         if !state.values.isEmpty || state.targets.values.contains(where: { $0.id.map(edit.isDeleted) == false }) { return true }
         if state.differences.values.contains(where: { $0.contains { $0.value && !edit.isDeleted($0.key) } }) { return true }
-        return state.lists.contains { number, _ in
-            guard let relationship = edit.knownEntity(of: id)?.relationship(number) else { return false }
-            let list = edit.currentMembers(relationship, of: id)
-            let members = Set(list)
-            return edit.originalMembers(relationship, of: id).filter(members.contains) != list
+        return state.lists.keys.contains { number in
+            edit.knownEntity(of: id)?.relationship(number).map { addsOrReorders($0, of: id) } ?? false
         }
+    }
+
+    /// Whether the edit adds members to an ordered relationship, or changes the order of its members.
+    private func addsOrReorders(_ relationship: Relationship, of id: ObjectID) -> Bool {
+        let list = edit.currentMembers(relationship, of: id)
+        let members = Set(list)
+        return edit.originalMembers(relationship, of: id).filter(members.contains) != list
     }
 
     /// Reports the deleted objects to which the edit has linked an object. `compare` finds only the objects that the edit has changed
@@ -135,13 +165,13 @@ struct EditConflictFinder {
 
     private mutating func add(
         _ id: ObjectID, _ subject: EditConflict.Subject, _ use: EditConflict.Use, _ base: EditConflict.State, _ mine: EditConflict.State,
-        _ theirs: EditConflict.State
+        _ theirs: EditConflict.State, isRemoved: Bool = false
     ) {
         guard let entity = edit.knownEntity(of: id) else { return }
         found.append(
             EditConflict(
                 id: id, entity: entity, subject: subject, use: use, base: base, mine: mine, theirs: theirs, schema: edit.base.schema,
-                storeKey: edit.base.storeKey, names: names([base, mine, theirs])))
+                storeKey: edit.base.storeKey, names: names([base, mine, theirs]), isRemoved: isRemoved))
     }
 
     /// Returns the names of the members that the description of a conflict lists.

@@ -27,6 +27,8 @@ struct EditDrops {
             }
             if conflict.use == .read { continue }
             switch (conflict.subject, winner) {
+            // `reduce` removes the links for which the newer graph has no place.
+            case (.relationship, _) where conflict.isRemoved: break
             case (.attribute(let attribute), .theirs): attributes.insert(EditPlace(conflict.id, attribute.number))
             case (.relationship(let relationship), .theirs): ends.insert(EditPlace(conflict.id, relationship.number))
             case (.relationship(let relationship), .mine) where relationship.isOrdered:
@@ -48,7 +50,8 @@ struct EditDrops {
         for (id, state) in edit.overlay.objects where state.deletion.map(deletions.contains) == true { objects.insert(id) }
     }
 
-    /// Removes changes to links that cannot be applied, because objects or relationships stay as they are in the store.
+    /// Removes changes to links that cannot be applied, because objects or relationships stay as they are in the store, or because a
+    /// migration removed the relationships.
     ///
     /// A dropped change can rule out other changes. If a to-one relationship loses a change, it loses all of its changes, and so do the
     /// to-one relationships at the other ends. If the edit removed a link before it deleted one of the two linked objects, and the link now
@@ -57,6 +60,8 @@ struct EditDrops {
     ///
     /// Complexity: O(links + deleted objects and, in the store, the members of their cascading relationships).
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
+        // No link stays because of a change to a removed relationship, so such a change rules out no other changes.
+        if let theirs, theirs.schema !== edit.base.schema { links.all.removeAll { edit.isLost($0, in: theirs) } }
         if ends.isEmpty, objects.isEmpty { return }
         let dependencies = EditDependencies(links.all, of: edit, on: theirs)
         var dropped = Set<Int>()

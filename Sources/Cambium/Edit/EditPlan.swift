@@ -23,8 +23,8 @@ struct EditPlan {
         added = links.all.filter { $0.kind == .added && !edit.isDeleted($0.id) && !edit.isDeleted($0.target) }
     }
 
-    /// Applies the changes. Throws `.conflict` if a migration removed an element of the schema that the edit uses. Also throws the errors
-    /// of the target.
+    /// Applies the changes, except those to properties that a migration removed: `EditConflictFinder` has reported them. Throws `.conflict`
+    /// if a migration removed the entity of an inserted object. Also throws the errors of the target.
     ///
     /// - Returns: The ids of the inserted objects in the target, by their provisional ids.
     func apply(to target: inout some EditTarget & ~Copyable) throws(CambiumError) -> [ObjectID: ObjectID] {
@@ -53,7 +53,7 @@ struct EditPlan {
         for (id, state) in states where id.isProvisional && state.deletion == nil {
             guard let entity = edit.knownEntity(of: id) else { continue }
             let own = try target.own(entity)
-            ids[id] = try target.insert(id, as: own, try values(of: id, state, entity, own, target) + keptDefaults(state, entity, own))
+            ids[id] = try target.insert(id, as: own, values(of: id, state, entity, own) + keptDefaults(state, entity, own))
         }
         return ids
     }
@@ -76,17 +76,14 @@ struct EditPlan {
     private func setValues(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
         for (id, state) in states where !id.isProvisional && !state.values.isEmpty && state.deletion == nil {
             guard !drops.objects.contains(id), let entity = edit.knownEntity(of: id), let own = target.liveEntity(of: id) else { continue }
-            try target.set(id, try values(of: id, state, entity, own, target))
+            try target.set(id, values(of: id, state, entity, own))
         }
     }
 
-    private func values(
-        of id: ObjectID, _ state: EditState, _ entity: Entity, _ own: Entity, _ target: borrowing some EditTarget & ~Copyable
-    ) throws(CambiumError) -> [(Attribute, Value)] {
+    private func values(of id: ObjectID, _ state: EditState, _ entity: Entity, _ own: Entity) -> [(Attribute, Value)] {
         var values: [(Attribute, Value)] = []
-        for attribute in entity.attributes {
-            guard let value = state.values[attribute.number], !drops.attributes.contains(EditPlace(id, attribute.number)) else { continue }
-            let found = try target.own(attribute, of: own)
+        for attribute in entity.attributes where !drops.attributes.contains(EditPlace(id, attribute.number)) {
+            guard let value = state.values[attribute.number], let found = own.attribute(attribute.number) else { continue }
             // A migration may have widened the type, for example from `float` to `double`.
             values.append((found, attribute.type.widened(value, to: found.type) ?? value))
         }
@@ -111,13 +108,13 @@ struct EditPlan {
     private func link(
         _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
     ) throws(CambiumError) {
-        for end in try ends(of: link, ids, target) { try target.link(end.id, end.relationship, end.other, at: nil) }
+        for end in ends(of: link, ids, target) { try target.link(end.id, end.relationship, end.other, at: nil) }
     }
 
     private func unlink(
         _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
     ) throws(CambiumError) {
-        for end in try ends(of: link, ids, target) {
+        for end in ends(of: link, ids, target) {
             let destination = target.schema.entity(end.relationship.destination)
             // A migration to a narrower destination has found no link to an object of another entity, so there is nothing to remove.
             guard let number = target.liveEntity(of: end.other)?.number, destination?.family.contains(number) == true else { continue }
@@ -133,27 +130,17 @@ struct EditPlan {
     /// exist. If a migration removed one of the two inverse relationships, the other one still contains the link.
     private func ends(
         of link: EditLink, _ ids: [ObjectID: ObjectID], _ target: borrowing some EditTarget & ~Copyable
-    ) throws(CambiumError) -> [End] {
+    ) -> [End] {
         let (id, other) = (ids[link.id] ?? link.id, ids[link.target] ?? link.target)
         guard let entity = target.liveEntity(of: id), let otherEntity = target.liveEntity(of: other) else { return [] }
         let inverse = link.inverse.flatMap { otherEntity.relationship($0.number) }
         guard let kept = entity.relationship(link.relationship.number) else {
             if let inverse { return [(other, inverse, id)] }
-            return [(id, try target.own(link.relationship, of: entity), other)]
+            return []
         }
         let end: End = (id, kept, other)
         guard let inverse, kept.inverse != inverse.number else { return [end] }
         return [end, (other, inverse, id)]
-    }
-
-    /// Returns a relationship in the target's schema. Returns `nil` if a migration removed the relationship but kept its inverse, which
-    /// still contains the links.
-    private func own(
-        _ relationship: Relationship, of entity: Entity, _ target: borrowing some EditTarget & ~Copyable
-    ) throws(CambiumError) -> Relationship? {
-        if let kept = entity.relationship(relationship.number) { return kept }
-        if let inverse = edit.inverse(relationship), target.schema.keeps(inverse) { return nil }
-        return try target.own(relationship, of: entity)
     }
 
     /// Removes the targets of the to-one relationships that have no target in the edit, even if the store has linked them to other objects.
@@ -165,7 +152,7 @@ struct EditPlan {
                     edit.changesMembers(relationship, of: id), !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
                 // After a migration to many objects, only the former target is removed. `removed` contains that link.
-                guard let ownRelationship = try self.own(relationship, of: own, target), !ownRelationship.isToMany else { continue }
+                guard let ownRelationship = own.relationship(relationship.number), !ownRelationship.isToMany else { continue }
                 // The edit has no target here because it deleted the target. If that deletion was dropped, the link stays.
                 for other in target.currentMembers(ownRelationship, of: id) where !drops.objects.contains(other) {
                     try target.unlink(id, ownRelationship, other)
@@ -185,7 +172,7 @@ struct EditPlan {
                 if drops.ends.contains(place) || !edit.changesMembers(relationship, of: provisional) { continue }
                 let wanted = edit.currentMembers(relationship, of: provisional)
                 // A migration may have removed the order of the members. Then only the added and removed members count.
-                guard let ownRelationship = try self.own(relationship, of: own, target), ownRelationship.isOrdered else { continue }
+                guard let ownRelationship = own.relationship(relationship.number), ownRelationship.isOrdered else { continue }
                 if drops.forced.contains(place) { try force(wanted, ids, ownRelationship, of: id, &target) }
                 try order(wanted.map { ids[$0] ?? $0 }, ownRelationship, of: id, &target)
             }

@@ -40,32 +40,17 @@ extension WriteTransaction: EditTarget {
     }
 }
 
-/// Finds the elements of the target's schema that correspond to elements of an edit's schema. The schema may have been migrated in the
-/// meantime, but an element keeps its number, even if it is renamed. The edit and the target belong to one store, which never assigns a
-/// number again. So the names are not compared: after several migrations, no trace of a former name may be left.
 extension EditTarget where Self: ~Copyable {
+    /// Returns the entity of the target's schema that corresponds to an entity of an edit's schema. Throws `.conflict` if a migration
+    /// removed the entity.
+    ///
+    /// The schema may have been migrated in the meantime, but an element keeps its number, even if it is renamed. The edit and the target
+    /// belong to one store, which never assigns a number again. So the names are not compared: after several migrations, no trace of a
+    /// former name may be left.
     borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
         if let found = schema.entity(entity.number), found.root == entity.root { return found }
-        throw lost("entity '\(entity.name)'")
+        throw CambiumError(
+            .conflict,
+            "A migration removed the entity '\(entity.name)', of which the edit inserts an object. Undo the insertion, or make a new edit.")
     }
-
-    borrowing func own(_ attribute: Attribute, of entity: Entity) throws(CambiumError) -> Attribute {
-        if let found = entity.attribute(attribute.number) { return found }
-        throw lost("attribute '\(entity.name).\(attribute.name)'")
-    }
-
-    borrowing func own(_ relationship: Relationship, of entity: Entity) throws(CambiumError) -> Relationship {
-        if let found = entity.relationship(relationship.number) { return found }
-        throw lost("relationship '\(entity.name).\(relationship.name)'")
-    }
-
-    private borrowing func lost(_ element: String) -> CambiumError {
-        CambiumError(
-            .conflict, "A migration removed the \(element), which the edit uses. Undo the changes that use it, or make a new edit.")
-    }
-}
-
-extension Schema {
-    /// Whether the schema has a relationship of an earlier schema, in any entity of the hierarchy.
-    func keeps(_ relationship: Relationship) -> Bool { self.relationship(relationship.number, ofRoot: relationship.root) != nil }
 }

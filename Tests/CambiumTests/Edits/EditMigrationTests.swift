@@ -280,6 +280,65 @@ import Testing
         #expect(try store.graph[id, "size"] == 3)
     }
 
+    @Test func `the store wins an attribute that a migration removed, whatever value it had`() throws {
+        var (store, id, edit) = try prepare { edit, id in
+            try edit.set(id, "size", to: 3)
+            try edit.set(id, "name", to: "a")
+        }
+        let new = try edit.insert("A", ["name": "b", "size": 4])
+        try store.migrate(to: SchemaDefinition { EntityDefinition("A") })
+        let conflicts = edit.conflicts(with: store.graph)
+        #expect(conflicts.map(\.id) == [id, id, new, new])
+        #expect(conflicts.allSatisfy { !$0.canKeepMine })
+        #expect(conflicts.first?.description == "A/1.name: the edit changes the property, which a migration has removed")
+        #expect(code { try store.commit(&edit, policy: .mine) } == .conflict)
+        try edit.rebase(onto: store.graph, policy: .theirs)
+        try store.commit(&edit)
+        #expect(try store.graph.count(of: "A") == 2)
+    }
+
+    @Test func `a null in an attribute that a migration removed is not a conflict`() throws {
+        let (store, id, _) = try prepare { _, _ in }
+        try store.write { try $0.set(id, "size", to: 3) }
+        var edit = store.edit()
+        try edit.set(id, "size", to: .null)
+        try edit.set(id, "name", to: "a")
+        try store.migrate(to: SchemaDefinition { EntityDefinition("A") { AttributeDefinition("name", .string, default: "") } })
+        try store.commit(&edit)
+        #expect(try store.graph[id, "name"] == "a")
+    }
+
+    @Test(arguments: [false, true])
+    func `the store wins a relationship that a migration removed`(isOrdered: Bool) throws {
+        let store = try Store.inMemory(schema: try Schema(definition(isOrdered ? .orderedToMany : .toMany, .toOne)))
+        let ids = try store.write { transaction in
+            let ids = try (0..<3).map { _ in try transaction.insert("A") }
+            try transaction.link(ids[0], "list", ids[1])
+            return ids
+        }.result
+        var (removal, addition) = (store.edit(), store.edit())
+        try removal.unlink(ids[0], "list", ids[1])
+        try addition.link(ids[1], "list", ids[2])
+        let new = try addition.insert("A", links: ["list": [ids[0]]])
+        try store.migrate(to: SchemaDefinition { EntityDefinition("A") })
+        #expect(removal.conflicts(with: store.graph).isEmpty)
+        try store.commit(&removal)
+        let conflicts = addition.conflicts(with: store.graph)
+        #expect(conflicts.map(\.id) == [ids[1], new])
+        #expect(conflicts.allSatisfy { !$0.canKeepMine })
+        #expect(code { try store.commit(&addition, policy: .mine) } == .conflict)
+        try store.commit(&addition, policy: .theirs)
+        #expect(try store.graph.count(of: "A") == 4)
+    }
+
+    @Test func `a removed relationship does not take back the deletion of a member`() throws {
+        var (store, _, members, edit) = try move(through: "owner")
+        try edit.delete(members[0])
+        try store.migrate(to: pair(list: false, owner: false))
+        try store.commit(&edit, policy: .byProperty { $0.canKeepMine ? .mine : .theirs })
+        #expect(members.map { store.graph.contains($0) } == [false, true, true])
+    }
+
     @Test func `a value that the new schema forbids is refused`() throws {
         var (store, id, edit) = try prepare { edit, id in try edit.set(id, "size", to: 30) }
         try store.migrate(

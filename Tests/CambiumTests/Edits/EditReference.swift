@@ -68,18 +68,18 @@ struct EditReference {
 
     /// Returns a sentence about a conflict that is missing, or that must not exist; `nil` if the conflicts are right.
     func difference(from conflicts: [EditConflict]) -> String? {
-        var (values, links, objects) = (Set<EditPlace>(), Set<EditPlace>(), Set<ObjectID>())
+        var (values, links, objects, removed) = (Set<EditPlace>(), Set<EditPlace>(), Set<ObjectID>(), Set<EditPlace>())
         for conflict in conflicts where conflict.use == .written {
             switch conflict.subject {
-            case .attribute(let attribute):
-                // An attribute that a migration removed may be a conflict, or an error of the rebase.
-                guard theirs[conflict.id]?.entity.attribute(attribute.number) != nil else { continue }
-                values.insert(EditPlace(conflict.id, attribute.number))
-            case .relationship(let relationship): links.insert(EditPlace(conflict.id, relationship.number))
+            case .attribute(let attribute) where conflict.canKeepMine: values.insert(EditPlace(conflict.id, attribute.number))
+            case .relationship(let relationship) where conflict.canKeepMine: links.insert(EditPlace(conflict.id, relationship.number))
+            case .attribute(let attribute): removed.insert(EditPlace(conflict.id, attribute.number))
+            case .relationship(let relationship): removed.insert(EditPlace(conflict.id, relationship.number))
             case .object: objects.insert(conflict.id)
             }
         }
         if values != conflictingValues { return "the attributes \(values) conflict instead of \(conflictingValues)" }
+        if removed != removedPlaces { return "the removed properties \(removed) conflict instead of \(removedPlaces)" }
         for (id, before) in base {
             guard let difference = objectDifference(id, before, isConflict: objects.contains(id)) else { continue }
             return difference
@@ -132,6 +132,42 @@ struct EditReference {
         return found
     }
 
+    /// The removed properties to which the edit gives a value, a member or another order.
+    private var removedPlaces: Set<EditPlace> {
+        var found = Set<EditPlace>()
+        for (id, object) in mine {
+            guard let now = laterEntity(id) else { continue }
+            for attribute in object.entity.attributes where !attribute.isDerived && now.attribute(attribute.number) == nil {
+                let value = object.values[attribute.number] ?? .null
+                let was = base[id].map { $0.values[attribute.number] ?? .null } ?? attribute.defaultValue
+                if value != was, !value.isNull { found.insert(EditPlace(id, attribute.number)) }
+            }
+            for relationship in object.entity.relationships where now.relationship(relationship.number) == nil {
+                let (members, former) = (object.members[relationship.number] ?? [], base[id]?.members[relationship.number] ?? [])
+                let isReordered = relationship.isOrdered && former.filter(members.contains) != members
+                let changed = isReordered ? members : members.filter { !former.contains($0) }
+                if changed.contains(where: { isLost(relationship, to: $0, from: now) }) {
+                    found.insert(EditPlace(id, relationship.number))
+                }
+            }
+        }
+        return found
+    }
+
+    /// Returns the entity of an object in the newer graph, or the entity that an inserted object gets there.
+    private func laterEntity(_ id: ObjectID) -> Entity? {
+        if base[id] != nil { return theirs[id]?.entity }
+        guard let entity = mine[id]?.entity, let found = newSchema.entity(entity.number) else { return nil }
+        return found.root == entity.root ? found : nil
+    }
+
+    /// Whether the inverse of a removed relationship cannot contain the link from an object of an entity.
+    private func isLost(_ relationship: Relationship, to member: ObjectID, from entity: Entity) -> Bool {
+        guard let other = laterEntity(member) else { return false }
+        guard let inverse = relationship.inverse.flatMap({ other.relationship($0) }) else { return true }
+        return newSchema.entity(inverse.destination)?.family.contains(entity.number) != true
+    }
+
     // MARK: Refusals
 
     /// Whether the new schema may refuse a change of the edit, so that a rebase may throw although a policy resolves all conflicts.
@@ -146,13 +182,14 @@ struct EditReference {
         for attribute in object.entity.attributes where !attribute.isDerived {
             let value = object.values[attribute.number] ?? .null
             if value == before?.values[attribute.number] ?? attribute.defaultValue { continue }
-            guard let found = now.attribute(attribute.number) else { return true }
+            guard let found = now.attribute(attribute.number) else { continue }
             if found.violation(by: later(value, attribute, found)) != nil { return true }
         }
         for relationship in object.entity.relationships {
             let (members, former) = (object.members[relationship.number] ?? [], before?.members[relationship.number] ?? [])
             if members == former { continue }
-            guard let found = now.relationship(relationship.number), let wanted = newSchema.entity(found.destination) else { return true }
+            guard let found = now.relationship(relationship.number) else { continue }
+            guard let wanted = newSchema.entity(found.destination) else { return true }
             let entities = (members + former).compactMap { theirs[$0]?.entity ?? mine[$0]?.entity }
             if entities.contains(where: { !wanted.family.contains($0.number) }) { return true }
         }

@@ -1,0 +1,27 @@
+import CambiumGraph
+import CambiumModel
+
+/// The parts of an edit for which a newer graph has no place, because a migration removed a property.
+extension Edit {
+    /// Returns the entity that an object of the edit has in a newer graph, or that an inserted object would have there. Returns `nil` if
+    /// the graph does not have the object or the entity.
+    func entity(of id: ObjectID, in theirs: Graph) -> Entity? {
+        if !id.isProvisional { return theirs.entity(of: id) }
+        guard let entity = knownEntity(of: id), let found = theirs.schema.entity(entity.number) else { return nil }
+        return found.root == entity.root ? found : nil
+    }
+
+    /// Returns whether a migration removed the relationships that could contain a link in a newer graph. Returns `false` if one of the two
+    /// objects does not exist there.
+    func isLost(_ link: EditLink, in theirs: Graph) -> Bool {
+        guard let entity = self.entity(of: link.id, in: theirs), let other = self.entity(of: link.target, in: theirs) else { return false }
+        let kept = entity.relationship(link.relationship.number)
+        let keptInverse = link.inverse.flatMap { other.relationship($0.number) }
+        // A relationship that is kept with a narrower destination refuses the link with an error.
+        if kept != nil, link.inverse == nil || keptInverse != nil { return false }
+        func canLead(_ relationship: Relationship?, to entity: Entity) -> Bool {
+            relationship.flatMap { theirs.schema.entity($0.destination) }?.family.contains(entity.number) == true
+        }
+        return !canLead(kept, to: other) && !canLead(keptInverse, to: entity)
+    }
+}
