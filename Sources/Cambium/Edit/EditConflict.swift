@@ -48,6 +48,8 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     public let theirs: State
     /// The schema of the graph on which the edit builds.
     let schema: Schema
+    /// The schema of the graph with which the edit was compared.
+    let laterSchema: Schema
     /// The key that identifies the store to which the edit belongs.
     let storeKey: UInt64
     /// The names of the members that the description lists, such as `Note/42`.

@@ -1,3 +1,5 @@
+import CambiumModel
+
 /// The values of one property: in the base of an edit, in the edit, and in the graph with which the edit was compared.
 ///
 /// ```swift
@@ -25,17 +27,28 @@ public struct EditConflictValues<V: Sendable>: Sendable {
 extension EditConflict {
     /// Whether the conflict is about this property of a record.
     ///
+    /// If a migration has renamed the property, the record may have the new name or the former name. A name that both schemas have means
+    /// the property of the newer schema.
+    ///
     /// ```swift
     /// try store.commit(&edit, policy: .byProperty { $0.concerns(\Note.title) ? .mine : .theirs })
     /// ```
     ///
     /// - Parameter keyPath: A property that the record's schema lists.
     public func concerns<Record: EntityRecord>(_ keyPath: PartialKeyPath<Record>) -> Bool {
-        guard let family = schema.entity(Record.recordSchema.entity)?.family, family.contains(entity.number) else { return false }
-        let name = Record.fieldName(of: keyPath)
+        let (record, name) = (Record.recordSchema.entity, Record.fieldName(of: keyPath))
+        return isSubject(name, of: record, laterSchema) ?? isSubject(name, of: record, schema) ?? false
+    }
+
+    /// Returns whether a property that a schema has is the subject of the conflict, or `nil` if the schema does not have the property.
+    private func isSubject(_ property: String, of record: String, _ schema: Schema) -> Bool? {
+        guard let found = schema.entity(record),
+            let number = found.attribute(property)?.number ?? found.relationship(property)?.number
+        else { return nil }
+        guard found.family.contains(entity.number) else { return false }
         switch subject {
-        case .attribute(let attribute): return attribute.name == name
-        case .relationship(let relationship): return relationship.name == name
+        case .attribute(let attribute): return attribute.number == number
+        case .relationship(let relationship): return relationship.number == number
         case .object: return false
         }
     }

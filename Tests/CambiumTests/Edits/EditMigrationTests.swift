@@ -84,6 +84,47 @@ import Testing
         #expect([weights.base, weights.mine, weights.theirs] == [0.5, 1.5, 2.5])
     }
 
+    @Test func `a conflict concerns a renamed property under its new name, and under a former name that is free`() throws {
+        struct Old: BlankRecord {
+            var name = ""
+            var size: Int?
+            var ref: Ref<Old>?
+            static let recordSchema = RecordSchema<Old>("A") {
+                RecordProperty("name", \.name)
+                RecordProperty("size", \.size)
+            }
+        }
+        struct New: BlankRecord {
+            var title = ""
+            var name: Int?
+            var ref: Ref<New>?
+            static let recordSchema = RecordSchema<New>("B") {
+                RecordProperty("title", \.title)
+                RecordProperty("name", \.name)
+            }
+        }
+        let (store, id, edit) = try prepare { edit, id in
+            try edit.set(id, "name", to: "a")
+            try edit.set(id, "size", to: 3)
+        }
+        try store.migrate(
+            to: SchemaDefinition {
+                EntityDefinition("B", renamedFrom: "A") {
+                    AttributeDefinition("title", .string, default: "", renamedFrom: "name")
+                    AttributeDefinition("name", .int32, .optional, renamedFrom: "size")
+                }
+            })
+        try store.write { transaction in
+            try transaction.set(id, "title", to: "b")
+            try transaction.set(id, "name", to: 4)
+        }
+        let conflicts = edit.conflicts(with: store.graph)
+        #expect(conflicts.map { $0.concerns(\New.title) } == [true, false])
+        #expect(conflicts.map { $0.concerns(\New.name) } == [false, true])
+        #expect(conflicts.map { $0.concerns(\Old.size) } == [false, true])
+        #expect(try conflicts.first?.values(of: \New.title)?.theirs == "b")
+    }
+
     @Test func `an inserted object keeps its values if a migration changes the defaults`() throws {
         func definition(name: Value, size: Value?, code: AttributeDefinition) -> SchemaDefinition {
             SchemaDefinition {
