@@ -197,6 +197,24 @@ import Testing
         #expect(try changes(before, replaced) == ["replaced A.a int64 int16 !"])
     }
 
+    @Test func `a query is another one if a name in it means another property`() throws {
+        func entity(_ attributes: String) -> String {
+            #""A":{"attributes":{"c":{"type":"int64"},\#(attributes)},"#
+                + #""relationships":{"one":{"to":"A"},"many":{"to":"A","many":true}},"queries":{"q":{"where":"a == 1"},"#
+                + #""r":{"sort":"one.a"},"s":{"where":"c in {1, $source.one.a}"},"t":{"where":"many.@max.a > 1"},"#
+                + #""u":{"where":"any many where (c == 1 and not a == 2)"},"v":{"where":"one.c == 1","sort":"c,_id"}}}"#
+        }
+        func queries(_ attributes: String) throws -> [String] {
+            let all = try changes(entity(#""a":{"type":"int64"},"b":{"type":"int64"}"#), entity(attributes))
+            return all.filter { $0.hasPrefix("changed A queries/") }.map { String($0.split(separator: " ")[2].dropFirst(8)) }
+        }
+        let others = ["q", "r", "s", "t", "u"]
+        #expect(try queries(#""a":{"type":"int64","renamedFrom":"b"},"b":{"type":"int64","renamedFrom":"a"}"#) == others)
+        #expect(try queries(#""a":{"type":"int64","renamedFrom":"b"}"#) == others)
+        #expect(try queries(#""a":{"type":"int64"},"d":{"type":"int64","renamedFrom":"b"}"#) == [])
+        #expect(try queries(#""a":{"type":"int32"},"b":{"type":"int64"}"#) == [])
+    }
+
     private func two(_ first: String, _ second: String) -> String {
         #""A":{"relationships":{"bs":{"to":"B"\#(first)}}},"B":{"relationships":{\#(second)}}"#
     }

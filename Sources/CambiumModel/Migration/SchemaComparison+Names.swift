@@ -28,13 +28,29 @@ extension SchemaComparison {
     /// Returns whether another old property has the name of this property in the new schema. This is possible if this property, which the
     /// old entity declares or inherits, was removed or replaced.
     private func isReused(_ property: String, _ entity: EntityDefinition) -> Bool {
-        guard let key = oldKey(of: property, entity), newKeys[key] == nil,
-            let new = newNames[entity.name].flatMap({ matcher.new.entity($0) }),
+        guard let key = oldKey(of: property, entity), newKeys[key] == nil, let newKey = newKey(of: property, entity) else { return false }
+        return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old).map { $0 != key } ?? false
+    }
+
+    /// Returns whether a name in an old query of an entity means another property in the new schema. A comparison of two queries does not
+    /// translate the names in their texts, so this includes names of properties that are renamed now.
+    func hasReusedNames(_ query: QueryDefinition, _ entity: EntityDefinition) -> Bool {
+        guard let source = matcher.old.entity(entity.name) else { return false }
+        return QueryNames(query, of: source, in: matcher.old).all.contains { name, holder in
+            guard let holder = oldByName[holder.name], let key = oldKey(of: name, holder), let newKey = newKey(of: name, holder) else {
+                return false
+            }
+            return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old) != key
+        }
+    }
+
+    /// Returns the key of the property with this name that an old entity declares or inherits in the new schema.
+    private func newKey(of property: String, _ entity: EntityDefinition) -> SchemaMatcher.Key? {
+        guard let new = newNames[entity.name].flatMap({ matcher.new.entity($0) }),
             let number = new.attribute(property)?.entity ?? new.relationship(property)?.entity,
             let holder = matcher.new.entity(number)
-        else { return false }
-        let newKey = SchemaMatcher.Key(entity: holder.name, property: property)
-        return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old).map { $0 != key } ?? false
+        else { return nil }
+        return SchemaMatcher.Key(entity: holder.name, property: property)
     }
 
     /// Returns the key of a property that an old entity declares or inherits.

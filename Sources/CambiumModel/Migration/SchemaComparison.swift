@@ -112,7 +112,7 @@ struct SchemaComparison {
             return Dictionary(texts, uniquingKeysWith: { first, _ in first })
         }
         let (was, becomes) = (json(before.queries) { newNames[$0] ?? $0 }, json(after.queries) { $0 })
-        let redirected = Set(before.queries.filter { isReused($0.target) }.map(\.name))
+        let redirected = Set(before.queries.filter { isReused($0.target) || hasReusedNames($0, before) }.map(\.name))
         for name in after.queries.map(\.name) + before.queries.map(\.name).filter({ becomes[$0] == nil }) {
             if !redirected.contains(name), Self.isSame(was[name], becomes[name]) { continue }
             changes.append(
