@@ -35,6 +35,25 @@ import Testing
         #expect(try place.run("log", "notes", "--entity", "Extra", "--at", "3").code == 64)
     }
 
+    @Test func `the log at a moment does not read later transactions`() throws {
+        let place = try Workplace.withStore()
+        for (index, title) in ["first", "second", "third"].enumerated() {
+            #expect(try place.run("insert", "notes", "Note", "id=\(index)", "title=\(title)").code == 0)
+        }
+        let name = "notes/log/00000000000000000001.log"
+        var bytes = try place.bytes(of: name)
+        let second = try #require(bytes.range(of: Data("second".utf8)))
+        bytes[second.lowerBound] ^= 1
+        try bytes.write(to: place.directory.appending(path: name))
+        #expect(try place.run("log", "notes").code == 74)
+        let lists: [(options: [String], numbers: [Int])] = [([], [1, 2]), (["--object", "Note/1"], [2])]
+        for (options, numbers) in lists {
+            let outcome = try place.run(executable: Workplace.binary, ["log", "notes", "--at", "2", "--json"] + options)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            #expect(try outcome.json.compactMap { $0["transaction"] as? Int } == numbers)
+        }
+    }
+
     @Test func `the log of an object reports retired transactions`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)

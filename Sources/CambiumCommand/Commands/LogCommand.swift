@@ -53,9 +53,8 @@ struct LogCommand: ParsableCommand {
         // The name in `--entity` or `--object` means the entity in the schema at the moment of `--at`, or in the newest schema. If that
         // schema does not have the name, the first schema with the name decides. Errors are ignored here, because the walk through the
         // log reports corruption.
-        let point = isEarlier ? reading.range.to : .latest
-        if object != nil || entity != nil, let moment = try? ReadOnlyStore(at: store, point: point) {
-            resolveNames(&reading, moment.graph.schema)
+        if object != nil || entity != nil, let schema = reading.range.schema ?? (try? ReadOnlyStore(at: store))?.graph.schema {
+            resolveNames(&reading, schema)
         }
         if follow {
             try log.follow(pause: Terminal.pause) { entry in
@@ -63,10 +62,21 @@ struct LogCommand: ParsableCommand {
                 return reading.range.mayContinue(after: entry)
             }
         } else {
-            try log.forEach { try printIfWanted($0, &reading) }
+            try printAll(log, &reading)
             if let object { try check(object, &reading) }
             if let entity, reading.root == nil { _ = try reading.schema.required(entity) }
         }
+    }
+
+    /// Prints the wanted transactions of the log. Does not read the log after the moment of `--at`.
+    private func printAll(_ log: TransactionLog, _ reading: inout Reading) throws {
+        struct EndOfMoment: Error {}
+        do {
+            try log.forEach { entry in
+                try printIfWanted(entry, &reading)
+                if isEarlier, !reading.range.mayContinue(after: entry) { throw EndOfMoment() }
+            }
+        } catch is EndOfMoment {}  // The moment has no later transaction.
     }
 
     /// Checks that the object of `--object` has existed; otherwise, throws `.notFound`.

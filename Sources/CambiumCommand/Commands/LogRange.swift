@@ -20,12 +20,12 @@ struct LogSelection: ParsableArguments {
 
     /// Returns the range from `--from` to `--to` or `--at`. Throws `.notFound` if the store lacks a label or the moment of `--at`.
     func range(in store: String, now: Timestamp = StoreEnvironment.system.now()) throws -> LogRange {
-        LogRange(from: try from.map { try Self.resolved($0.point(.start, now: now), store) } ?? .latest, to: try end(in: store, now))
-    }
-
-    private func end(in store: String, _ now: Timestamp) throws -> Point {
-        if let at { return .transaction(try ReadOnlyStore(at: store, point: at.point(.end, now: now)).graph.transaction) }
-        return try to.map { try Self.resolved($0.point(.end, now: now), store) } ?? .latest
+        let start = try from.map { try Self.resolved($0.point(.start, now: now), store) } ?? .latest
+        if let at {
+            let graph = try ReadOnlyStore(at: store, point: at.point(.end, now: now)).graph
+            return LogRange(from: start, to: .transaction(graph.transaction), schema: graph.schema)
+        }
+        return LogRange(from: start, to: try to.map { try Self.resolved($0.point(.end, now: now), store) } ?? .latest, schema: nil)
     }
 
     /// Returns the transaction of a label. All other points stay unchanged, because their moments need not be in the log.
@@ -41,6 +41,8 @@ struct LogSelection: ParsableArguments {
 struct LogRange {
     let from: Point
     let to: Point
+    /// The schema at the moment of `--at`; `nil` without this option.
+    let schema: Schema?
 
     func contains(_ entry: TransactionLog.Entry) -> Bool {
         let isAfterStart =
