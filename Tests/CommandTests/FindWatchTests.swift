@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `cambium find --watch` while other processes write.
+/// `cambium find --watch` while other processes write, and the end of commands that wait.
 @Suite struct FindWatchTests {
     /// A command that runs, and the lines that it prints.
     private final class Watch {
@@ -10,9 +10,13 @@ import Testing
         private let errors = Pipe()
         private var rest = Data()
 
-        init(_ place: Workplace, _ arguments: String...) throws {
+        convenience init(_ place: Workplace, _ arguments: String...) throws {
+            try self.init(place, command: ["find", "notes", "Note", "--watch"] + arguments)
+        }
+
+        init(_ place: Workplace, command: [String]) throws {
             process.executableURL = Workplace.binary
-            process.arguments = ["find", "notes", "Note", "--watch"] + arguments
+            process.arguments = command
             process.currentDirectoryURL = place.directory
             process.standardOutput = output
             process.standardError = errors
@@ -43,12 +47,14 @@ import Testing
             return text
         }
 
-        /// Ends the command by SIGKILL, and returns whether the signal ended it. The threads of tests block other signals, and so does a
-        /// process that they start.
+        /// Ends the command by SIGTERM, and returns whether this signal ended it within 20 seconds.
         func end() -> Bool {
-            kill(process.processIdentifier, SIGKILL)
+            kill(process.processIdentifier, SIGTERM)
+            let deadline = ContinuousClock.now + .seconds(20)
+            while process.isRunning, ContinuousClock.now < deadline { usleep(10_000) }
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
             process.waitUntilExit()
-            return process.terminationReason == .uncaughtSignal
+            return process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGTERM
         }
 
         deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
@@ -123,6 +129,19 @@ import Testing
         #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
         let inserted = try #require(try watch.json()["inserted"] as? [[String: Any]])
         #expect((inserted.first?["object"] as? [String: Any])?["_id"] as? String == "Note/3")
+        #expect(watch.end())
+    }
+
+    @Test(arguments: [["find", "notes", "Note", "--watch"], ["log", "notes", "--follow"]])
+    func `a command that waits ends at SIGTERM, although the thread that starts it blocks the signal`(command: [String]) throws {
+        let place = try Self.place()
+        var (blocked, former) = (sigset_t(), sigset_t())
+        sigemptyset(&blocked)
+        sigaddset(&blocked, SIGTERM)
+        pthread_sigmask(SIG_BLOCK, &blocked, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        let watch = try Watch(place, command: command)
+        _ = try watch.line()
         #expect(watch.end())
     }
 

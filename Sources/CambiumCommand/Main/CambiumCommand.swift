@@ -38,6 +38,7 @@ struct CambiumCommand: ParsableCommand {
 
     /// Runs a command. Each failure ends in an error message on stderr and a documented exit code.
     static func main() {
+        SignalPipe.unblock()
         Terminal.begin()
         Store.onCorruptPages { Failure.exit($0) }
         // If a file grows beyond the limit of the process (RLIMIT_FSIZE), the write must fail without ending the process.

@@ -53,10 +53,14 @@ final class SignalPipe: Sendable {
         handled = Self.numbers.filter { !Self.isIgnored($0) }
         Self.target.store(ends[1], ordering: .relaxed)
         for number in handled { Self.handle(number) }
-        // A program inherits the blocked signals of the thread that starts it. For example, threads of Dispatch block all these signals.
+    }
+
+    /// Lets signals reach this program. A program inherits the blocked signals of the thread that starts it. For example, threads of
+    /// Dispatch block all these signals, so no other program could end a command that waits.
+    static func unblock() {
         var set = sigset_t()
         sigemptyset(&set)
-        for number in handled { sigaddset(&set, number) }
+        for number in numbers { sigaddset(&set, number) }
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
