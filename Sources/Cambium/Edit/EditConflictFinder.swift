@@ -171,7 +171,7 @@ struct EditConflictFinder {
         found.append(
             EditConflict(
                 id: id, entity: entity, subject: subject, use: use, base: base, mine: mine, theirs: theirs, schema: edit.base.schema,
-                laterSchema: theirs.schema, storeKey: edit.base.storeKey, names: names([base, mine, theirs]), isRemoved: isRemoved))
+                laterSchema: self.theirs.schema, storeKey: edit.base.storeKey, names: names([base, mine, theirs]), isRemoved: isRemoved))
     }
 
     /// Returns the names of the members that the description of a conflict lists.
