@@ -14,13 +14,17 @@ struct RandomBadRows {
 
         /// Whether an import may have this outcome if it omits the rows together that another import omits one by one. A row that takes
         /// the value of an object from before the import is omitted early, as a duplicate. Without the earlier bad rows, the other import
-        /// may find a further mistake of this row first. The other import has a hook, so it checks mandatory values after the whole row.
+        /// may find a further mistake of this row first. The other import has a hook, so it checks mandatory values after the whole row. If
+        /// such a row has a second mistake, either mistake may be reported.
         func agrees(withOneByOne other: Outcome) -> Bool {
             guard errors.count == other.errors.count, failure == other.failure, counts == other.counts, objects == other.objects else {
                 return false
             }
-            let codes: [ImportReport.RowError.Code] = [.duplicate, .missingMandatory]
-            return zip(errors, other.errors).allSatisfy { $0 == $1 || ($0.row == $1.row && codes.contains($0.code)) }
+            return zip(errors, other.errors).allSatisfy { own, other in
+                own == other
+                    || (own.row == other.row
+                        && (own.code == .duplicate || own.code == .missingMandatory || other.code == .missingMandatory))
+            }
         }
     }
 

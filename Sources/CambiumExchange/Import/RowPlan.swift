@@ -39,12 +39,12 @@ struct RowPlan {
         let kind: Kind
     }
 
-    /// A mandatory value that an object of the row lacks, and that the program's hook may supply.
+    /// A mandatory value that a part of the row lacks. A later part of the row, or the program's hook, may supply it.
     struct Lack {
         /// The index of the object in `objects`.
         let object: Int
         let attribute: Int
-        /// The reason to refuse the row if the hook does not supply the value.
+        /// The reason to refuse the row if nothing supplies the value.
         let failure: RowFailure
     }
 
@@ -73,7 +73,6 @@ struct RowPlan {
     /// know these objects.
     var notesNames = false
     var extras: [Extra] = []
-    /// Empty unless the import has a hook that finishes rows.
     var lacks: [Lack] = []
     var links: [Link] = []
     var targets: [Member] = []

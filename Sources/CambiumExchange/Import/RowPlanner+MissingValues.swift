@@ -14,11 +14,45 @@ extension RowPlanner {
         return entity.isAlone && entity.facts.indices.allSatisfy { entity.facts[$0].isOptional || entity.isGivenAttribute($0) }
     }
 
-    /// Throws the failure of an object that lacks a mandatory value. If the program's hook may supply the value, only records the failure.
-    private mutating func lack(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) throws(RowFailure) {
+    /// Records that an object lacks a mandatory value. The end of the row or the program's hook may supply it.
+    private mutating func lack(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
         let failure = failure(.missingMandatory, batch, "'\(entity.attributes[index].name)' must have a value")
-        if !isFinishedByHook { throw failure }
         plan.lacks.append(.init(object: plan.objects.count, attribute: index, failure: failure))
+    }
+
+    /// An attribute of an object of the row.
+    private struct Supply: Hashable {
+        enum Object: Hashable {
+            /// The index of a new object in the plan.
+            case new(Int)
+            case existing(table: Int, row: UInt32)
+        }
+
+        let object: Object
+        let attribute: PropertyNumber
+    }
+
+    private func supply(_ place: Int, _ attribute: Int) -> Supply {
+        let entity = entities[plan.objects[place].entity].counted
+        let object: Supply.Object =
+            switch plan.objects[place].target {
+            case .new: .new(place)
+            case .alias(let other): .new(other)
+            case .existing(let row), .skipped(let row): .existing(table: entity.table.number, row: row)
+            }
+        return Supply(object: object, attribute: entity.attributes[attribute].number)
+    }
+
+    /// Checks the mandatory values that parts of the row lack. A part lacks no value that a later part supplies for the same object.
+    /// Complexity: O(objects and values of the row).
+    func checkLacks(_ batch: borrowing RowBatch) throws(RowFailure) {
+        var last: [Supply: Int] = [:]
+        for place in plan.objects.indices {
+            for value in plan.objects[place].values where batch.values[value].kind != .kept {
+                last[supply(place, Int(batch.values[value].attribute))] = place
+            }
+        }
+        for lack in plan.lacks where last[supply(lack.object, lack.attribute)] ?? 0 <= lack.object { throw lack.failure }
     }
 
     /// Checks the mandatory values that a row lacked, after the plan was applied and the program's hook has run.
@@ -29,7 +63,7 @@ extension RowPlanner {
         }
     }
 
-    /// Adds the defaults of a new object. Throws if the entity of the object is abstract, or if the object lacks a mandatory value.
+    /// Adds the defaults of a new object, and records the mandatory values that it lacks. Throws if the entity of the object is abstract.
     mutating func completeNew(
         _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
@@ -38,44 +72,42 @@ extension RowPlanner {
                 .unknownEntity, batch, "'\(entity.entity.name)' is abstract, so the object must name one of its sub-entities")
         }
         mark(values, entity, batch)
-        for index in entity.facts.indices where !entity.isGivenAttribute(index) { try complete(index, entity, batch) }
+        for index in entity.facts.indices where !entity.isGivenAttribute(index) { complete(index, entity, batch) }
     }
 
     /// Adds the value of an attribute that the row lacks, in a new object. This is the default, or null if the options clear missing values
-    /// and the attribute is optional: then a repeated import finds the same value. Throws if a mandatory attribute has no default.
-    private mutating func complete(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) throws(RowFailure) {
+    /// and the attribute is optional: then a repeated import finds the same value. Records a lack if a mandatory attribute has no default.
+    private mutating func complete(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
         let facts = entity.facts[index]
         if facts.hasDefault {
             let isCleared = options.missing == .clear && facts.isOptional && !facts.isDerived && !entity.isKeptAttribute(index)
             plan.extras.append(.init(attribute: index, kind: isCleared ? .null : .standard))
         } else if !facts.isOptional {
-            try lack(index, entity, batch)
+            lack(index, entity, batch)
         }
     }
 
     /// Adds the defaults to a stub that the row completes, so that the stub gets the same values as a new object.
     mutating func completeStub(
         _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
-    ) throws(RowFailure) {
+    ) {
         mark(values, entity, batch)
         for index in entity.facts.indices
         where !entity.isGivenAttribute(index) && draft.isNull(entity.table, row, attribute: index) {
-            try complete(index, entity, batch)
+            complete(index, entity, batch)
         }
     }
 
     /// Clears the attributes that the row lacks. A mandatory attribute gets its default, as in a new object, because it cannot be null.
-    /// Throws if a mandatory attribute has no default.
-    mutating func clearMissing(
-        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
-    ) throws(RowFailure) {
+    /// Records a lack if a mandatory attribute has no default.
+    mutating func clearMissing(_ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch) {
         mark(values, entity, batch)
         for index in entity.facts.indices
         where !entity.isGivenAttribute(index) && !entity.isKeptAttribute(index) && !entity.identity.contains(index)
             && !entity.facts[index].isDerived
         {
             let isReplaced = !entity.facts[index].isOptional && entity.facts[index].hasDefault
-            if !entity.facts[index].isOptional, !isReplaced { try lack(index, entity, batch) }
+            if !entity.facts[index].isOptional, !isReplaced { lack(index, entity, batch) }
             plan.extras.append(.init(attribute: index, kind: isReplaced ? .standard : .null))
         }
     }

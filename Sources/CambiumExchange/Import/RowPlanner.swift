@@ -35,7 +35,7 @@ package struct RowPlanner {
     var pending: [RowPlan.Member] = []
     /// The relationships on the path from the row to the object that is being planned.
     var steps: [Step] = []
-    /// Whether the program's hook may supply mandatory values that a row lacks. `checkLacks` then checks them after the hook.
+    /// Whether the program's hook may supply mandatory values that a row lacks. They are then checked after the hook.
     var isFinishedByHook = false
     /// Whether `findings` is filled.
     var notesFindings = false
@@ -57,7 +57,12 @@ package struct RowPlanner {
         if !steps.isEmpty { steps.removeAll(keepingCapacity: true) }
         if !unknownKeys.isEmpty { unknownKeys.removeAll(keepingCapacity: true) }
         if !misread.isEmpty { misread = [:] }
-        plan.root = try self.object(Int(object), batch, draft)
+        do throws(RowFailure) {
+            plan.root = try self.object(Int(object), batch, draft)
+        } catch {
+            throw isFinishedByHook ? error : plan.lacks.first?.failure ?? error
+        }
+        if !isFinishedByHook, !plan.lacks.isEmpty { try checkLacks(batch) }
     }
 
     // MARK: The row's own object, once the plan was applied
@@ -121,7 +126,7 @@ package struct RowPlanner {
         switch target {
         case .existing(let row) where draft.isStub(entity.table, row) && !filledStubs.contains(.init(table: entity.table.number, row: row)):
             isFilled = true
-            try completeStub(entity, row, read.values, batch, draft)
+            completeStub(entity, row, read.values, batch, draft)
             filledStubs.insert(.init(table: entity.table.number, row: row))
         case .existing(let row) where mustSkip(row, entity, draft):
             plan.objects.append(.init(entity: entity.number, target: .skipped(row), values: 0..<0))
@@ -131,7 +136,7 @@ package struct RowPlanner {
             try completeNew(entity, read.values, batch, draft)
             plan.objects[other].isFilled = true
         case .new: try completeNew(entity, read.values, batch, draft)
-        default: if options.missing == .clear { try clearMissing(entity, read.values, batch) }
+        default: if options.missing == .clear { clearMissing(entity, read.values, batch) }
         }
         plan.objects.append(
             .init(

@@ -122,7 +122,7 @@ extension QueryParser {
         }
         aggregate.path = QueryPath([last])
         let (path, inner) = (QueryPath(names.dropLast()), Operand(.aggregate(aggregate)))
-        return "Write the aggregate in a condition after 'where', such as \(quantifier.rawValue) \(path) where (\(inner) == 2)."
+        return "Write the aggregate in a condition after 'where', such as \(quantifier.rawValue) \(path) " + "where (\(inner) == 2)."
     }
 
     // MARK: Comparisons
