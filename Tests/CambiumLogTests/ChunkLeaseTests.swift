@@ -35,6 +35,13 @@ import Testing
         return writer.bytes
     }
 
+    @Test func `two leases with the same number have different names`() throws {
+        let volume = MemoryVolume()
+        let leases = try (0..<3).map { try ChunkLease(volume, store: store, name: .max, chunks: [1: [$0]]) }
+        #expect(try ChunkLeases(of: volume, store: store).chunks(of: 1) == [0, 1, 2])
+        withExtendedLifetime(leases) {}
+    }
+
     @Test func `a forged lease cannot list the chunks of many files`() {
         var record = record
         record.chunks[9] = [1]

@@ -74,4 +74,12 @@ import Testing
             }
         }
     }
+
+    @Test func `a new file of pages never gets the number of an existing one`() throws {
+        let volume = MemoryVolume()
+        #expect(try PageFile.unusedName(from: 7, in: volume) == 7)
+        for name in [7, 8, .max] as [UInt64] { try volume.open(PageFile.path(name), .create).close() }
+        #expect(try PageFile.unusedName(from: 7, in: volume) == 9)
+        #expect(try PageFile.unusedName(from: .max, in: volume) == 0)
+    }
 }

@@ -134,6 +134,19 @@ import Testing
         #expect(code { try store.checkpoint() } == .notWritable)
     }
 
+    @Test func `stores with the same random numbers have separate leases, and do not stay locked`() throws {
+        let volume = MemoryVolume()
+        try makeStore(volume)
+        var graphs: [Graph] = []
+        for _ in 0..<3 {
+            let store = try Store.open(volume, durability: nil, environment: .fixed())
+            graphs.append(store.graph)
+            try store.close()
+        }
+        #expect(try leases(volume).count == 3)
+        withExtendedLifetime(graphs) {}
+    }
+
     @Test func `a lease that does not verify protects every existing chunk`() throws {
         let volume = MemoryVolume()
         try makeStore(volume)

@@ -23,7 +23,7 @@ struct StoreLock: Sendable {
     ///
     /// - Parameters:
     ///   - mapped: the chunks (64 KiB of pages) that versions of this process map from files.
-    ///   - name: a number that no lease of the store has.
+    ///   - name: the number in the name of the lease, if no other lease has this number.
     func release(for timeline: Timeline, mapped: (ofSource: [Int], ofStorage: [Int]), name: UInt64) {
         do throws(CambiumError) {
             if let lease = try lease(name, mapped) { timeline.keep(lease) }

@@ -27,7 +27,8 @@ struct OwnedCheckpoint: ~Copyable {
 
     /// Prepares the pages for a writer. Call this initializer only while the lock of the store is held. Throws if a disk operation fails.
     ///
-    /// - Parameter newFile: the number for a new file of pages. No file of the store has had this number.
+    /// - Parameter newFile: the number for a new file of pages. If a file of the store has this number, the new file gets the next number
+    ///   that no file has.
     init(_ loaded: consuming LoadedCheckpoint, newFile: UInt64) throws(CambiumError) {
         let (reader, timeline, stored) = (loaded.reader, loaded.timeline, loaded.pages)
         let leases = try ChunkLeases(of: reader.volume, store: reader.settings.store)
@@ -35,7 +36,9 @@ struct OwnedCheckpoint: ~Copyable {
         // The timeline does not know its file yet, so `reuse` releases no disk space in that file. No release is necessary, because earlier
         // writers have released the space of unneeded chunks.
         timeline.reuse(loaded.owners(of: continuedFile, leases))
-        let file = continuedFile ?? newFile
+        // The environment of a test may supply the same random number whenever the store is opened. An existing file may contain the pages
+        // of an older checkpoint.
+        let file = if let continuedFile { continuedFile } else { try PageFile.unusedName(from: newFile, in: reader.volume) }
         timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))
         pages = OwnedPages(
             stored: stored, skippedCheckpoints: loaded.skippedCheckpoints, leases: leases, continuedFile: continuedFile, file: file)

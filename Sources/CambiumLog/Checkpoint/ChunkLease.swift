@@ -21,11 +21,14 @@ package final class ChunkLease: Sendable {
     /// Throws `.ioFailure` and `.cannotCreate` if a disk operation fails. In that case there is no lease. Complexity: O(chunks).
     ///
     /// - Parameters:
-    ///   - name: a number that no lease of the store has.
+    ///   - name: the number in the name of the file. If another lease has this number, the new lease gets the next number that no lease
+    ///     has.
     ///   - chunks: for each file of pages, the chunks that are mapped, ascending.
     package init(_ volume: any Volume, store: [UInt8], name: UInt64, chunks: [UInt64: [Int]]) throws(CambiumError) {
-        let digits = HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) })
-        path = CheckpointRecord.directory + "/" + digits + Self.suffix
+        // The environment of a test may supply the same random number whenever the store is opened.
+        var name = name
+        while try volume.exists(Self.path(name)) { name &+= 1 }
+        path = Self.path(name)
         self.volume = volume
         try volume.createDirectory(CheckpointRecord.directory)
         let file = try volume.open(path, .create)
@@ -43,6 +46,10 @@ package final class ChunkLease: Sendable {
         // No other process removes a locked lease, so the path still leads to the file of this object.
         try? volume.remove(path)  // If this fails, the next writer removes the file, which then has no lock.
         share.unlock()
+    }
+
+    private static func path(_ name: UInt64) -> String {
+        CheckpointRecord.directory + "/" + HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) }) + suffix
     }
 
     static func isName(_ name: String) -> Bool {

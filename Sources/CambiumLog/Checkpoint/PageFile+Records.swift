@@ -5,6 +5,13 @@ extension PageFile {
     /// Returns the path of the file of pages with the number `name`: `pages-`, and the number as 16 hexadecimal digits.
     static func path(_ name: UInt64) -> String { prefix + HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) }) }
 
+    /// Returns the first number, from `name` on, that no file of pages has. Call this method only while the lock of the store is held.
+    package static func unusedName(from name: UInt64, in volume: any Volume) throws(CambiumError) -> UInt64 {
+        var name = name
+        while try volume.exists(path(name)) { name &+= 1 }
+        return name
+    }
+
     /// Returns the number of bytes that all files of pages take on disk.
     package static func byteCount(_ volume: any Volume) throws(CambiumError) -> Int {
         var byteCount = 0
