@@ -10,7 +10,8 @@ extension Changes {
     ///
     /// `+` marks an inserted object, and `-` a deleted object. `~` marks an attribute or a relationship that changed. A null is shown as an
     /// empty text. Members are listed by name: `~ Note/1.items: +Item/4 -Item/2`, followed by `moved` if the order of the other members
-    /// changed. Objects are sorted by their ids. Complexity: O(changes).
+    /// changed. `~ Note/1: no longer a stub` marks an object of which only the identity was known before. Objects are sorted by their ids.
+    /// Complexity: O(changes).
     public var summary: [String] { flatMap { lines(of: $0) } }
 
     private func lines(of change: ObjectChange) -> [String] {
@@ -19,10 +20,13 @@ extension Changes {
         case .inserted: return ["+ \(name)"]
         case .deleted: return ["- \(name)"]
         case .changed:
+            let stub = change.changesStub ? ["~ \(name): \(isStub(change) ? "now" : "no longer") a stub"] : []
             let attributes = change.attributes.map { "~ \(name).\($0.attribute.name): \($0.before.text) -> \($0.after.text)" }
-            return attributes + change.relationships.map { "~ \(name).\($0.relationship.name):\(members($0))" }
+            return stub + attributes + change.relationships.map { "~ \(name).\($0.relationship.name):\(members($0))" }
         }
     }
+
+    private func isStub(_ change: ObjectChange) -> Bool { after.place(of: change.id).map(after.isStub) ?? false }
 
     private func members(_ change: RelationshipChange) -> String {
         let added = change.added.map { " +\(after.name(of: $0) ?? "?")" }

@@ -62,6 +62,18 @@ struct UserTestingTests {
             ])
     }
 
+    @Test("a stub that a row completes is a line, even if no attribute changes")
+    func completedStub() throws {
+        let schema = try Schema {
+            EntityDefinition("Note", identity: ["id"]) { AttributeDefinition("id", .int64) }
+            EntityDefinition("Item") { RelationshipDefinition("note", to: "Note") }
+        }
+        let store = try Store.testing(schema, fixtures: #"{"Item": [{"note": 1}]}"#)
+        let before = store.graph
+        try store.load(fixtures: #"{"Note": [{"id": 1}]}"#)
+        #expect(store.graph.changes(since: before).summary == ["~ Note/1: no longer a stub"])
+    }
+
     @Test("a failing disk fails the write, and what was acknowledged is there after a restart")
     func failingDisk() throws {
         let disk = TestDisk()
