@@ -88,13 +88,20 @@ extension Changes {
     /// for change in try store.graph.changes(since: earlier).records(of: Person.self).changed { print(change.after.name) }
     /// ```
     ///
-    /// An object counts as changed if any of its properties changed, even one that the record does not have. Throws as `Graph.load(_:)`
-    /// does. The record must fit the schema of the later graph. It must fit the schema of the earlier graph only if there are changed or
-    /// deleted records. Complexity: O(changed objects), and that of `Graph.load(_:)` for each of them.
+    /// An object counts as changed if any of its properties changed, even one that the record does not have. The deleted records include
+    /// the objects of a sub-entity that a migration removed. Throws as `Graph.load(_:)` does. The record must fit the schema of the later
+    /// graph. It must fit the schema of the earlier graph only if there are changed or deleted records. Complexity: O(changed objects), and
+    /// that of `Graph.load(_:)` for each of them.
     public func records<Record: EntityRecord>(of type: Record.Type) throws -> RecordChanges<Record> {
         let family = try after.binding(type).entity.family
+        // A migration may have removed sub-entities, together with their objects.
+        let earlierFamily = before.schema.entity(Record.recordSchema.entity)?.family ?? []
         var ids: [ObjectChange.Kind: [ObjectID]] = [:]
-        for change in self where family.contains(change.entity.number) { ids[change.kind, default: []].append(change.id) }
+        for change in self {
+            let (kind, number) = (change.kind, change.entity.number)
+            guard family.contains(number) || kind == .deleted && earlierFamily.contains(number) else { continue }
+            ids[kind, default: []].append(change.id)
+        }
         let changed = ids[.changed] ?? []
         return RecordChanges(
             inserted: try Self.records(ids[.inserted], after),

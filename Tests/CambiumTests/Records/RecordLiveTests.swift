@@ -41,6 +41,28 @@ struct RecordLiveTests {
         #expect(changes.changed.map(\.after.name) == ["A"])
     }
 
+    @Test("the objects of a sub-entity that a migration removes are deleted records of its parent")
+    func removedSubentity() throws {
+        struct Party: BlankRecord {
+            var name = ""
+            var ref: Ref<Party>?
+            static let recordSchema = RecordSchema<Party>("Party") { RecordProperty("name", \.name) }
+        }
+        struct Person: BlankRecord {
+            var name = ""
+            var ref: Ref<Person>?
+            static let recordSchema = RecordSchema<Person>("Person", parent: Party.self) { RecordProperty("name", \.name) }
+        }
+        let store = try Store.inMemory(schema: Schema(of: Person.self))
+        var person = Person()
+        person.name = "Jane"
+        try store.save(&person)
+        let earlier = store.graph
+        try store.migrate(to: SchemaDefinition(of: Party.self))
+        let changes = try store.graph.changes(since: earlier).records(of: Party.self)
+        #expect(changes.deleted.map(\.name) == ["Jane"])
+    }
+
     @Test("a consumer of records may begin before the first transaction, which has the schema")
     func allChanges() async throws {
         let store = try TestDisk().create(schema: Schema(of: Tag.self))
