@@ -168,11 +168,16 @@ struct EntityDraft {
     ///
     /// If an inherited property has options that would change the ancestor's property, reports these options. A default is not reported,
     /// because the macro may have made the default from an initial value. An inverse is only added to `repeatedInverses`, because the
-    /// relationship at the other end may state it.
+    /// relationship at the other end may state it. Also reports inherited properties whose type no record of the sub-entity could read.
     mutating func drop(_ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ mistakes: inout [String]) {
         let names = ancestor.declaredNames
         for name in definition.attributes.map(\.name) + definition.relationships.map(\.name) where names.contains(name) {
             let parent = ancestor.definition.name
+            if let own = declared[name], !own.form.canRead(name, of: ancestor.definition) {
+                mistakes.append(
+                    "\(own.record).\(name) differs from the inherited property '\(parent).\(name)'. Declare the type that the record of "
+                        + "'\(parent)' has.")
+            }
             for option in options[name] ?? [] {
                 if ancestor.isChanged(by: option.effect, name, lookup) { mistakes.append(Self.surplus(option.place, parent, name)) }
                 if case .inverse(let inverse) = option.effect, let inverse = lookup(inverse) {
@@ -216,20 +221,5 @@ struct EntityDraft {
     mutating func setInverse(of name: String, to inverse: String) {
         guard let index = definition.relationships.firstIndex(where: { $0.name == name && $0.inverse == nil }) else { return }
         definition.relationships[index].inverse = inverse
-    }
-}
-
-extension PropertyForm {
-    /// Whether two declarations of one property agree. They may differ in whether a relationship is ordered, because it is sufficient that
-    /// one record type states the order.
-    func isSame(as other: PropertyForm) -> Bool {
-        switch (self, other) {
-        case (.attribute(let left, let leftOptional, let leftAllowed), .attribute(let right, let rightOptional, let rightAllowed)):
-            left == right && leftOptional == rightOptional && leftAllowed == rightAllowed
-        case (.relationship(let left, let leftCount, let leftOptional), .relationship(let right, let rightCount, let rightOptional)):
-            left.recordDescription.entity == right.recordDescription.entity && leftOptional == rightOptional
-                && (leftCount == .toOne) == (rightCount == .toOne)
-        default: false
-        }
     }
 }

@@ -117,7 +117,7 @@ extension AttributeType {
     fileprivate var isInteger: Bool { self == .int16 || self == .int32 || self == .int64 }
 
     /// Whether a Swift property that is declared with this type can read values of the stored type.
-    fileprivate func canRead(_ stored: AttributeType) -> Bool { self == stored || (isInteger && stored.isInteger) }
+    func canRead(_ stored: AttributeType) -> Bool { self == stored || (isInteger && stored.isInteger) }
 }
 
 extension Relationship {

@@ -91,6 +91,52 @@ import Testing
         #expect(error.details.first?.contains("'Party.cards'") == true)
     }
 
+    @Test func `an inherited property with a type that the parent's property does not have is a mistake`() throws {
+        struct Root: BlankRecord {
+            var name: String?
+            var size = 0
+            var cards: [Ref<Badge>] = []
+            var guest: Ref<Badge>?
+            var ref: Ref<Root>?
+            static let recordSchema = RecordSchema<Root>("Root") {
+                RecordProperty("name", \.name)
+                RecordProperty("size", \.size)
+                RecordProperty("cards", \.cards)
+                RecordProperty("guest", \.guest)
+            }
+        }
+        struct Same: BlankRecord {
+            var name = ""
+            var size: Int16 = 0
+            var cards: Set<Ref<Badge>> = []
+            var guest: Ref<Badge>?
+            var ref: Ref<Same>?
+            static let recordSchema = RecordSchema<Same>("Same", parent: Root.self) {
+                RecordProperty("name", \.name)
+                RecordProperty("size", \.size)
+                RecordProperty("cards", \.cards)
+                RecordProperty("guest", \.guest)
+            }
+        }
+        struct Other: BlankRecord {
+            var name = 0
+            var size = 0.5
+            var cards: Ref<Badge>?
+            var guest = ""
+            var ref: Ref<Other>?
+            static let recordSchema = RecordSchema<Other>("Other", parent: Root.self) {
+                RecordProperty("name", \.name)
+                RecordProperty("size", \.size)
+                RecordProperty("cards", \.cards)
+                RecordProperty("guest", \.guest)
+            }
+        }
+        #expect(try Schema(of: Same.self).entity("Same")?.attribute("size")?.type == .int64)
+        let error = try #require(throws: CambiumError.self) { try Schema(of: Other.self) }
+        #expect(error.details.count == 4)
+        #expect(error.details.allSatisfy { $0.contains("Other.") && $0.contains("'Root.") })
+    }
+
     @Test func `views of one entity with different parents or former names are a mistake`() throws {
         struct Root: BlankRecord {
             var name = ""

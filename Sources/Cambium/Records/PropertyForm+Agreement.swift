@@ -1,0 +1,25 @@
+extension PropertyForm {
+    /// Whether two declarations of one property agree. They may differ in whether a relationship is ordered, because it is sufficient that
+    /// one record type states the order.
+    func isSame(as other: PropertyForm) -> Bool {
+        switch (self, other) {
+        case (.attribute(let left, let leftOptional, let leftAllowed), .attribute(let right, let rightOptional, let rightAllowed)):
+            left == right && leftOptional == rightOptional && leftAllowed == rightAllowed
+        case (.relationship(let left, let leftCount, let leftOptional), .relationship(let right, let rightCount, let rightOptional)):
+            left.recordDescription.entity == right.recordDescription.entity && leftOptional == rightOptional
+                && (leftCount == .toOne) == (rightCount == .toOne)
+        default: false
+        }
+    }
+
+    /// Whether a record of a sub-entity can read the property that has this name in an entity. As in any record, the type may be another
+    /// whole-number type, it may be optional or not, and it may ignore the order of members.
+    func canRead(_ name: String, of entity: EntityDefinition) -> Bool {
+        switch self {
+        case .attribute(let type, _, _): return entity.attributes.contains { $0.name == name && type.canRead($0.type) }
+        case .relationship(_, let cardinality, _):
+            guard let stored = entity.relationships.first(where: { $0.name == name })?.cardinality else { return false }
+            return (stored == .toOne) == (cardinality == .toOne) && (stored == .orderedToMany || cardinality != .orderedToMany)
+        }
+    }
+}
