@@ -29,19 +29,22 @@ final class CatchUp: Sendable {
 
     /// Replays the log up to a transaction. `read` continues from there. Waits for the disk.
     ///
-    /// Throws `.notFound` if the log no longer leads to the transaction, and `.damaged` if the log is corrupt.
-    init(_ volume: any Volume, after number: TransactionNumber, budget: MemoryBudget) throws {
+    /// Throws `.notFound` if the log no longer leads to the transaction, and `.damaged` if the log is corrupt. Throws `CancellationError`
+    /// between two transactions if the observer was cancelled.
+    init(_ volume: any Volume, after number: TransactionNumber, budget: MemoryBudget, _ cancellation: Cancellation) throws {
         (self.volume, self.budget) = (volume, budget)
-        let view = try Self.view(volume, at: number, budget)
+        let view = try Self.view(volume, at: number, budget, cancellation)
         state = Guarded(State(view: view, before: view.graph))
     }
 
     /// Returns the graph after a transaction as a view, from which the replay can continue. If `number` is `.none`, the graph is the one
-    /// before the first transaction.
-    static func view(_ volume: any Volume, at number: TransactionNumber, _ budget: MemoryBudget) throws -> EarlierView {
+    /// before the first transaction. Throws as the initializer does.
+    static func view(
+        _ volume: any Volume, at number: TransactionNumber, _ budget: MemoryBudget, _ cancellation: Cancellation
+    ) throws -> EarlierView {
         let reader = try LogReader(volume)
         if number == .none { return try EarlierView(beforeFirst: reader) }
-        return try EarlierView(reader, at: EarlierMoment(number: number), memory: budget)
+        return try EarlierView(reader, at: EarlierMoment(number: number), memory: budget) { try cancellation.check() }
     }
 
     /// Returns the next replayed transaction with the graphs before and after it, or `nil` if no further transaction has been replayed.
@@ -62,7 +65,7 @@ final class CatchUp: Sendable {
             } catch let error as CambiumError where error.code == .notFound && state.upcoming.isEmpty {
                 // A compaction may have replaced the part of the log before the observer's position with a checkpoint. The new view begins
                 // with that checkpoint.
-                let view = try Self.view(volume, at: state.before.transaction, budget)
+                let view = try Self.view(volume, at: state.before.transaction, budget, cancellation)
                 (state.view, state.before) = (view, view.graph)
                 try read(&state, upTo: last, cancellation)
             }

@@ -80,7 +80,7 @@ final class ChangeObserver {
         if let step = held.catchUp?.next() { return step }
         let (last, known, limit) = (last, held.catchUp, newest.transaction)
         let catchUp = try await replaying { volume, budget, cancellation in
-            let catchUp = try known ?? CatchUp(volume, after: last, budget: budget)
+            let catchUp = try known ?? CatchUp(volume, after: last, budget: budget, cancellation)
             try catchUp.read(upTo: limit, cancellation)
             return catchUp
         }
@@ -95,8 +95,8 @@ final class ChangeObserver {
         defer { held.graph = newest }
         if let before = held.graph { return CommittedChanges(newest.changes(since: before), nil) }
         let last = last
-        let changes = try await replaying { volume, budget, _ in
-            newest.changes(since: try CatchUp.view(volume, at: last, budget).graph)
+        let changes = try await replaying { volume, budget, cancellation in
+            newest.changes(since: try CatchUp.view(volume, at: last, budget, cancellation).graph)
         }
         return CommittedChanges(changes, nil)
     }

@@ -15,17 +15,19 @@ struct EarlierView {
     ///
     /// Throws `.notFound` if there is no such moment or the moment was retired, and `.damaged` if the log that leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
-    init(_ reader: LogReader, at moment: EarlierMoment, memory: MemoryBudget) throws {
+    ///
+    /// - Parameter check: is called before each transaction, and throws if the caller no longer wants the view.
+    init(_ reader: LogReader, at moment: EarlierMoment, memory: MemoryBudget, _ check: () throws -> Void = {}) throws {
         self = try Replay.reading(reader, notAfter: moment, memory: memory) { replay in
             var view = EarlierView(replay: replay)
-            try view.advance(reader, to: moment)
+            try view.advance(reader, to: moment, check)
             return view
         }
     }
 
     /// Begins with the nearest checkpoint that is not later than a point, and replays the log up to the point.
     ///
-    /// Throws as `init(_:at:memory:)` does. Also throws `.notFound` if the point is a label that does not exist.
+    /// Throws as `init(_:at:memory:_:)` does. Also throws `.notFound` if the point is a label that does not exist.
     init(_ volume: any Volume, at point: Point, memory: MemoryBudget) throws {
         let moment = try EarlierMoment(point) { try Self.labels(volume) }
         try self.init(LogReader(volume), at: moment, memory: memory)
@@ -54,8 +56,8 @@ struct EarlierView {
 
     /// Advances to a moment that is not earlier than the view's present moment. Throws as `init` does. After an error, the view can no
     /// longer be used.
-    mutating func advance(_ reader: LogReader, to moment: EarlierMoment) throws {
-        end = try replay.run(reader, to: moment)
+    mutating func advance(_ reader: LogReader, to moment: EarlierMoment, _ check: () throws -> Void = {}) throws {
+        end = try replay.run(reader, to: moment, check)
         try end?.requireTransaction(in: reader.volume)
         try moment.check(graph.transaction, isLogRead: end != nil)
     }

@@ -93,8 +93,9 @@ struct Replay {
     ///
     /// Throws as `run(makesDurable:until:observe:)` does. Complexity: O(log up to the moment).
     ///
+    /// - Parameter check: is called before each transaction, and throws if the caller no longer wants the result.
     /// - Returns: the end of the log; `nil` if the log was not read to its end.
-    mutating func run(_ reader: LogReader, to moment: EarlierMoment) throws -> LogReader.End? {
+    mutating func run(_ reader: LogReader, to moment: EarlierMoment, _ check: () throws -> Void) throws -> LogReader.End? {
         struct Reached: Error {}
         let first = timeline.head.transaction
         if moment.number == first { return nil }
@@ -106,6 +107,7 @@ struct Replay {
             let base = transactionCount == 0 ? base : nil
             end = try reader.scan(from: first.next, after: base, makesDurable: true, at: &place) { record in
                 if moment.isBefore(record) { throw Reached() }
+                try check()
                 try draft.replay(record)
                 count += 1
                 lastTime = record.metadata.time

@@ -112,6 +112,17 @@ import Testing
         try store.close()
     }
 
+    @Test func `a cancelled consumer ends the replay that leads to its last transaction`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        for id in 1...5 { try store.addNote(id) }
+        let cancellation = Cancellation()
+        #expect(try CatchUp(volume, after: number(4), budget: .standard, cancellation).next() == nil)
+        cancellation.cancel()
+        #expect(throws: CancellationError.self) { _ = try CatchUp(volume, after: number(4), budget: .standard, cancellation) }
+        try store.close()
+    }
+
     @Test func `a store in memory refuses a consumer that has fallen back too far`() async throws {
         let store = try Store.inMemory(schema: Notes.schema)
         let note = try #require(try store.addNote(1).graph.objects(of: "Note").first)
