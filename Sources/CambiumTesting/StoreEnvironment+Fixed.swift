@@ -9,6 +9,10 @@ extension StoreEnvironment {
     /// ```swift
     /// let store = try Store.inMemory(schema: schema, environment: .fixed())
     /// ```
+    ///
+    /// Each transaction reads the clock at least once, and everything that ends after a time follows this clock. For example, a consumer of
+    /// `Store.changes(_:)` has requested nothing for a minute after about 60 transactions. A test with more transactions between two
+    /// deliveries passes a smaller step, such as `.zero`.
     public static func fixed(
         start: Timestamp = Timestamp(microsecondsSince1970: 1_700_000_000_000_000), step: Duration = .seconds(1), seed: UInt64 = 1
     ) -> StoreEnvironment {

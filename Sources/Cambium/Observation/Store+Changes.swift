@@ -19,9 +19,11 @@ extension Store {
     /// If the store is closed, the sequence ends after the last transaction. If the task is cancelled, the sequence throws
     /// `CancellationError`. The sequence throws `.notFound` if there is no transaction `last`, and `.damaged` if the log to be replayed is
     /// corrupt. It throws `.expired` if the transactions after `last` were retired. After `.expired`, read the newest graph, and continue
-    /// after its transaction. A store in memory has no log, so its sequence throws `.expired` if a consumer lags by more than 4,096
-    /// transactions or 64 MiB of changes. The error is the same if the consumer requests nothing for a minute, and a transaction is
-    /// committed after that minute. After an error, the sequence ends.
+    /// after its transaction. After an error, the sequence ends.
+    ///
+    /// A store in memory has no log, and keeps transactions only while a sequence exists. So a sequence that begins at an earlier
+    /// transaction, such as `.none`, can throw `.expired`. The same applies if a consumer lags by more than 4,096 transactions or 64 MiB of
+    /// changes. It also applies if the consumer requests nothing for a minute, and a transaction is committed after that minute.
     ///
     /// Each iterator of the sequence begins at the same transaction. As long as a sequence or an iterator exists, the store stays open,
     /// unless the program closes it.

@@ -20,8 +20,10 @@ extension WriteTransaction {
 }
 
 extension Store {
-    /// Copies the object of a record in a separate transaction, and returns the record of the copy. Throws as `write` and as
-    /// `WriteTransaction.clone(_:_:)` do.
+    /// Copies the object of a record in a separate transaction, and returns the record of the copy.
+    ///
+    /// Throws as `write` and as `WriteTransaction.clone(_:_:)` do. Throws `.unexpectedValue` if the record cannot hold a value of the copy,
+    /// such as the null of an excluded attribute. In that case, the copy was committed.
     @discardableResult
     public func clone<Record: EntityRecord>(
         _ record: Record, _ request: CloneRequest = CloneRequest(), _ author: Author = Author()
