@@ -31,7 +31,7 @@ package struct Statistics: Sendable {
         /// The number of bytes in pages that one of these old versions still uses, but the newest version does not.
         package let byteCount: Int
         package let leaseCount: Int
-        /// The time at which the oldest lease began; `nil` if there is no lease.
+        /// The time at which the oldest lease began; `nil` if there is no lease, or if only waiting observers have leases.
         package let oldestLeaseTime: Timestamp?
     }
 

@@ -43,9 +43,13 @@ final class Leases: Sendable {
 
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// The number of loans, and the time when the oldest loan began; `nil` if there are no loans.
+    /// The number of loans, and the time when the oldest loan began. The time is `nil` if there are no loans, or if each of them belongs to
+    /// an observer that is waiting for a delivery.
     var summary: (count: Int, oldestTime: Timestamp?) {
-        state.withLock { state in (state.loans.count, state.loans.values.lazy.map(\.beginTime).min()) }
+        state.withLock { state in
+            let times = state.loans.values.lazy.map(\.beginTime)
+            return (state.loans.count, times.filter { $0 < .max }.min())
+        }
     }
 
     /// Adds a loan, or records the new end of a loan that was added earlier.

@@ -103,6 +103,17 @@ import Testing
         #expect(!store.writer.recent.isWanted)
     }
 
+    @Test func `the lease of an observer that waits for a delivery has no beginning`() throws {
+        let store = try made()
+        let seat = ObserverSeat(store, .every)
+        seat.leave(ObserverSeat.Held())
+        #expect(store.leases.summary.oldestTime == Timestamp(microsecondsSince1970: clock.time))
+        _ = seat.take()
+        #expect(store.leases.summary.count == 1 && store.leases.summary.oldestTime == nil)
+        seat.end()
+        try store.close()
+    }
+
     @Test func `a consumer of a store in memory that stays away too long is refused`() async throws {
         for delivery in [ChangeDelivery.every, .coalesced] {
             let store = try made(nil)
