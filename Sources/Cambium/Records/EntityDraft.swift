@@ -37,7 +37,11 @@ struct EntityDraft {
         }
         for set in description.unique where !definition.unique.contains(set) { definition.unique.append(set) }
         for index in description.indexes where !definition.indexes.contains(index) { definition.indexes.append(index) }
-        definition.userInfo.merge(description.userInfo) { _, new in new }
+        for (key, text) in description.userInfo.sorted(by: { $0.key < $1.key }) {
+            if let other = definition.userInfo.updateValue(text, forKey: key), other != text {
+                mistakes.append(Self.difference(type, "the text '\(key)'", text, other))
+            }
+        }
         if let name = description.formerName {
             if let other = definition.formerName, other != name { mistakes.append(Self.difference(type, "the former name", name, other)) }
             definition.formerName = name
@@ -73,7 +77,7 @@ struct EntityDraft {
     }
 
     private static func difference(_ type: any EntityRecord.Type, _ part: String, _ own: String, _ other: String) -> String {
-        "\(type) states \(part) '\(own)', but another record of the same entity states '\(other)'. State the same name in both records."
+        "\(type) states \(part) '\(own)', but another record of the same entity states '\(other)'. Declare the same in both records."
     }
 
     private mutating func addProperty(_ property: RecordDescription.Property) {

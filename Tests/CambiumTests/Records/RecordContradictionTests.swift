@@ -137,7 +137,7 @@ import Testing
         #expect(error.details.allSatisfy { $0.contains("Other.") && $0.contains("'Root.") })
     }
 
-    @Test func `views of one entity with different parents or former names are a mistake`() throws {
+    @Test func `views of one entity with different parents, former names or texts are a mistake`() throws {
         struct Root: BlankRecord {
             var name = ""
             var ref: Ref<Root>?
@@ -146,22 +146,24 @@ import Testing
         struct First: BlankRecord {
             var name = ""
             var ref: Ref<First>?
-            static let recordSchema = RecordSchema<First>("Leaf", parent: Root.self, renamedFrom: "Twig") { RecordProperty("name", \.name) }
+            static let recordSchema = RecordSchema<First>("Leaf", parent: Root.self, userInfo: ["a": "b"], renamedFrom: "Twig") {
+                RecordProperty("name", \.name)
+            }
         }
         struct Partial: BlankRecord {
             var name = ""
             var ref: Ref<Partial>?
-            static let recordSchema = RecordSchema<Partial>("Leaf") { RecordProperty("name", \.name) }
+            static let recordSchema = RecordSchema<Partial>("Leaf", userInfo: ["a": "b", "c": "d"]) { RecordProperty("name", \.name) }
         }
         struct Second: BlankRecord {
             var size = 0
             var ref: Ref<Second>?
-            static let recordSchema = RecordSchema<Second>("Leaf", parent: Party.self, renamedFrom: "Stem") {
+            static let recordSchema = RecordSchema<Second>("Leaf", parent: Party.self, userInfo: ["a": "c"], renamedFrom: "Stem") {
                 RecordProperty("size", \.size)
             }
         }
-        #expect(try Schema(of: First.self, Partial.self).entity("Leaf") != nil)
+        #expect(try Schema(of: First.self, Partial.self).entity("Leaf")?.userInfo == ["a": "b", "c": "d"])
         let error = try #require(throws: CambiumError.self) { try Schema(of: First.self, Second.self) }
-        #expect(error.details.count == 2)
+        #expect(error.details.count == 3)
     }
 }
