@@ -28,12 +28,7 @@ struct ModelReader {
             }
         }
         var sets = ModelSets(entities)
-        if sets.depth > ModelSets.depthMax {
-            let message =
-                "The entities of the model inherit through \(sets.depth) levels, but \(ModelSets.depthMax) are allowed. "
-                + "Use fewer levels of parents."
-            throw CambiumError(.limitExceeded, message, place: .init(file: file))
-        }
+        try checkInheritance(sets)
         var derivations = ModelDerivations(sets)
         derivations.settle(&warnings)
         sets = ModelSets(derivations.entities)
@@ -43,6 +38,23 @@ struct ModelReader {
         var definition = SchemaDefinition(entities: queries.entities)
         definition.warnings = warnings.all
         return definition
+    }
+
+    /// Limits inheritance. The next steps follow the path from each entity to its root, and read all properties on the path.
+    private func checkInheritance(_ sets: ModelSets) throws(CambiumError) {
+        if sets.depth > ModelSets.depthMax {
+            let message =
+                "The entities of the model inherit through \(sets.depth) levels, but \(ModelSets.depthMax) are allowed. "
+                + "Use fewer levels of parents."
+            throw CambiumError(.limitExceeded, message, place: .init(file: file))
+        }
+        do throws(CambiumError) {
+            try SchemaDefinition(entities: sets.entities).checkInheritance(parents: sets.parents)
+        } catch {
+            var error = error
+            error.place = .init(file: file)
+            throw error
+        }
     }
 
     private static let modelType = "com.apple.IDECoreDataModeler.DataModel"

@@ -108,6 +108,14 @@ struct ModelXMLTests {
         #expect(ModelFixture.error("<model>\(entities)</model>")?.code == .limitExceeded)
     }
 
+    @Test func `inherited properties beyond the limit are refused before the indexes are read`() {
+        let attributes = (0..<2100).map { "<attribute name='a\($0)' attributeType='String'/>" }.joined()
+        let index = "<fetchIndex name='i'><fetchIndexElement property='a0'/></fetchIndex>"
+        let children = (0..<2100).map { "<entity name='C\($0)' parentEntity='A'>\(index)</entity>" }.joined()
+        let error = ModelFixture.error("<model><entity name='A'>\(attributes)</entity>\(children)</model>")
+        #expect(error?.code == .limitExceeded && error?.place?.file == "contents")
+    }
+
     @Test func `every truncated model is refused`() {
         let text = ModelFixture.text("<entity name='A'><attribute name='a' attributeType='String'/></entity>")
         let bytes = Array(text.utf8)

@@ -17,10 +17,6 @@ struct SchemaResolver {
     /// The numbers of the properties that were checked so far, by root entity.
     private var numbers: [Int: Set<UInt16>] = [:]
 
-    /// The maximum total of entities, properties, unique sets, indexes and queries in a schema. Inherited parts count again for each entity
-    /// that inherits them.
-    static let inheritedCountMax = 1 << 22
-
     init(_ definition: SchemaDefinition, _ expressions: Expressions) {
         self.definition = definition
         self.expressions = SchemaExpressions(expressions)
@@ -31,7 +27,7 @@ struct SchemaResolver {
         checkParents()
         // The next steps need correct names, numbers and parents of entities.
         try mistakes.throwIfAny()
-        try checkInheritance()
+        try definition.checkInheritance(tree)
         checkProperties()
         try mistakes.throwIfAny()
         var pairs = LinkResolver(definition: definition, byName: byName, tree: tree)
@@ -108,26 +104,6 @@ struct SchemaResolver {
             if lines[place] == .isRing { mistakes.add(pointer, "the parents of '\(entity.name)' form a cycle") }
         }
         if mistakes.all.isEmpty { tree = SchemaTree(parents: parents) }
-    }
-
-    /// Limits inheritance. Each entity has a list of everything that it inherits, so many levels with many properties would need too much
-    /// memory.
-    private func checkInheritance() throws(CambiumError) {
-        var ownCounts = definition.entities.map {
-            $0.attributes.count + $0.relationships.count + $0.unique.count + $0.indexes.count + $0.queries.count + 1
-        }
-        var sum = 0
-        for place in tree.order {
-            if let parent = tree.parents[place] { ownCounts[place] += ownCounts[parent] }
-            sum += ownCounts[place]
-            guard sum <= Self.inheritedCountMax else {
-                throw CambiumError(
-                    .limitExceeded,
-                    "The schema has more than \(Self.inheritedCountMax) entities, properties, unique sets, indexes and queries, "
-                        + "including those that each entity inherits. "
-                        + "Use fewer levels of parents, or declare fewer properties in the upper levels.")
-            }
-        }
     }
 
     private mutating func checkProperties() {
