@@ -30,18 +30,14 @@ public struct IncludeTree: Sendable, Hashable {
     public init(_ paths: [String], from entity: Entity, _ schema: Schema, depth: Int = 0) throws(CambiumError) {
         self.init(depth: depth)
         for path in paths {
-            var current = entity
+            var current = [entity]
             let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             guard names.count <= Self.depthMax else {
                 throw CambiumError(
                     .limitExceeded,
                     "A path of relationships has at most \(Self.depthMax) names, but one path has \(names.count). Shorten the path.")
             }
-            for name in names {
-                let relationship = try Self.relationship(name, current, schema)
-                guard let next = schema.entity(relationship.destination) else { break }
-                current = next
-            }
+            for name in names { current = try Self.destinations(of: name, current, schema) }
             add(names[...])
         }
     }
@@ -58,12 +54,19 @@ public struct IncludeTree: Sendable, Hashable {
     /// count.
     func names(_ name: String) -> Bool { children[name] != nil }
 
-    /// Returns a relationship of the entity or of a sub-entity.
-    private static func relationship(_ name: String, _ entity: Entity, _ schema: Schema) throws(CambiumError) -> Relationship {
-        for number in entity.family {
-            if let found = schema.entity(number)?.relationship(name) { return found }
+    /// Returns the entities to which the relationships with this name lead. The relationships belong to the given entities or to their
+    /// sub-entities, which may have different relationships with one name.
+    private static func destinations(of name: String, _ entities: [Entity], _ schema: Schema) throws(CambiumError) -> [Entity] {
+        var found: [Entity] = []
+        var known: Set<EntityNumber> = []
+        for number in Set(entities.flatMap(\.family)).sorted() {
+            guard let relationship = schema.entity(number)?.relationship(name), known.insert(relationship.destination).inserted,
+                let next = schema.entity(relationship.destination)
+            else { continue }
+            found.append(next)
         }
-        return try entity.requiredRelationship(name)
+        if found.isEmpty, let first = entities.first { _ = try first.requiredRelationship(name) }
+        return found
     }
 
     private mutating func add(_ names: ArraySlice<String>) {
