@@ -41,4 +41,17 @@ import Testing
             #expect(code { _ = try graph.exported("Media", including: ["maker.name"]) } == .unknownName)
         }
     }
+
+    @Test(arguments: ["maker", "parts", "label"])
+    func `CSV is refused if its columns could not contain all included objects`(name: String) throws {
+        let graph = try Self.store().graph
+        func exported(_ entity: String, _ names: [String]) throws -> String {
+            try graph.exported(entity, including: names) { ($0.format, $0.references) = (.csv, .identity) }
+        }
+        #expect(code { _ = try exported("Media", [name]) } == .invalidInput)
+        let film = "id,label,maker.name,maker.head,parts.name,owner\r\n2,red,A24,Eve,Flo,Cy\r\n"
+        #expect(try exported("Film", ["maker", "parts"]) == film)
+        #expect(try exported("Media", []).contains("Film,2,A24,Flo,Cy,red\r\n"))
+        #expect(try exported("Media", ["owner"]).hasPrefix("_entity,id,maker,parts,owner.name,label\r\n"))
+    }
 }

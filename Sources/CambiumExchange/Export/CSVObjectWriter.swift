@@ -26,7 +26,8 @@ struct CSVObjectWriter {
     private let columns: Group
 
     /// Determines the columns. Throws `.limitExceeded` if there are more columns than an import can read. Each included level of
-    /// relationships can add columns.
+    /// relationships can add columns. Throws `.invalidInput` if sub-entities have different properties with the name of an included
+    /// relationship, whose columns could not contain all of them.
     ///
     /// - Parameter objects: a writer of JSON with the same options. The CSV writer takes the keys and the order of members from `objects`.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) throws(CambiumError) {
@@ -58,9 +59,14 @@ struct CSVObjectWriter {
         } else if entity.family.count > 1 {
             group.columns.append(.entity)
         }
-        var names: Set<String> = []
+        var known: [String: ExportKeys.Key] = [:]
         for member in [entity] + schema.entities.filter({ $0 !== entity && entity.family.contains($0.number) }) {
-            for key in objects.table.keys(member).keys where names.insert(key.name).inserted {
+            for key in objects.table.keys(member).keys {
+                if let first = known[key.name] {
+                    if options.content == .objects, tree.child(key.name) != nil { try key.checkColumns(of: first, member, schema) }
+                    continue
+                }
+                known[key.name] = key
                 guard case .end(let relationship, _) = key.content else {
                     if options.content == .objects || (options.references == .identity && objects.table.keys(member).isIdentity(key.name)) {
                         group.columns.append(.named(key.name))

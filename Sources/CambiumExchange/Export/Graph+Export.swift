@@ -21,7 +21,8 @@ extension Graph {
     /// contains null, but no import reads the row of that object.
     ///
     /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` for CSV with identities
-    /// if an included stub lacks a mandatory value. Throws `.limitExceeded` for CSV with more columns than an import reads. Throws
+    /// if an included stub lacks a mandatory value. Throws `.invalidInput` for CSV that includes a to-one relationship if another
+    /// sub-entity has a different property with its name. Throws `.limitExceeded` for CSV with more columns than an import reads. Throws
     /// `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not read back the exported object. Throws
     /// `.invalidInput` for a mapping without an entity, and `.unknownName` for an entity that the schema does not have. Rethrows the errors
     /// of `put` and the hook. If the export throws, `put` has already received the rows before the error. Complexity: O(bytes of the rows),
