@@ -198,4 +198,17 @@ import Testing
         let outcome = try place.run("schema", "notes", "--set", "contents", "--dry-run")
         #expect(outcome.output.contains("renamed, was Note") && outcome.output.contains("renamed, was title"))
     }
+
+    @Test func `a Core Data model is recognized by the name of its folder, however the path is written`() throws {
+        let place = try Workplace()
+        let version = place.directory.appending(path: "M.xcdatamodeld/M.xcdatamodel")
+        try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+        try place.write("<model><entity name='A'/></model>", to: "M.xcdatamodeld/M.xcdatamodel/contents")
+        try FileManager.default.createSymbolicLink(
+            atPath: place.directory.appending(path: "current").path, withDestinationPath: "M.xcdatamodeld")
+        for (number, path) in ["M.xcdatamodeld", "M.xcdatamodeld//", "M.xcdatamodeld/.", "current"].enumerated() {
+            let outcome = try place.run("init", "store\(number)", "--schema", path)
+            #expect(outcome.code == 0, "\(path): \(outcome.errors)")
+        }
+    }
 }

@@ -1,6 +1,10 @@
 import Cambium
 import CambiumCoreData
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// Reads a schema from a file: JSON, or a Core Data model.
 enum SchemaFile {
     /// Reads a schema. If a schema cannot express a part of a Core Data model, prints a warning about this part on stderr.
@@ -17,10 +21,23 @@ enum SchemaFile {
     }
 
     private static func definition(_ path: String) throws -> SchemaDefinition {
-        let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
-        if trimmed.hasSuffix(".xcdatamodeld") || trimmed.hasSuffix(".xcdatamodel") { return try SchemaDefinition(coreDataModel: trimmed) }
+        if isModel(path) || resolved(path).map(isModel) == true { return try SchemaDefinition(coreDataModel: path) }
         let bytes = try Terminal.text(of: path)
         let isXML = bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
         return isXML ? try SchemaDefinition(coreDataModel: bytes, file: path) : try SchemaDefinition(json: bytes, file: path)
+    }
+
+    /// Returns whether a path has the name of a Core Data model.
+    private static func isModel(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        return name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel")
+    }
+
+    /// Returns the path to which a path such as `.`, or a link, leads; `nil` if nothing exists there.
+    private static func resolved(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        // SAFETY: the operating system terminates the text with a zero byte, and the text is freed only after this use.
+        return String(cString: found)
     }
 }
