@@ -95,9 +95,17 @@ import Testing
         #expect(row?.code == .malformed && row?.line == 2 && row?.message.hasSuffix("bytes that are not UTF-8, at column 18") == true)
         let (record, _) = try refusal(Array("id,title\n5,x\n1,".utf8) + bytes, .csv)
         #expect(record?.code == .malformed && record?.line == 3 && record?.message.hasSuffix("at column 3") == true)
-        // Other systems write text with two bytes per character.
-        let wide = Array("{\"id\":1}".utf16).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
-        #expect(try refusal([0xFF, 0xFE] + wide).1?.code == .invalidInput)
+    }
+
+    @Test(arguments: ImportSource.Format.allCases)
+    func `compressed input and input in UTF-16 are refused with the cause`(format: ImportSource.Format) throws {
+        let text = format == .csv ? "id\n1\n" : "{\"id\":1}"
+        let wide = text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+        #expect(try refusal([0xFF, 0xFE] + wide, format).1?.message.contains("UTF-16") == true)
+        #expect(try refusal([0xFE, 0xFF, 0] + wide, format).1?.message.contains("UTF-16") == true)
+        let (row, error) = try refusal([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3], format)
+        #expect(row == nil && error?.code == .invalidInput && error?.message.contains("'.gz'") == true)
+        #expect(error?.place?.file == "bad")
     }
 
     static let tooLarge: [Case] = [

@@ -84,14 +84,25 @@ struct ByteWindow {
         }
     }
 
-    /// Skips a byte order mark at the beginning of the stream.
+    /// Skips a byte order mark at the beginning of the stream. Throws `.invalidInput` if the stream begins as a gzip file or as text in
+    /// UTF-16 does, because an error about the first row would not name the cause.
     mutating func skipByteOrderMark() throws {
         while filled - position < 3, try refill() {}
+        for (beginning, message) in Self.foreignBeginnings where bytes[position..<filled].starts(with: beginning) {
+            throw CambiumError(.invalidInput, message, place: .init(file: file, line: line))
+        }
         if filled - position >= 3, bytes[position] == 0xEF, bytes[position + 1] == 0xBB, bytes[position + 2] == 0xBF {
             position += 3
             lineStart = position
         }
     }
+
+    /// The beginnings of other formats, none of which is UTF-8, and the errors for them.
+    private static let foreignBeginnings: [(bytes: [UInt8], message: String)] = [
+        ([0x1F, 0x8B], "The input is compressed with gzip. Decompress it, or import a file whose name ends in '.gz'."),
+        ([0xFF, 0xFE], "The input is text in UTF-16. Convert it to UTF-8."),
+        ([0xFE, 0xFF], "The input is text in UTF-16. Convert it to UTF-8."),
+    ]
 
     /// Moves the remaining bytes to the front and reads more bytes after them. Returns `false` at the end of the input.
     ///
