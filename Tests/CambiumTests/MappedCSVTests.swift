@@ -51,6 +51,14 @@ import Testing
         #expect(object.contains("\"int32Value\":5,\"int64Value\":9") && object.contains("\"stringValue\":\"09\""))
     }
 
+    @Test func `a key with a dot that a mapping reads is not a path if paths have another delimiter`() throws {
+        var mapping = Self.mapping(["stringValue": "next.key"])
+        mapping.objects.delimiter = "/"
+        #expect(try imported("nr,next.key\n1,b\n", mapping).contains("\"stringValue\":\"b\""))
+        let path = Self.mapping(["stringValue": "next.key"])
+        #expect(try imported("nr,next.key\n1,c\n", path).contains("\"stringValue\":\"c\""))
+    }
+
     @Test func `a cell of the wrong type is refused with its text`() throws {
         let store = try Self.store()
         var options = ImportOptions()

@@ -117,6 +117,13 @@ struct MappingResolver {
         return isTaken ? nil : Discriminator(key: key)
     }
 
+    /// Returns the keys with which the paths of the mapping begin, for an entity and its sub-entities; `nil` if there is no mapping.
+    func firstKeys(_ entity: Entity) -> Set<String>? {
+        guard let mapping else { return nil }
+        let owners = Set(entity.family.compactMap { schema.entity($0).flatMap(owner(ofRulesFor:))?.name })
+        return Set(owners.flatMap { ($0 == entityName ? mapping.objects : mapping.nested[$0])?.firstKeys ?? [] })
+    }
+
     /// Returns the rule for each property of an entity, and the way in which each attribute's values are converted.
     func properties(_ entity: Entity) throws(CambiumError) -> (
         properties: [MappingTree.Property], conversions: [ResolvedMapping.Conversion?]

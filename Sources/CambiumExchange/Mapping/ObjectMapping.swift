@@ -45,9 +45,15 @@ public struct ObjectMapping: Sendable, Hashable {
     }
 
     /// Returns whether a rule reads a property from a key of the object itself, or from a path that begins with the key.
-    func reads(_ key: String) -> Bool {
-        (attributes.values.map(\.source) + relationships.values.map(\.source)).flatMap(\.paths).contains { path in
-            PropertyPath(path, delimiter: delimiter, escape: escape).map { $0.keys[0] == key || $0.literal == key } ?? false
+    func reads(_ key: String) -> Bool { paths.contains { $0.keys[0] == key || $0.literal == key } }
+
+    /// The keys of the object itself from which rules read properties, or with which their paths begin.
+    var firstKeys: [String] { paths.map { $0.keys[0] } }
+
+    /// The paths from which rules read properties.
+    private var paths: [PropertyPath] {
+        (attributes.values.map(\.source) + relationships.values.map(\.source)).flatMap(\.paths).compactMap {
+            PropertyPath($0, delimiter: delimiter, escape: escape)
         }
     }
 }

@@ -57,21 +57,25 @@ struct CSVColumns {
     private(set) var names: [String] = []
     private let schema: Schema
     let discriminator: Discriminator?
-    /// Whether a mapping determines the use of a column. If so, the name of a column does not determine the type of its texts.
-    private let isMapped: Bool
+    /// The keys with which the paths of a mapping begin; `nil` if there is no mapping. With a mapping, the name of a column does not
+    /// determine the type of its texts.
+    private let mappedKeys: Set<String>?
+    private var isMapped: Bool { mappedKeys != nil }
 
-    init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?, isMapped: Bool = false) {
+    init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?, mappedKeys: Set<String>? = nil) {
         root = Object(entity: entity)
         self.schema = schema
         self.discriminator = discriminator
-        self.isMapped = isMapped
+        self.mappedKeys = mappedKeys
     }
 
     /// Adds the next column. Returns `false` if an earlier column has the same name or means the same property.
     mutating func append(_ name: String) -> Bool {
         let column = names.count
         names.append(name)
-        let path = self.path(name, root.entity) ?? [Step(name: name, kind: .text)]
+        var path = self.path(name, root.entity) ?? [Step(name: name, kind: .text)]
+        // A mapping whose paths have another delimiter may read a key that contains dots.
+        if path.count > 1, mappedKeys?.contains(name) == true { path = [Step(name: name, kind: .text)] }
         return Self.add(path[...], column, to: &root, discriminator?.key, schema)
     }
 
