@@ -170,6 +170,14 @@ extension Store {
         #expect(code { try store.importing("Thing", csv: csv + "1,2\n") } == .invalidInput)
     }
 
+    @Test(arguments: [";", "\t", "|"])
+    func `a file with other separators than commas is refused before its first row`(separator: String) throws {
+        let store = try Self.store()
+        let csv = ["key\(separator)next", "k\(separator)b", ""].joined(separator: "\n")
+        #expect(try store.refusal("Thing", csv: Array(csv.utf8)) == nil)
+        #expect(code { try store.importing("Thing", csv: csv) { $0.onError = .skip } } == .invalidInput)
+    }
+
     @Test func `malformed records and unknown columns do not affect other records`() throws {
         let store = try Self.store()
         let rows = "key,other,next.other\na,1,\n\"b\"x,,\nc\nd,,\n\"e,1,2\nf,2,\ng,h,\"i"

@@ -79,6 +79,13 @@ struct CSVColumns {
         return Self.add(path[...], column, to: &root, discriminator?.key, schema)
     }
 
+    /// Whether the fields are probably not separated by commas: the name of the only column contains another common separator, which no
+    /// name in a schema contains.
+    var hasOtherSeparators: Bool {
+        guard names.count == 1, names[0] != discriminator?.key, mappedKeys?.contains(names[0]) != true else { return false }
+        return names[0].utf8.contains { [UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")].contains($0) }
+    }
+
     /// Returns the entity that a text in the discriminator column names.
     func entity(named text: String) -> Entity? { schema.entity(discriminator?.map[text] ?? text) }
 

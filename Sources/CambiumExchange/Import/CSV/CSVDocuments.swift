@@ -20,8 +20,8 @@ struct CSVDocuments {
 
     /// Returns the next record; `nil` at the end. If the record is invalid, its `failure` gives the reason.
     ///
-    /// Throws `.invalidInput` for column names that are malformed, empty or repeated, and `.limitExceeded` for a record of more than 64
-    /// MiB. Rethrows the errors of the source.
+    /// Throws `.invalidInput` for column names that are malformed, empty, repeated or not separated by commas, and `.limitExceeded` for a
+    /// record of more than 64 MiB. Rethrows the errors of the source.
     mutating func next() throws -> DocumentSplitter.Document? {
         if !isBegun {
             isBegun = true
@@ -126,6 +126,10 @@ struct CSVDocuments {
             let name = field.isDoubled ? text.split(separator: "\"\"", omittingEmptySubsequences: false).joined(separator: "\"") : text
             if name.isEmpty { throw malformed("a column has no name. Name each column in the first record", at: field.start) }
             guard columns.append(name) else { throw malformed("two columns have the name '\(name)'. Rename one of them", at: field.start) }
+        }
+        if columns.hasOtherSeparators {
+            let message = "the only column has the name '\(columns.names[0])'. Separate the columns and fields with commas"
+            throw malformed(message, at: 0)
         }
         window.advance(to: end)
         return true
