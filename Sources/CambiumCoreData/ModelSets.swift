@@ -42,17 +42,15 @@ struct ModelSets {
 
     // MARK: Sets
 
-    /// Removes duplicate sets, and sets with a name that is not the name of an attribute.
+    /// Removes duplicates in sets, duplicate sets, and sets with a name that is not the name of an attribute.
     private mutating func keepAttributes(_ index: Int, _ warnings: inout ModelWarnings) {
         if entities[index].unique.isEmpty, entities[index].indexes.isEmpty { return }
         let attributes = Set(([index] + ancestors(index)).flatMap { entities[$0].attributes.map(\.name) })
         func kept(_ sets: [[String]], _ what: String) -> [[String]] {
             var known: Set<[String]> = [[]]
-            return sets.filter { set in
+            return sets.map(Self.distinct).filter { set in
                 guard known.insert(set).inserted else { return false }
-                // In a descending order, a minus precedes the name of the attribute. No name of an attribute begins with a minus.
-                let names = set.map { $0.hasPrefix("-") ? String($0.dropFirst()) : $0 }
-                guard let stranger = names.first(where: { !attributes.contains($0) }) else { return true }
+                guard let stranger = set.map(Self.name(of:)).first(where: { !attributes.contains($0) }) else { return true }
                 let list = set.joined(separator: ", ")
                 warnings.add(entities[index].name, "the \(what) of '\(list)' is ignored; '\(stranger)' is not an attribute")
                 return false
@@ -61,6 +59,17 @@ struct ModelSets {
         entities[index].unique = kept(entities[index].unique, "uniqueness constraint")
         entities[index].indexes = kept(entities[index].indexes, "index")
     }
+
+    /// Returns a set without the attributes that repeat an earlier attribute of the set. A schema refuses them, and without them the set
+    /// distinguishes and orders the same objects.
+    private static func distinct(_ set: [String]) -> [String] {
+        var known: Set<String> = []
+        return set.filter { known.insert(name(of: $0)).inserted }
+    }
+
+    /// Returns the name of an attribute in a set. In a descending order, a minus precedes the name. No name of an attribute begins with a
+    /// minus.
+    private static func name(of text: String) -> String { text.hasPrefix("-") ? String(text.dropFirst()) : text }
 
     // MARK: Identity
 

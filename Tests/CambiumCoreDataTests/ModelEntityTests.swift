@@ -95,6 +95,16 @@ struct ModelEntityTests {
         #expect(definition.warnings.isEmpty)
     }
 
+    @Test func `an attribute that a set repeats is read once`() throws {
+        let element = { (order: String) in "<fetchIndexElement property='a' type='Binary' order='\(order)'/>" }
+        let (entity, warnings) = try thing(
+            "<fetchIndex name='i'>\(element("descending"))\(element("ascending"))</fetchIndex>"
+                + "<uniquenessConstraints>\(constraint("a", "b", "a"))\(constraint("b", "b"))</uniquenessConstraints>")
+        let kept = try #require(entity)
+        #expect(kept.indexes == [["-a"]] && kept.unique == [["a", "b"], ["b"]] && warnings.isEmpty)
+        _ = try Schema { kept }
+    }
+
     @Test(
         arguments: [
             ("<fetchIndex name='i'><fetchIndexElement property='a' type='RTree'/></fetchIndex>", [["a"]]),
