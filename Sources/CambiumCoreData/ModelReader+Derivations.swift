@@ -3,7 +3,11 @@ internal import CambiumModel
 extension ModelReader {
     /// Reads the expression of a derived attribute. Later, `ModelDerivations` checks whether a schema can have the expression.
     mutating func readDerivation(_ element: ModelElement, _ attribute: inout AttributeDefinition, _ place: String) {
-        guard flag(element, "derived", place) || element["derivationExpression"] != nil else { return }
+        let hasExpression = element["derivationExpression"] != nil
+        guard element["derived"] == nil ? hasExpression : flag(element, "derived", place) else {
+            if hasExpression { warnings.add(place, "'derivationExpression' is ignored; the attribute is not derived") }
+            return
+        }
         let expression = text(element["derivationExpression"]) ?? ""
         if let derivation = Derivation(coreData: expression), !attribute.isTransient {
             attribute.derivation = derivation

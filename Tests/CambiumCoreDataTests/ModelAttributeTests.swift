@@ -154,6 +154,18 @@ struct ModelAttributeTests {
         #expect(try Schema(definition).entity("Thing")?.attribute("a")?.isDerived == true)
     }
 
+    @Test func `an expression of an attribute that is not derived is ignored with a warning`() throws {
+        let definition = try ModelFixture.definition(
+            """
+            <entity name='Thing'><attribute name='a' attributeType='Integer 64' defaultValueString='2' derived='NO'
+            derivationExpression='items.@count'/>
+            <relationship name='items' toMany='YES' optional='YES' destinationEntity='Thing'/></entity>
+            """)
+        let attribute = try #require(definition.entities[0].attributes.first)
+        #expect(attribute.derivation == nil && attribute.defaultValue == .number("2"))
+        #expect(definition.warnings == ["Thing.a: 'derivationExpression' is ignored; the attribute is not derived."])
+    }
+
     @Test func `rules for the values of a derived attribute cause warnings`() throws {
         let definition = try ModelFixture.definition(
             """
