@@ -78,7 +78,7 @@ struct DefinitionReader {
             "renamedFrom",
         ]
         guard let members = members(value, place, known: known) else { return nil }
-        guard let typeName = string(members["type"], place["type"]) else {
+        guard let typeName = requiredString(members["type"], place["type"]) else {
             if members["type"] == nil { mistakes.add(place.pointer, "'type' is missing") }
             return nil
         }
@@ -107,7 +107,7 @@ struct DefinitionReader {
     private mutating func relationship(_ name: String, _ value: JSONValue, _ place: SchemaPlace) -> RelationshipDefinition? {
         let known = ["to", "many", "ordered", "inverse", "onDelete", "min", "max", "userInfo", "renamedFrom"]
         guard let members = members(value, place, known: known) else { return nil }
-        guard let destination = string(members["to"], place["to"]) else {
+        guard let destination = requiredString(members["to"], place["to"]) else {
             if members["to"] == nil { mistakes.add(place.pointer, "'to' is missing") }
             return nil
         }
@@ -146,7 +146,7 @@ struct DefinitionReader {
             mistakes.add(place.pointer, "expected exactly one of the keys \(Derivation.keys.joined(separator: " "))")
             return nil
         }
-        return string(value, place[key]).flatMap { Derivation(key: key, path: $0) }
+        return requiredString(value, place[key]).flatMap { Derivation(key: key, path: $0) }
     }
 
     // MARK: Values
@@ -174,6 +174,13 @@ struct DefinitionReader {
         if case .string(let text) = value { return text }
         mistakes.add(place.pointer, "expected a string, but found \(value.kindName)")
         return nil
+    }
+
+    /// Returns a string that is not optional. Elsewhere null has the meaning of a missing key, but here it would silently remove an
+    /// element of the definition.
+    private mutating func requiredString(_ value: JSONValue?, _ place: SchemaPlace) -> String? {
+        if case .null? = value { mistakes.add(place.pointer, "expected a string, but found null") }
+        return string(value, place)
     }
 
     private mutating func bool(_ value: JSONValue?, _ place: SchemaPlace) -> Bool {
@@ -207,7 +214,7 @@ struct DefinitionReader {
     private mutating func strings(_ value: JSONValue?, _ place: SchemaPlace) -> [String] {
         var strings: [String] = []
         for (index, element) in (array(value, place) ?? []).enumerated() {
-            if let text = string(element, place[index]) { strings.append(text) }
+            if let text = requiredString(element, place[index]) { strings.append(text) }
         }
         return strings
     }
@@ -221,7 +228,7 @@ struct DefinitionReader {
     private mutating func stringMap(_ value: JSONValue?, _ place: SchemaPlace) -> [String: String] {
         var map: [String: String] = [:]
         for member in object(value, place) {
-            if let text = string(member.value, place[member.key]) { map[member.key] = text }
+            if let text = requiredString(member.value, place[member.key]) { map[member.key] = text }
         }
         return map
     }
