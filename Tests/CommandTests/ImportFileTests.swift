@@ -49,6 +49,15 @@ import Testing
         #expect(rows == #"{"id":1,"name":"a","related":[]}"# + "\n" + #"{"id":2,"name":"b","related":[]}"# + "\n")
     }
 
+    @Test func `a file with the name of standard input does not belong to a request`() throws {
+        let place = try Self.place()
+        for text in ["before", "after"] {
+            try place.write(text, to: "-")
+            let outcome = try place.run("import", "notes", "Note", "-", "--request", "r", input: "{\"id\":1}")
+            #expect(outcome.code == 0, "\(text): \(outcome.errors)")
+        }
+    }
+
     @Test func `a directory in place of an input file is no such file`() throws {
         let place = try Self.place()
         try place.write("{\"id\":1}", to: "rows.json")

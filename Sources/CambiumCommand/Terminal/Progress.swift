@@ -134,7 +134,8 @@ enum InputFiles {
         var sum = 0
         for path in paths {
             var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            // The path - means standard input, even if the directory has a file of this name.
+            guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             sum += Int(status.st_size)
         }
         return sum
