@@ -52,6 +52,28 @@ import Testing
         #expect(try copy.importing("Pet", json) { $0.onError = .skip }.counts.inserted == 1)
     }
 
+    @Test(arguments: [ExportOptions.Format.lines, .csv])
+    func `references to objects whose identity is JSON are read back as the same values`(format: ExportOptions.Format) throws {
+        let schema = try Schema {
+            EntityDefinition("Key", identity: ["value"]) { AttributeDefinition("value", .json) }
+            EntityDefinition("Door", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                RelationshipDefinition("main", to: "Key")
+                RelationshipDefinition("others", to: "Key", .toMany)
+            }
+        }
+        let store = try Store.inMemory(schema: schema)
+        try store.importing("Key", #"{"value":5}{"value":"5"}{"value":true}{"value":[1,";"]}{"value":{"value":5}}"#)
+        try store.importing("Door", #"{"id":1,"main":{"value":{"value":5}},"others":["5",{"value":[1,";"]},true]}{"id":2,"main":5}"#)
+        func doors(_ graph: Graph, _ format: ExportOptions.Format) throws -> String {
+            try graph.exported("Door") { ($0.format, $0.references) = (format, .identity) }
+        }
+        let copy = try Store.inMemory(schema: schema)
+        let text = try doors(store.graph, format)
+        _ = format == .csv ? try copy.importing("Door", csv: text) : try copy.importing("Door", text)
+        #expect(try doors(copy.graph, .lines) == doors(store.graph, .lines) && copy.graph.count(of: "Key") == 5)
+    }
+
     @Test func `objects are sorted by identity if only a sub-entity has one`() throws {
         let store = try Store.inMemory(
             schema: Schema {

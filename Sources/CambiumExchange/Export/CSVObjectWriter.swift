@@ -181,8 +181,8 @@ struct CSVObjectWriter {
             guard relationship.isToMany else { return graph.target(handle, of: place).flatMap(reference) }
             let members = objects.order.members(relationship, handle, of: place)
             if members.isEmpty { return nil }
-            let isSingle = options.references == .id || objects.table.keys(of: members[0]).identity.count == 1
-            if position.tree.child(relationship.name) == nil, isSingle {
+            let isText = options.references == .id || objects.table.keys(of: members[0]).hasTextIdentity
+            if position.tree.child(relationship.name) == nil, isText {
                 let references = members.compactMap(reference)
                 return references.isEmpty ? nil : CSVList.text(references)
             }
@@ -210,7 +210,7 @@ struct CSVObjectWriter {
     private func reference(_ place: ObjectPlace) -> [UInt8]? {
         let identity = objects.table.identity(of: place)
         if options.references == .identity, identity.contains(where: \.isNull) { return nil }
-        if options.references == .identity, identity.count == 1 { return Self.text(identity[0]) }
+        if options.references == .identity, objects.table.keys(of: place).hasTextIdentity { return Self.text(identity[0]) }
         var writer = JSONWriter()
         if options.references == .id { return Array(text(of: place).utf8) }
         objects.reference(place, &writer)

@@ -76,6 +76,9 @@ final class ExportKeys {
         return Array(writer.bytes.dropFirst().dropLast())
     }
 
+    /// Whether CSV refers to an object by a text. If the identity is JSON or has several attributes, the reference is JSON.
+    var hasTextIdentity: Bool { identityAttributes.count == 1 && identityAttributes[0].type != .json }
+
     func isIdentity(_ name: String) -> Bool { identityAttributes.contains { $0.name == name } }
 
     func content(_ name: String) -> Content? { keysByName[name]?.content }
@@ -139,6 +142,17 @@ final class ExportTable {
 
     /// Returns the identity values of an object.
     func identity(of place: ObjectPlace) -> [Value] { keys(of: place).identity.map { graph.value(of: $0, at: place) } }
+
+    /// Returns whether an object's identity is a single value that an import reads as a reference. In the place of a reference, an import
+    /// reads a JSON object as the object itself, and a JSON array as a list.
+    ///
+    /// - Parameter keys: the keys of the object.
+    func isScalar(identityOf place: ObjectPlace, _ keys: ExportKeys) -> Bool {
+        guard keys.identity.count == 1 else { return false }
+        guard keys.identityAttributes[0].type == .json, case .json(let text) = graph.value(of: keys.identity[0], at: place)
+        else { return true }
+        return text.utf8.first != UInt8(ascii: "{") && text.utf8.first != UInt8(ascii: "[")
+    }
 
     /// Returns whether a nested object omits a relationship because the relationship leads back to the enclosing object. Objects that are
     /// written with ids include all relationships.

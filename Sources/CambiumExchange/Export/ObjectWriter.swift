@@ -217,8 +217,8 @@ package final class ObjectWriter {
         options.references == .identity && table.keys(of: place).identity.contains { graph.withCell($0, place) { $0.kind == .null } }
     }
 
-    /// Writes a reference to an object: its id, its only identity value, or a JSON object with all of its identity attributes. Writes null
-    /// if the identity contains null.
+    /// Writes a reference to an object: its id, its only identity value if that is a scalar, or a JSON object with all of its identity
+    /// attributes. Writes null if the identity contains null.
     ///
     /// - Parameter declared: the destination of the relationship that refers to the object; `nil` if any entity is possible. If the object
     ///   belongs to a sub-entity, the reference is a JSON object that also names the sub-entity. Without that name, an import that creates
@@ -230,7 +230,7 @@ package final class ObjectWriter {
         }
         if isNameless(place) { return writer.null() }
         let namesEntity = declared.map { $0 !== keys.entity } ?? false
-        if keys.identity.count == 1, !namesEntity { return identity(keys, 0, place, &writer) }
+        if !namesEntity, table.isScalar(identityOf: place, keys) { return identity(keys, 0, place, &writer) }
         writer.beginObject()
         if namesEntity {
             writer.quotedKey(keys.quotedEntity)

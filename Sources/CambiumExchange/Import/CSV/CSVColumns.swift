@@ -13,7 +13,7 @@ struct CSVColumns {
         case toOne(AttributeType)
         /// Identities of objects, separated by semicolons.
         case toMany(AttributeType)
-        /// JSON. The relationship leads to objects that have no identity, or an identity of several attributes.
+        /// JSON. The relationship leads to objects that have no identity, an identity of several attributes, or JSON as their identity.
         case json
         /// A text that CSV does not convert. Either a mapping converts it when the row is read, or the column maps to no attribute or
         /// relationship.
@@ -126,7 +126,7 @@ struct CSVColumns {
         if let attribute = entity.attribute(name) { return isMapped ? .text : .attribute(attribute.type) }
         guard let relationship = entity.relationship(name) else { return nil }
         let identity = schema.entity(relationship.destination)?.identity ?? []
-        guard identity.count == 1 else { return .json }
+        guard identity.count == 1, identity[0].type != .json else { return .json }
         let type = isMapped ? .string : identity[0].type
         return relationship.isToMany ? .toMany(type) : .toOne(type)
     }
