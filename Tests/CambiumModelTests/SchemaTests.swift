@@ -10,6 +10,12 @@ import Testing
         #expect(try Schema(definition).catalog == Schema(SchemaFixture.builtExample).catalog)
     }
 
+    @Test(arguments: ["min", "max", "minLength", "maxLength", "regex", "enum", "derived", "renamedFrom"])
+    func `a key of an attribute that is null counts as missing`(key: String) throws {
+        let given = try SchemaFixture.definition(SchemaFixture.attribute("\"type\":\"int64\",\"\(key)\":null"))
+        #expect(try given == SchemaFixture.definition(SchemaFixture.attribute("\"type\":\"int64\"")))
+    }
+
     @Test func `the example is resolved`() throws {
         let schema = try Schema(SchemaFixture.builtExample)
         let note = try #require(schema.entity("Note"))

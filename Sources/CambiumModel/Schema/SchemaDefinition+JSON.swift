@@ -90,8 +90,8 @@ struct DefinitionReader {
         var attribute = AttributeDefinition(name, type)
         attribute.presence = bool(members["optional"], place["optional"]) ? .optional : .mandatory
         attribute.defaultValue = members["default"]
-        attribute.min = members["min"]
-        attribute.max = members["max"]
+        attribute.min = bound(members["min"])
+        attribute.max = bound(members["max"])
         attribute.minLength = count(members["minLength"], place["minLength"])
         attribute.maxLength = count(members["maxLength"], place["maxLength"])
         attribute.regex = string(members["regex"], place["regex"])
@@ -188,6 +188,12 @@ struct DefinitionReader {
         if case .bool(let flag) = value { return flag }
         mistakes.add(place.pointer, "expected true or false, but found \(value.kindName)")
         return false
+    }
+
+    /// Returns a minimum or a maximum. Null has the meaning of a missing key, except in a schema from a log, which is read unchanged.
+    private func bound(_ value: JSONValue?) -> JSONValue? {
+        if case .null? = value, !acceptsNumbers { return nil }
+        return value
     }
 
     private mutating func count(_ value: JSONValue?, _ place: SchemaPlace) -> Int? {
