@@ -172,14 +172,27 @@ extension Schema {
 
     func parsedID(_ text: String) throws(CambiumError) -> (ObjectID, Entity) {
         guard let found = id(text) else {
+            var (named, value): (Entity?, Substring) = (nil, text[...])
             if let slash = text.firstIndex(of: "/"), slash > text.startIndex {
-                _ = try required(String(text[..<slash]))
+                named = try required(String(text[..<slash]))
                 // A serial may be greater than that of every possible object. The text is an id nevertheless.
-                let serial = text[text.index(after: slash)...]
-                if !serial.isEmpty, serial.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { throw Self.missing(text) }
+                value = text[text.index(after: slash)...]
+                if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { throw Self.missing(text) }
             }
-            throw CambiumError(.notFound, "'\(Excerpt.plain(text))' is not an id. An id has the form 'Note/42'.")
+            let problem = "'\(Excerpt.plain(text))' is not an id. An id has the form 'Note/42'."
+            throw CambiumError(.notFound, "\(problem) Find the id with: \(Self.search(named, String(value)))")
         }
         return (found.id, found.entity)
+    }
+
+    /// Returns the command that finds an object by its identity, or that lists all objects if the identity is not one value.
+    ///
+    /// - Parameter value: The text that was given for an id. It may be the value of the identity.
+    private static func search(_ entity: Entity?, _ value: String) -> String {
+        let command = "cambium find STORE \(entity?.name ?? "ENTITY")"
+        if let entity, entity.identity.count != 1 { return command }
+        // A text that a message cannot contain as it is cannot be part of a command.
+        let isPlain = !value.isEmpty && Excerpt.plain(value) == value
+        return "\(command) --identity \(isPlain ? ShellWord.quoted(value) : "VALUE")"
     }
 }
