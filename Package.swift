@@ -64,7 +64,7 @@ let package = Package(
         .testTarget(name: "CambiumGraphTests", dependencies: ["CMachine", "CambiumModel", "CambiumGraph", "CambiumTesting"]),
         .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CambiumExchangeTests", dependencies: ["CambiumExchange", "CambiumJSON", "CambiumModel", "CambiumTesting"]),
-        .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumTesting", "QueryRunner"]),
+        .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumJSON", "CambiumTesting", "QueryRunner"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
         .executableTarget(

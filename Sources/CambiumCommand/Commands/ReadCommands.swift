@@ -29,12 +29,25 @@ struct ShowCommand: ParsableCommand {
 
 /// Objects in a form for human readers.
 enum ObjectText {
-    /// Returns one line with the id and the attributes that fit into it.
-    static func line(_ object: JSONValue) -> String {
-        guard case .object(let members) = object, let id = members.first else { return object.text }
+    /// The number of columns of a value in a line on a terminal.
+    private static let valueWidthMax = 40
+
+    /// Returns one line with the id of an object, and its attributes and relationships that have a value.
+    ///
+    /// - Parameters:
+    ///   - start: The text before the id.
+    ///   - width: The number of columns of the terminal, to which the line is cut. `nil` if another program may read the line, which is
+    ///     then complete.
+    static func line(_ object: JSONValue, after start: String = "", width: Int? = RawTerminal.width) -> String {
+        guard case .object(let members) = object, let id = members.first else { return start + object.text }
         let rest = members.dropFirst().filter { $0.value != .null && $0.value != .array([]) }
-        let texts = rest.map { "\($0.key): \(shortened(text($0.value), to: 40))" }
-        return shortened("\(text(id.value))  " + texts.joined(separator: "  "), to: 160)
+        let texts = rest.map { "\($0.key): \(cut(text($0.value), to: width.map { min($0, valueWidthMax) }))" }
+        return cut("\(start)\(text(id.value))  " + texts.joined(separator: "  "), to: width)
+    }
+
+    /// Control characters are escaped before the cut, because their escapes take more columns.
+    private static func cut(_ text: String, to width: Int?) -> String {
+        width.map { TextTable.cut(ControlText.escaped(text), to: $0) } ?? text
     }
 
     /// Prints a line for each attribute and relationship. Nested objects are indented.
@@ -62,10 +75,6 @@ enum ObjectText {
             elements.isEmpty ? "none" : elements.map(text).joined(separator: " ")
         default: value.text
         }
-    }
-
-    private static func shortened(_ text: String, to width: Int) -> String {
-        text.count > width ? text.prefix(width - 3) + "..." : text
     }
 }
 

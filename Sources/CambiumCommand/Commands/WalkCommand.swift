@@ -88,6 +88,6 @@ private struct WalkRows {
             return Terminal.write(writer.bytes)
         }
         objects.write(place, to: &writer)
-        Terminal.print("\(distance)  \(ObjectText.line(try JSONValue(parsing: writer.bytes)))")
+        Terminal.print(ObjectText.line(try JSONValue(parsing: writer.bytes), after: "\(distance)  "))
     }
 }

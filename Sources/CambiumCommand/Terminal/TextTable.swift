@@ -56,7 +56,8 @@ struct TextTable {
         return widths
     }
 
-    private static func cut(_ text: String, to width: Int) -> String {
+    /// Returns the beginning of a text that fits into a number of columns. Control characters in the text are escaped already.
+    static func cut(_ text: String, to width: Int) -> String {
         text.columnCount > width ? text.prefix(columnCount: max(0, width - 1)) + "…" : text
     }
 }
