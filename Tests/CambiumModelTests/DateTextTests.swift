@@ -91,6 +91,15 @@ import Testing
         #expect(try Value(text: written, type: .date) == value)
     }
 
+    @Test func `a day that a person writes means its beginning in UTC`() throws {
+        #expect(try Value(written: "2024-02-29", type: .date) == Value(text: "2024-02-29T00:00:00Z", type: .date))
+        #expect(try Value(written: "2026-01-31T12:00:00Z", type: .date) == Value(text: "2026-01-31T12:00:00Z", type: .date))
+        #expect(try Value(written: "2026-01-31", type: .string) == .string("2026-01-31"))
+        for text in ["2026-02-29", "2026-1-031", "20260131", "0000-01-01", "2026-01-31Z"] {
+            #expect(throws: ConversionError.malformed(.date, text)) { try Value(written: text, type: .date) }
+        }
+    }
+
     @Test(arguments: [
         "", "2026", "2026-01-31", "2026-01-31T12:00:00", "2026-01-31T12:00Z", "2026-01-31T12:00:00.Z", "2026-01-31T12:00:00.5",
         "2026-01-31T12:00:00,5Z", "2026-01-31X12:00:00Z",

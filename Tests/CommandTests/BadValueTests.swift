@@ -96,6 +96,10 @@ import Testing
         (#"{"id":1,"title":[1]}"#, [], "'title': expected a string, but found the array [1]"),
         (#"{"id":1,"title":null}"#, [], "'title' is null, but must have a value"),
         (#"{"id":1,"title":7}"#, ["--mismatch", "null"], "'title' must have a value: expected a string, but found the number 7"),
+        (
+            #"{"id":1,"when":"2026-01-31"}"#, [],
+            #"found "2026-01-31". A mapping such as {"attributes":{"when":{"dates":["iso8601"]}}} reads other forms. Nothing"#
+        ),
         (#"{"id":1,"when":null}"#, ["--null", "error"], "'when' is null, and the options of the import refuse null"),
         (#"{"id":1,"items":null}"#, ["--null", "error"], "'items' is null, and the options of the import refuse null"),
         (#"{"id":1,"title":"0123456789"}"#, [], #"'title' is "0123456789", which has a length of 10, but the maximum length is 9"#),

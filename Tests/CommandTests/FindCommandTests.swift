@@ -68,6 +68,20 @@ import Testing
         }
     }
 
+    @Test func `a day means its beginning in UTC`() throws {
+        let place = try workplace()
+        for (id, when) in [("Note/1", "2026-03-31T23:59:59Z"), ("Note/2", "2026-04-01"), ("Note/3", "2026-04-01T00:00:01Z")] {
+            #expect(try place.run("set", "notes", id, "when=\(when)").code == 0)
+        }
+        #expect(try place.run("show", "notes", "Note/2").output.contains("2026-04-01T00:00:00Z"))
+        #expect(try ids(place, "--where", "when == \"2026-04-01\"") == ["Note/2"])
+        #expect(try ids(place, "--where", "when >= $t", "--set", "t=2026-04-01") == ["Note/2", "Note/3"])
+        #expect(try ids(place, "--where", "when in $t", "--set", "t:=[\"2026-04-01\"]") == ["Note/2"])
+        let latest = try lines(place, "Note", "--max", "when", "--having", "max.when > \"2026-04-01\"")
+        #expect(latest == [#"{"max":{"when":"2026-04-01T00:00:01Z"}}"#])
+        #expect(try place.run("find", "notes", "Note", "--where", "when > \"2026-02-29\"").code == 65)
+    }
+
     @Test func `the key of a row is the name of a property, without the mark of a name that is a word`() throws {
         let place = try Workplace()
         try place.write(

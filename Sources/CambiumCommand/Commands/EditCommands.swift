@@ -63,7 +63,7 @@ struct InsertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "insert", abstract: "Insert an object.",
         discussion: Discussion.text(
-            "key=text converts the text to the type of the attribute, and key:=JSON takes any JSON value, such as null. "
+            "\(AssignmentArgument.rules) "
                 + "relationship=id,id links the new object to others. The JSON of a relationship is an id, an array of ids, or null.",
             examples: "cambium insert notes Note id=1 title=Paris --actor jane", "cambium insert notes Item name:=null note=Note/1"))
 
@@ -94,7 +94,7 @@ struct SetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change attributes of an object.",
         discussion: Discussion.text(
-            "key=text converts the text to the type of the attribute, and key:=JSON takes any JSON value, such as null.",
+            AssignmentArgument.rules,
             examples: "cambium set notes Note/1 title=Lyon --message spelling", "cambium set notes Note/1 when:=null"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String

@@ -185,7 +185,7 @@ struct QueryRequest {
         var values: [Value] = []
         for (text, attribute) in zip(identity, entity.identity) {
             do throws(ConversionError) {
-                values.append(try Value(text: text, type: attribute.type))
+                values.append(try Value(written: text, type: attribute.type))
             } catch {
                 throw CambiumError(.invalidInput, "'\(attribute.name)': \(error.message).")
             }

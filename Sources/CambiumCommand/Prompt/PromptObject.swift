@@ -45,7 +45,7 @@ struct PromptObject {
         var identity: [Value] = []
         for (clause, attribute) in zip(values, entity.identity) {
             do throws(ConversionError) {
-                identity.append(try Value(text: clause.text, type: attribute.type))
+                identity.append(try Value(written: clause.text, type: attribute.type))
             } catch {
                 throw PromptMistake("'\(attribute.name)': \(error.message).", at: clause.start)
             }

@@ -77,6 +77,11 @@ struct AssignmentArgument: ExpressibleByArgument {
     let text: String
     let isJSON: Bool
 
+    /// The rules for assignments, for help texts.
+    static let rules =
+        "key=text converts the text to the type of the attribute, and key:=JSON takes any JSON value, such as null. As the text of a date, "
+        + "a day such as 2026-01-31 means its beginning in UTC."
+
     /// The original argument.
     var argument: String { name + (isJSON ? ":=" : "=") + text }
 
@@ -139,7 +144,7 @@ struct AssignmentArgument: ExpressibleByArgument {
         }
         let attribute = try entity.requiredAttribute(name)
         do {
-            return (attribute, isJSON ? try Value(jsonText: text, type: attribute.type) : try Value(text: text, type: attribute.type))
+            return (attribute, isJSON ? try Value(jsonText: text, type: attribute.type) : try Value(written: text, type: attribute.type))
         } catch {
             throw CambiumError(.invalidInput, "'\(name)': \(error.message).")
         }

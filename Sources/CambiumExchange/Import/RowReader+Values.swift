@@ -66,7 +66,7 @@ extension RowReader {
         case .failure(let error):
             // A value of the identity cannot be kept, because no object is known without this value.
             if options.mismatch == .error || options.mismatch == .keep && entity.identity.contains(index) {
-                throw failure(.typeMismatch, tokens, key: key, "'\(entity.attributes[index].name)': \(error.message)")
+                throw failure(.typeMismatch, tokens, key: key, Self.mismatch(entity.attributes[index].name, error))
             }
             if options.mismatch == .keep { return batch.append(index, .kept) }
         }
@@ -79,6 +79,16 @@ extension RowReader {
 
     /// Returns the message for a null that the options refuse.
     static func refusedNull(_ name: String) -> String { "'\(name)' is null, and the options of the import refuse null" }
+
+    /// Returns the message for a value of the wrong type. For a date, the message states the mapping that reads other forms of dates.
+    private static func mismatch(_ name: String, _ error: ConversionError) -> String {
+        let message = "'\(name)': \(error.message)"
+        switch error {
+        case .malformed(.date, _), .wrongKind(.date, _):
+            return "\(message). A mapping such as {\"attributes\":{\"\(name)\":{\"dates\":[\"iso8601\"]}}} reads other forms"
+        default: return message
+        }
+    }
 
     /// Returns the message for a mandatory attribute whose value is null or is read as null.
     private static func mandatory(_ name: String, _ converted: Result<ScalarForm, ConversionError>) -> String {

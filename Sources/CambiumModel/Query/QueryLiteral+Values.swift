@@ -47,6 +47,6 @@ extension QueryLiteral {
     package func value(of type: AttributeType) -> Value? {
         if case .value(let value) = self, StoredForm(value, type: type) != nil { return value }
         // If the text is malformed, the caller reports the literal as a mistake.
-        return stringText.flatMap { try? Value(text: $0, type: type) }
+        return stringText.flatMap { try? Value(written: $0, type: type) }
     }
 }
