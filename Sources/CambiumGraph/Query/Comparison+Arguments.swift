@@ -33,7 +33,9 @@ extension Operand {
             guard argument.isConstant else {
                 throw QueryMistake("The value of $\(name) is not a constant. Pass a literal, or a list of literals.", at: offset)
             }
-            return Operand(argument.form, at: offset.value)
+            var value = Operand(argument.form, at: offset.value)
+            value.offset.parameter = name
+            return value
         case .list(let elements):
             if elements.areLiterals { return self }
             var replaced: [Operand] = []

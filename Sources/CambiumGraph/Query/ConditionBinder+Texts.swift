@@ -7,8 +7,9 @@ extension ConditionBinder {
         var texts: [String] = []
         for literal in test.present {
             guard let text = literal.stringText else {
+                let found = test.offset.text(of: literal)
                 throw QueryMistake(
-                    "'\(attribute.name)' is of type \(attribute.type.rawValue). Compare it with a string, not with \(literal).",
+                    "'\(attribute.name)' is of type \(attribute.type.rawValue). Compare it with a string, not with \(found).",
                     at: test.offset)
             }
             texts.append(attribute.type == .json ? json(text, test) : text)

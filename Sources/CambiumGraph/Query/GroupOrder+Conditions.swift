@@ -62,7 +62,8 @@ extension GroupOrder {
                     at: part.operand.offset)
             }
             if case .literal(let literal) = part.operand.form, !literal.isValue(of: kind, isObject: isObject) {
-                throw QueryMistake("Expected \(kind.text), but found \(literal). Write a value of that kind.", at: part.operand.offset)
+                let found = part.operand.offset.text(of: literal)
+                throw QueryMistake("Expected \(kind.text), but found \(found). Write a value of that kind.", at: part.operand.offset)
             }
         }
     }
@@ -166,7 +167,8 @@ extension GroupOrder {
         let kinds = [constant, other ?? .null].compactMap(\.kind)
         guard Set(kinds).count == 2 else { return constant }
         throw QueryMistake(
-            "\(literal) is \(kinds[0].text), but the group has \(kinds[1].text). Compare values of the same kind.", at: offset)
+            "\(offset.text(of: literal)) is \(kinds[0].text), but the group has \(kinds[1].text). Compare values of the same kind.",
+            at: offset)
     }
 
     /// Returns the id that a literal states, or `nil` if the literal is not an id.
