@@ -18,6 +18,19 @@ import Testing
         #expect(try line(#"{"_id":"Note/1","title":"\u0001\u0001"}"#, width: 20).count <= 20)
     }
 
+    @Test(arguments: [
+        (#""null""#, #""null""#), ("null", "null"), (#""a b""#, "a b"), (#""\"null\"""#, #""\"null\"""#), ("[]", "none"),
+        (#"["Ann Ames","Bo",null,"null","","none","Note/1",7]"#, #""Ann Ames" Bo null "null" "" "none" Note/1 7"#),
+    ])
+    func `a text differs from null, and the elements of a list from each other`(json: String, text: String) throws {
+        #expect(ObjectText.text(try JSONValue(parsing: json.utf8)) == text)
+    }
+
+    @Test func `a list states how many elements it omits`() throws {
+        #expect(ObjectText.text(try JSONValue(parsing: #"["a","b","c"]"#.utf8), memberCountMax: 1) == "a and 2 more")
+        #expect(ObjectText.text(try JSONValue(parsing: #"["a","b"]"#.utf8), memberCountMax: 2) == "a b")
+    }
+
     @Test func `a pipe gets complete lines`() throws {
         let place = try Workplace.withStore()
         let items = (1...60).map { #"{"name":"item \#($0)"}"# }.joined(separator: ",")

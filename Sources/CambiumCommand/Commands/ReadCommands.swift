@@ -20,7 +20,7 @@ struct ShowCommand: ParsableCommand {
         var writer = JSONWriter()
         ObjectWriter(graph).write(place, including: tree, to: &writer)
         if output.json { return Terminal.print(writer.text) }
-        ObjectText.print(try JSONValue(parsing: writer.bytes), indent: "")
+        ObjectText.print(try JSONValue(parsing: writer.bytes))
         if let source = graph.source(of: graph.id(of: place)) {
             Terminal.print("a copy of \(graph.text(of: source)), made in transaction \(graph.provenance(of: place).created)")
         }
@@ -51,30 +51,45 @@ enum ObjectText {
     }
 
     /// Prints a line for each attribute and relationship. Nested objects are indented.
-    static func print(_ object: JSONValue, indent: String) {
+    ///
+    /// - Parameter memberCountMax: The maximum number of members to show for each relationship of the object.
+    static func print(_ object: JSONValue, indent: String = "", memberCountMax: Int = .max) {
         guard case .object(let members) = object else { return Terminal.print(indent + text(object)) }
         let width = members.map(\.key.columnCount).max() ?? 0
         for member in members {
             let key = indent + member.key.padded(to: width)
             if case .array(let elements) = member.value, elements.contains(where: \.isObject) {
                 Terminal.print(key)
-                for element in elements { print(element, indent: indent + "    ") }
+                for element in elements.prefix(memberCountMax) { print(element, indent: indent + "    ") }
+                if let rest = omitted(elements, memberCountMax) { Terminal.print(indent + "    " + rest) }
             } else if member.value.isObject {
                 Terminal.print(key)
                 print(member.value, indent: indent + "    ")
             } else {
-                Terminal.print("\(key)  \(text(member.value))")
+                Terminal.print("\(key)  \(text(member.value, memberCountMax: memberCountMax))")
             }
         }
     }
 
-    static func text(_ value: JSONValue) -> String {
+    /// Returns a value on one line. A text is quoted if it would read as null, as a quoted text, or as several elements of a list.
+    static func text(_ value: JSONValue, memberCountMax: Int = .max) -> String {
         switch value {
-        case .string(let text): text
+        case .string(let text): text == "null" || text.hasPrefix("\"") ? value.text : text
+        case .array(let elements) where elements.isEmpty: "none"
         case .array(let elements) where !elements.contains(where: \.isArray):
-            elements.isEmpty ? "none" : elements.map(text).joined(separator: " ")
+            (elements.prefix(memberCountMax).map(element) + [omitted(elements, memberCountMax)].compactMap(\.self)).joined(separator: " ")
         default: value.text
         }
+    }
+
+    private static func element(_ value: JSONValue) -> String {
+        guard case .string(let text) = value else { return Self.text(value) }
+        return text.isEmpty || text == "none" || text.contains(where: \.isWhitespace) ? value.text : Self.text(value)
+    }
+
+    /// Returns the number of elements that are not shown, as text; `nil` if all are shown.
+    private static func omitted(_ elements: [JSONValue], _ countMax: Int) -> String? {
+        elements.count > countMax ? "and \(Readable.count(elements.count - countMax)) more" : nil
     }
 }
 

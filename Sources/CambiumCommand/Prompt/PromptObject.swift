@@ -20,7 +20,7 @@ struct PromptObject {
         let tree = try (include ?? parts[0]).located { try IncludeTree(paths, from: graph.entity(of: place), graph.schema, depth: 0) }
         var writer = JSONWriter()
         ObjectWriter(graph).write(place, including: tree, to: &writer)
-        ObjectText.print(shortened(try JSONValue(parsing: writer.bytes)), indent: "")
+        ObjectText.print(try JSONValue(parsing: writer.bytes), memberCountMax: memberCountMax ?? .max)
     }
 
     private func place(_ parts: [PromptClause]) throws -> ObjectPlace {
@@ -63,16 +63,5 @@ struct PromptObject {
         if count == 0 { return "'\(entity.name)' alone does not name an object." }
         if entity.identity.isEmpty { return "'\(entity.name)' has no identity, so no value names its objects." }
         return "The identity of '\(entity.name)' has \(Readable.of(entity.identity.count, "value")), but the line has \(count)."
-    }
-
-    /// Returns the object with the first members of each relationship.
-    private func shortened(_ object: JSONValue) -> JSONValue {
-        guard let memberCountMax, case .object(let members) = object else { return object }
-        return .object(
-            members.map { member in
-                guard case .array(let elements) = member.value, elements.count > memberCountMax else { return member }
-                let rest = JSONValue.string("and \(Readable.count(elements.count - memberCountMax)) more")
-                return JSONValue.Member(member.key, .array(elements.prefix(memberCountMax) + [rest]))
-            })
     }
 }
