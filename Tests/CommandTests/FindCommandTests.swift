@@ -90,7 +90,7 @@ import Testing
         #expect(try place.run("insert", "notes", "A", "no=5").code == 0)
         #expect(try lines(place, "A", "--select", "#no,#in") == [#"{"_id":"A/1","no":5,"in":null}"#])
         #expect(try lines(place, "A", "--group-by", "#in", "--sum", "#no") == [#"{"group":{"in":null},"sum":{"no":5}}"#])
-        #expect(try place.run("query", "notes", input: "A group by #in sum #no\n").output.hasPrefix("in  sum no\n"))
+        #expect(try place.run("query", "notes", input: "A group by #in sum #no\n").output.hasPrefix("in  sum.no\n"))
     }
 
     @Test func `keys sort, and pages follow an object`() throws {
@@ -200,6 +200,12 @@ import Testing
             ])
         #expect(
             try lines(place, "Item", "--group-by", "name", "--sort", "-count", "--limit", "1") == [#"{"group":{"name":"z"},"count":3}"#])
+    }
+
+    @Test func `a line names a function as sort keys and conditions do`() throws {
+        let place = try workplace()
+        let groups = ["find", "notes", "Note", "--sum", "id", "--group-by", "title", "--sort", "sum.id", "--having", "sum.id > 3"]
+        #expect(try place.run(executable: Workplace.binary, groups).output == "title:   sum.id: 4\n")
     }
 
     @Test func `a plan states its steps and the objects that they read`() throws {

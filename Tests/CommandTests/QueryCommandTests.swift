@@ -53,7 +53,7 @@ import Testing
         #expect(try run("Note where title == \"b\" count") == "count\n    2\n1 row\n")
         #expect(
             try run("Note group by title count sum id sort -count") == """
-                title  count  sum id
+                title  count  sum.id
                 b          2      32
                 a          1       1
                 2 rows

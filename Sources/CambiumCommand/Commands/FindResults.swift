@@ -108,7 +108,7 @@ struct FindResults {
             guard case .object(let parts) = member.value else { return ["\(member.key): \(ObjectText.text(member.value))"] }
             return parts.map { part in
                 member.key == "group"
-                    ? "\(part.key): \(ObjectText.text(part.value))" : "\(member.key) \(part.key): \(ObjectText.text(part.value))"
+                    ? "\(part.key): \(ObjectText.text(part.value))" : "\(member.key).\(part.key): \(ObjectText.text(part.value))"
             }
         }
         Terminal.print(texts.joined(separator: "  "))

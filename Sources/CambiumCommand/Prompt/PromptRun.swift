@@ -163,6 +163,6 @@ struct PromptRun {
 }
 
 extension Aggregate {
-    /// The heading of the function's column.
-    fileprivate var title: String { operand.map { "\(function.rawValue) \($0.title)" } ?? function.rawValue }
+    /// The heading of the function's column: its name in sort keys and in conditions on groups.
+    fileprivate var title: String { operand.map { "\(function.rawValue).\($0.title)" } ?? function.rawValue }
 }
