@@ -153,6 +153,8 @@ import Testing
         #expect(entries.count == 3 && entries[1]["actor"] as? String == "jane" && entries[1]["message"] as? String == "begin")
         let op = try #require((entries[1]["ops"] as? [[String: Any]])?.first)
         #expect(op["op"] as? String == "insert" && op["object"] as? String == "Note/1")
+        let lines = try place.run("log", "notes").output.split(separator: "\n")
+        #expect(lines[1].dropFirst(44) == "  jane  begin" && lines[2].dropFirst(44) == "  joe", "\(lines)")
         #expect(try place.run("log", "notes", "--json", "--actor", "joe").json.count == 1)
         #expect(try place.run("log", "notes", "--json", "--entity", "Note").json.count == 1)
         #expect(try place.run("log", "notes", "--json", "--object", "Memo/1").json.count == 1)

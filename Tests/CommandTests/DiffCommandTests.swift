@@ -83,7 +83,12 @@ import Testing
         let place = try workplace()
         #expect(try place.run("label", "notes", "start", "1").code == 0)
         let after = try place.run("diff", "notes", "label:start", "2999-01-01T00:00:00Z").output
-        #expect(after.hasSuffix("label start: none -> 1\n5 inserted, 0 deleted, 0 changed\n"))
+        #expect(after.hasSuffix("The label start is new, and names transaction 1.\n5 inserted, 0 deleted, 0 changed\n"))
+        let before = try place.run("diff", "notes", "2999-01-01T00:00:00Z", "1").output
+        #expect(before.contains("\nThe label start no longer exists.\n"))
+        #expect(try place.run("label", "notes", "start", "2", "--move").code == 0)
+        let moved = try place.run("diff", "notes", "3").output
+        #expect(moved == "The label start names transaction 2, and no longer 1.\n0 inserted, 0 deleted, 0 changed\n")
         for moments in [["99", "1"], ["1", "99"], ["label:end", "1"], ["0", "1"], ["1999-01-01T00:00:00Z", "1"]] {
             #expect(try place.run(executable: Workplace.binary, ["diff", "notes"] + moments).code == 66)
         }

@@ -151,18 +151,23 @@ struct LogCommand: ParsableCommand {
         return true
     }
 
+    /// The number of columns of a time with microseconds.
+    private static let timeWidth = 27
+    /// The number of columns of the bytes of most transactions.
+    private static let sizeWidth = 12
+
     private func print(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading) {
         if output.json {
             var writer = JSONWriter()
             write(entry, ops, reading, to: &writer)
             return Terminal.print(writer.text)
         }
-        var line = "\(entry.number)  \(entry.metadata.time.description)  \(Readable.of(entry.byteCount, "byte"))"
-        if let actor = entry.metadata.actor { line += "  \(actor)" }
-        if let message = entry.metadata.message { line += "  \(message)" }
-        if entry.isRetired { line += "  (its changes were retired)" }
-        if entry.metadata.clockLag > .zero { line += "  (the clock was \(entry.metadata.clockLag / .seconds(1)) s slow)" }
-        Terminal.print(line)
+        var notes = [entry.metadata.actor, entry.metadata.message].compactMap(\.self)
+        if entry.isRetired { notes.append("(its changes were retired)") }
+        if entry.metadata.clockLag > .zero { notes.append("(the clock was \(entry.metadata.clockLag / .seconds(1)) s slow)") }
+        let time = entry.metadata.time.description.padded(to: Self.timeWidth)
+        let size = Readable.of(entry.byteCount, "byte").padded(to: notes.isEmpty ? 0 : Self.sizeWidth)
+        Terminal.print((["\(entry.number)", time, size] + notes).joined(separator: "  "))
         var migrations = reading.migrations[...]
         for op in ops ?? [] {
             if case .schema = op, let migration = migrations.popFirst() {
