@@ -133,6 +133,8 @@ import Testing
         #expect(none.output == "0 rows; nothing changed, and nothing was written\n")
         let one = try place.run("import", "as", "A", "-", input: #"{"id":1,"next":2}"#)
         #expect(one.code == 0 && one.output.hasPrefix("1 row: 1 inserted, 1 stub; transaction 2, "))
+        #expect(one.output.hasSuffix("\n  1 new stub for references without an object; --references error refuses them\n"))
+        #expect(!(try place.run("import", "as", "A", "-", input: #"{"id":1,"next":2}"#).output.contains("new stub")))
         #expect(try place.run("import", "as", "A", "-", input: #"{"id":3,"next":4}"#).code == 0)
         #expect(try place.run("find", "as", "A", "--stubs", "--json").json.compactMap { $0["id"] as? Int } == [2, 4])
         #expect(try place.run("find", "as", "A", "--stubs", "--count", "--json").output == "{\"count\":2}\n")

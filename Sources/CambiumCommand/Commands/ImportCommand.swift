@@ -146,6 +146,10 @@ enum ReportText {
         for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) {
             Terminal.print("  \(name): \(self.counts(counts))")
         }
+        let stubCount = report.entities.values.reduce(0) { $0 + $1.stubs }
+        if stubCount > 0 {
+            Terminal.print("  \(Readable.of(stubCount, "new stub")) for references without an object; --references error refuses them")
+        }
         for (key, count) in report.unknownKeys.sorted(by: { $0.key < $1.key }) {
             Terminal.print("  the key '\(key)' maps to nothing (\(Readable.of(count, "time")))")
         }
