@@ -150,6 +150,29 @@ import Testing
             ])
     }
 
+    @Test func `wrong names and inverses are reported together with wrong attributes`() throws {
+        let pointers = SchemaFixture.pointers(
+            SchemaFixture.error(
+                """
+                "E":{"identity":["a"],"attributes":{"a":{"type":"int46","mim":0}},"relationships":{"f":{"to":"F","inverse":"es"}}},
+                "F":{"relationships":{"es":{"to":"E","many":true,"inverse":"g"},"h":{"to":"H"}}}
+                """))
+        let attribute = "/entities/E/attributes/a"
+        let (first, second) = ("/entities/E/relationships", "/entities/F/relationships")
+        #expect(
+            pointers == [
+                "\(attribute)/mim", "\(attribute)/type", "\(first)/f/inverse", "\(second)/es/inverse", "\(second)/h/to",
+            ])
+        let parents = SchemaFixture.error(#""E":{"parent":"F","zzz":1},"F":{"parent":"E","relationships":{"r":{"to":"E","inverse":"x"}}}"#)
+        #expect(SchemaFixture.pointers(parents) == ["/entities/E/zzz", "/entities/E/parent", "/entities/F/parent"])
+    }
+
+    @Test func `a relationship with a mistake is not missing as an inverse`() {
+        let error = SchemaFixture.error(
+            #""E":{"relationships":{"f":{"too":"F","inverse":"e"}}},"F":{"relationships":{"e":{"to":"E","inverse":"f"}}}"#)
+        #expect(SchemaFixture.pointers(error) == ["/entities/E/relationships/f/too", "/entities/E/relationships/f"])
+    }
+
     @Test func `all violations of the rules are reported at once`() throws {
         let error = SchemaFixture.error(
             """

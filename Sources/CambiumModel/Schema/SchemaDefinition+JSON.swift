@@ -25,7 +25,13 @@ extension SchemaDefinition {
         var reader = DefinitionReader(acceptsNumbers: acceptsNumbers)
         self.init(entities: reader.entities(value))
         nextNumber = reader.nextNumber
-        try reader.mistakes.throwIfAny()
+        var mistakes = reader.mistakes
+        if !mistakes.all.isEmpty, reader.hasSoundRelationships {
+            // The other rules depend on the attributes. They would report mistakes that are only consequences of the mistakes so far.
+            var resolver = SchemaResolver(self, .compileAtFirstUse)
+            resolver.checkRelationships(&mistakes)
+        }
+        try mistakes.throwIfAny()
     }
 }
 
@@ -33,6 +39,8 @@ extension SchemaDefinition {
 struct DefinitionReader {
     let acceptsNumbers: Bool
     var mistakes = SchemaMistakes()
+    /// Whether all relationships were read without a mistake.
+    private(set) var hasSoundRelationships = true
     private(set) var nextNumber: Int?
 
     init(acceptsNumbers: Bool) { self.acceptsNumbers = acceptsNumbers }
@@ -52,16 +60,21 @@ struct DefinitionReader {
         let known = [
             "parent", "abstract", "identity", "attributes", "relationships", "unique", "indexes", "queries", "userInfo", "renamedFrom",
         ]
-        guard let members = members(value, place, known: known) else { return entity }
+        guard let members = members(value, place, known: known) else {
+            hasSoundRelationships = false
+            return entity
+        }
         entity.parent = string(members["parent"], place["parent"])
         entity.isAbstract = bool(members["abstract"], place["abstract"])
         entity.identity = strings(members["identity"], place["identity"])
         entity.attributes = object(members["attributes"], place["attributes"]).compactMap {
             attribute($0.key, $0.value, place["attributes"][$0.key])
         }
+        let earlierCount = mistakes.all.count
         entity.relationships = object(members["relationships"], place["relationships"]).compactMap {
             relationship($0.key, $0.value, place["relationships"][$0.key])
         }
+        if mistakes.all.count > earlierCount { hasSoundRelationships = false }
         entity.unique = stringLists(members["unique"], place["unique"])
         entity.indexes = stringLists(members["indexes"], place["indexes"])
         entity.queries = object(members["queries"], place["queries"]).compactMap { query($0.key, $0.value, place["queries"][$0.key]) }

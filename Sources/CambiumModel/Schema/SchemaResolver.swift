@@ -47,6 +47,17 @@ struct SchemaResolver {
         return (entities(attributes, pairs), pairs.links)
     }
 
+    /// Checks the names and the parents of entities, and the relationships, in a definition that has other mistakes. Adds the mistakes that
+    /// it finds.
+    mutating func checkRelationships(_ found: inout SchemaMistakes) {
+        checkNames()
+        checkParents()
+        for mistake in mistakes.all { found.add(mistake.pointer, mistake.message) }
+        guard mistakes.all.isEmpty else { return }
+        var pairs = LinkResolver(definition: definition, byName: byName, tree: tree)
+        pairs.resolve(&found)
+    }
+
     // MARK: Names
 
     private mutating func checkNames() {
