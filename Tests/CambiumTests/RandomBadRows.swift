@@ -20,17 +20,18 @@ struct RandomBadRows {
             guard errors.count == other.errors.count, failure == other.failure, counts == other.counts, objects == other.objects else {
                 return false
             }
-            return zip(errors, other.errors).allSatisfy { own, other in
-                own == other
-                    || (own.row == other.row
-                        && (own.code == .duplicate || own.code == .missingMandatory || other.code == .missingMandatory))
-            }
+            return zip(errors, other.errors).allSatisfy { own, other in own.row == other.row && own.mayReplace(other.code) }
         }
     }
 
     struct Refusal: Equatable {
         let row: Int
         let code: ImportReport.RowError.Code
+
+        /// Whether this refusal may stand for the refusal of the same row with another code.
+        func mayReplace(_ other: ImportReport.RowError.Code) -> Bool {
+            code == other || code == .duplicate || code == .missingMandatory || other == .missingMandatory
+        }
     }
 
     let rows: [String]

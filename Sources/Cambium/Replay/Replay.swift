@@ -114,7 +114,7 @@ struct Replay {
                 if record.number == moment.number { throw Reached() }
             }
         } catch is Reached {}  // Transactions after the moment do not matter.
-        if let end { try check(end, isAtLeast: first) }
+        if let end { try self.check(end, isAtLeast: first) }
         if count > 0 { try timeline.publish(draft) }
         transactionCount += count
         return end
