@@ -82,4 +82,15 @@ import Testing
         torn["store.json"] = try self.files().files["store.json"]
         #expect(try Repair(MemoryVolume(contents: torn), to: failing, environment: fixedEnvironment()).findings.isEmpty)
     }
+
+    @Test(arguments: [("2", "6"), ("2", "0"), ("2", ""), ("\"format\":2", "\"format\":22")])
+    func `a corrupt format number in the settings is corruption, and a repair ignores it`(old: String, new: String) throws {
+        var (files, exports, root) = try files()
+        let settings = String(decoding: files["store.json"] ?? [], as: UTF8.self)
+        files["store.json"] = Array(settings.replacing(old, with: new, maxReplacements: 1).utf8)
+        #expect(code { _ = try LogReader(MemoryVolume(contents: files)) } == .damaged)
+        let (repair, target) = try repaired(files)
+        #expect(repair.findings.count == 1 && repair.root == root)
+        #expect(try Store.reopened(target).graph.export == exports.last)
+    }
 }

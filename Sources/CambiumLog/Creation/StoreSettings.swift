@@ -102,11 +102,24 @@ package struct StoreSettings: Equatable, Sendable {
             + ",\"checkpoints\":\(checkpointCountMax),\"pastPercent\":\(pastPercent)"
             + (compressesPages ? ",\"compression\":\"lz4\"" : "")
             + (indexSecret.map { ",\"indexSecret\":\"\(HexText.encode($0))\"" } ?? "")
-        let checksum = withUnsafeBytes(of: CRC32C.checksum(Array(text.utf8)).bigEndian) { HexText.encode($0) }
-        return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
+        let content = Array(text.utf8)
+        return content + Self.end(of: content)
     }
 
-    /// Decodes settings. Throws `.damaged` if `encode` cannot have written the text, and `.unsupportedFormat` for a later format.
+    /// Returns the end of a text of settings: the checksum of the preceding bytes, and a line feed. Every version has the same end.
+    private static func end(of content: [UInt8]) -> [UInt8] {
+        let checksum = withUnsafeBytes(of: CRC32C.checksum(content).bigEndian) { HexText.encode($0) }
+        return Array(",\"check\":\"\(checksum)\"}\n".utf8)
+    }
+
+    /// Whether the bytes end with the checksum of the bytes before it.
+    private static func hasChecksum(_ bytes: [UInt8]) -> Bool {
+        let content = Array(bytes.dropLast(end(of: []).count))
+        return bytes == content + end(of: content)
+    }
+
+    /// Decodes settings. Throws `.damaged` if `encode` cannot have written the text. Throws `.unsupportedFormat` for a later format, if the
+    /// checksum matches.
     package static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
         func damaged(_ flaw: String) -> CambiumError {
             CambiumError(
@@ -119,6 +132,8 @@ package struct StoreSettings: Equatable, Sendable {
         guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format number of a store") }
         let version = text.dropFirst(10).prefix { $0.isNumber }
         guard let format = UInt16(version), Format.versions.contains(format) else {
+            // A corrupt number is not the number of a later format. The remedy differs, and a repair ignores only corrupt settings.
+            guard hasChecksum(bytes) else { throw damaged("The checksum at the end of the file does not match the settings") }
             throw CambiumError(
                 .unsupportedFormat,
                 "The store has format \(version); this program reads formats \(Format.oldestVersion) to \(Format.version). "

@@ -259,8 +259,9 @@ import Testing
         let notes = try MigratedNotes()
         try notes.store.close()
         var contents = notes.volume.contents
-        let settings = String(decoding: contents[StoreSettings.fileName] ?? [], as: UTF8.self)
-        contents[StoreSettings.fileName] = Array(settings.replacing("{\"format\":2,", with: "{\"format\":7,").utf8)
+        var settings = try StoreSettings.read(notes.volume)
+        settings.format = 7
+        contents[StoreSettings.fileName] = settings.encode()
         let volume = MemoryVolume(contents: contents)
         let error = #expect(throws: CambiumError.self) { try Store.open(volume, durability: nil) }
         #expect(error?.code == .unsupportedFormat && error?.message.contains("format 7") == true)
