@@ -141,6 +141,17 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
+    @Test func `a HEAD that is too long is reported, and prevents neither an opening nor a repair`() throws {
+        var (files, exports) = try small(closes: true)
+        files[Head.fileName]?.append(contentsOf: repeatElement(0, count: 2 << 20))
+        let volume = MemoryVolume(contents: files)
+        let flaw = "HEAD is corrupt: bytes follow the two slots"
+        #expect(try Verification(volume).findings == [flaw])
+        #expect(try ReadOnlyStore(volume).graph.export == exports.last)
+        let repair = try Repair(volume, to: MemoryVolume(), environment: fixedEnvironment(seed: 3))
+        #expect(repair.findings == [flaw] && repair.transactionCount == exports.count - 1)
+    }
+
     @Test func `files of another store are reported`() throws {
         var files = try small(closes: true).files
         let other = MemoryVolume()

@@ -95,11 +95,19 @@ package struct Head: Equatable, Sendable {
         var found: (head: Head?, flaws: [String]) = (nil, ["is missing"])
         for _ in 0..<3 {
             guard try volume.exists(fileName) else { break }
-            let newest = newest(try volume.bytes(of: fileName), store: store)
+            let newest = newest(try beginning(in: volume), store: store)
             found = (newest.head, newest.flaws.map { "is corrupt: \($0)" })
             if found.flaws.isEmpty { break }
         }
         return found
+    }
+
+    /// Returns the bytes of the two slots, and one more byte if the file is longer. The rest of a longer file has no meaning, whatever its
+    /// length is.
+    private static func beginning(in volume: any Volume) throws(CambiumError) -> [UInt8] {
+        let file = try volume.open(fileName, .read)
+        defer { file.close() }
+        return try file.read(at: 0, count: 2 * Format.Head.slotByteCount + 1)
     }
 
     /// Returns the newest valid slot of a HEAD file, and the flaws of the other slots.
