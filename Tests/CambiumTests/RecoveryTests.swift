@@ -152,6 +152,16 @@ import Testing
         #expect(repair.findings == [flaw] && repair.transactionCount == exports.count - 1)
     }
 
+    @Test func `the next opening cuts off the bytes after the slots of HEAD`() throws {
+        var files = try small(closes: true).files
+        files[Head.fileName]?.append(contentsOf: [7, 8, 9])
+        let volume = MemoryVolume(contents: files)
+        #expect(try !Verification(volume).isSound)
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 2)).close()
+        #expect(volume.contents[Head.fileName]?.count == 256)
+        #expect(try Verification(volume).findings == [])
+    }
+
     @Test func `files of another store are reported`() throws {
         var files = try small(closes: true).files
         let other = MemoryVolume()

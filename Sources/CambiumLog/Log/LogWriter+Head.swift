@@ -29,6 +29,13 @@ extension LogWriter {
         isHeadOfOldestFormat = false
     }
 
+    /// Cuts off the bytes after the slots. No write of a slot replaces them, so every verification would report them. A HEAD of version 1 is
+    /// replaced as a whole when it is next written.
+    func cutHead() throws(CambiumError) {
+        let byteCount = 2 * Format.Head.slotByteCount
+        if !isHeadOfOldestFormat, try headFile.byteCount() > byteCount { try headFile.truncate(to: byteCount) }
+    }
+
     /// Makes HEAD durable. After a failure, the caller must write HEAD again before it repeats the call.
     func syncHead() throws(CambiumError) {
         do throws(CambiumError) {

@@ -126,6 +126,7 @@ package final class LogWriter: @unchecked Sendable {
         // a file that a power failure can still remove.
         try volume.syncDirectory(LogDirectory.name)
         try volume.syncDirectory("")
+        try cutHead()
         try noteOpen()
     }
 
