@@ -25,7 +25,9 @@ package struct LogReader: Sendable {
             return StoreSettings(store: header.store, creationTime: segment.rawValue == 1 ? header.creationTime : 0, durability: .synced)
         }
         for root in try CheckpointRecord.list(volume) {
-            guard let store = try CheckpointRecord.store(in: volume.bytes(of: CheckpointRecord.path(root))) else { continue }
+            // If this record cannot be read, the loop tries the next checkpoint. A record of format 1 may take many MiB.
+            guard let bytes = try? PageFile.bytes(volume, CheckpointRecord.path(root)), let store = CheckpointRecord.store(in: bytes)
+            else { continue }
             return StoreSettings(store: store, creationTime: 0, durability: .synced)
         }
         throw CambiumError(
