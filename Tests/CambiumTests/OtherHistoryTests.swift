@@ -78,9 +78,28 @@ import Testing
         #expect(contents != own.contents)
         let verification = try Verification(MemoryVolume(contents: contents))
         #expect(verification.findings.count == 1 && verification.findings[0].contains("HEAD"), "\(verification.findings)")
-        // An opening accepts the existing log, and the next closing writes a HEAD for it.
+        // An opening accepts the existing log.
         let store = try Store.reopened(MemoryVolume(contents: contents))
         #expect(store.recovery.notes == [])
+    }
+
+    @Test(arguments: [0, 128 << 10], [false, true])
+    func `HEAD still reveals a transaction of another history after more writes`(byteCountMax: Int, makesCheckpoints: Bool) throws {
+        let (own, _) = try made(nil, isSealed: false, at: 11)
+        let (other, _) = try made(.actor, isSealed: false, at: 11)
+        var contents = own.contents
+        for (path, bytes) in other.contents where path.hasPrefix("log/") { contents[path] = bytes }
+        let forged = MemoryVolume(contents: contents)
+        var tuning = Self.tuning
+        tuning.closingTreeByteCountMax = byteCountMax
+        for round in 0..<3 {
+            let store = try Store.open(forged, durability: nil, environment: fixedEnvironment(seed: 3), tuning: tuning)
+            try add(store, 40 + round, nil)
+            if makesCheckpoints { try store.checkpoint() }
+            try store.close()
+            let findings = try Verification(forged).findings
+            #expect(findings.count == 1 && findings[0].contains("HEAD"), "round \(round): \(findings)")
+        }
     }
 
     @Test func `HEAD has the tree of the whole log, or of the newest checkpoint if the rest of the log is too long`() throws {

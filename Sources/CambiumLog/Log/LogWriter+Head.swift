@@ -29,8 +29,8 @@ extension LogWriter {
         isHeadOfOldestFormat = false
     }
 
-    /// Cuts off the bytes after the slots. No write of a slot replaces them, so every verification would report them. A HEAD of version 1 is
-    /// replaced as a whole when it is next written.
+    /// Cuts off the bytes after the slots. No write of a slot replaces them, so every verification would report them. A HEAD of version 1
+    /// is replaced as a whole when it is next written.
     func cutHead() throws(CambiumError) {
         let byteCount = 2 * Format.Head.slotByteCount
         if !isHeadOfOldestFormat, try headFile.byteCount() > byteCount { try headFile.truncate(to: byteCount) }
@@ -75,11 +75,13 @@ extension LogWriter {
     /// the known tree instead, because closing must be fast.
     private func advanceTree(_ known: MerkleTree, after base: LogPrefix?) {
         var tree = LogTree(known)
+        // A tree in HEAD that contradicts the log stays, because it is the evidence for later verifications.
+        if tree.contradicts(headTree) { return }
         do {
             try tree.append(LogReader(volume), after: base, upTo: lastTransaction, byteCountMax: tuning.closingTreeByteCountMax)
         } catch {
             // The limit was exceeded, or the log cannot be read; `verify` reports unreadable bytes. The known tree stays correct in both
-            // cases.
+            // cases. If the log contradicts the tree in HEAD, the known tree ends before that tree, so HEAD keeps its tree.
         }
         if tree.transaction > headTree?.transaction ?? .none { headTree = Head.Tree(tree.tree) }
     }
