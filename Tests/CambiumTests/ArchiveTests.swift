@@ -48,6 +48,18 @@ import Testing
         #expect(try whole.isSound && whole.root == Verification(volume).root && whole.transactionCount >= 41)
     }
 
+    @Test func `a compaction removes the files that interrupted compactions left in the archive, and no other file`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try Archiving.made(volume, count: 10)
+        try store.compact(.since(.latest), in: archive)
+        let (before, number) = (archive.contents, TransactionNumber(rawValue: 5))
+        let left = [LogFileName.path(number, .segment), LogFileName.path(number, .ops)].map { $0 + LogFileName.replacementSuffix }
+        for path in left + ["log/notes.new"] { try archive.open(path, .create).write([1, 2, 3], at: 0) }
+        try store.compact(.since(.latest), in: archive)
+        #expect(archive.contents == before.merging(["log/notes.new": [1, 2, 3]]) { $1 })
+        try store.close()
+    }
+
     @Test func `an archived segment stays if the log has sealed it in the meantime, and is replaced if it is corrupt`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let open = try Archiving.made(volume, tuning: Archiving.unsealed)

@@ -18,6 +18,7 @@ extension SegmentArchive {
             try volume.createDirectory(LogDirectory.name)
             try volume.syncDirectory("")
             try checkApart(from: source)
+            try removeInterrupted()
             return try body()
         } catch {
             removeIfEmpty(made)

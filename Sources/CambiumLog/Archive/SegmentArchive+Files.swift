@@ -2,6 +2,16 @@ internal import CambiumModel
 
 /// Writes the files of an archive. Each file gets its name only after it is durable.
 extension SegmentArchive {
+    /// Removes the incomplete files of compactions that were interrupted. The log may have merged their segments since, so the next
+    /// compaction need not write files with the same names. The caller holds the lock of the archive.
+    func removeInterrupted() throws(CambiumError) {
+        let suffix = LogFileName.replacementSuffix
+        for name in try volume.list(LogDirectory.name)
+        where name.hasSuffix(suffix) && LogFileName.parse(String(name.dropLast(suffix.utf8.count))) != nil {
+            try volume.remove(LogDirectory.name + "/" + name)
+        }
+    }
+
     /// Makes a file of the archive durable. If the disk refuses that, replaces the file with a durable copy of itself. The kernel reports a
     /// failed sync only once, so a later compaction would mistake the lost bytes for durable ones, and would retire their transactions.
     func sync(_ path: String) throws(CambiumError) {
