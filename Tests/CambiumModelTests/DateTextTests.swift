@@ -164,6 +164,6 @@ import Testing
     ])
     func `every time in microseconds has a text`(microseconds: Int64, text: String) {
         #expect(Timestamp(microsecondsSince1970: microseconds).description == text)
-        #expect(Timestamp.min.description.hasSuffix(".224192Z"))
+        #expect(Timestamp.min.description == "-290308-12-21T19:59:05.224192Z")
     }
 }

@@ -176,7 +176,7 @@ package enum DateText {
     }
 
     private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        let era = days / 146_097
+        let era = (days >= 0 ? days : days - 146_096) / 146_097
         let dayOfEra = days - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
