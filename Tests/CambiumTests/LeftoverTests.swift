@@ -1,4 +1,6 @@
 import CambiumTesting
+import Foundation
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -51,6 +53,34 @@ import Testing
         try store.close()
         #expect(pageFiles(volume.contents).count == 1)
         #expect(try Verification(volume).findings == [])
+    }
+
+    @Test func `a checkpoint for which the disk is too small releases the disk space of its pages`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-leftover-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // A failure is harmless: the directory is temporary.
+        let isFull = Mutex(false)
+        var calls = SystemCalls()
+        calls.pwrite = { descriptor, bytes, count, offset in
+            // Only a checkpoint writes several chunks at once. The full disk takes the first of them.
+            let isRefused = isFull.withLock { $0 } && count > PageFile.chunkByteCount
+            let written = SystemCalls.system.pwrite(descriptor, bytes, isRefused ? PageFile.chunkByteCount : count, offset)
+            if isRefused { errno = ENOSPC }
+            return isRefused ? -1 : written
+        }
+        let volume = SystemVolume(root: directory, calls: calls)
+        try volume.createDirectory("")
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment())
+        for number in 0..<8 {
+            let title = String(repeating: "long ", count: 20_000)
+            try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(title)]) }
+        }
+        isFull.withLock { $0 = true }
+        #expect(code { try store.checkpoint() } == .ioFailure)
+        #expect(try PageFile.byteCount(volume) == 0)
+        isFull.withLock { $0 = false }
+        try store.checkpoint()
+        try store.close()
+        #expect(try PageFile.byteCount(volume) > 0 && Verification(volume).findings == [])
     }
 
     @Test func `settings that a full disk refuses leave no file`() throws {

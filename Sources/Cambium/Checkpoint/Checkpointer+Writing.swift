@@ -18,13 +18,20 @@ extension Checkpointer {
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
         // A chunk that is mapped from the file must have the same bytes in the file as in memory, so it is not compressed.
         let mapped = self.inFile
-        let stored = try writer.write(
-            fresh,
-            { [isPacked] chunk in
-                if inFile.contains(chunk) { return .none }
-                return isPacked && !mapped.contains(chunk) ? .packed : .asItIs
-            }
-        ) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
+        let stored: [PageFileWriter.StoredChunk]
+        do throws(CambiumError) {
+            stored = try writer.write(
+                fresh,
+                { [isPacked] chunk in
+                    if inFile.contains(chunk) { return .none }
+                    return isPacked && !mapped.contains(chunk) ? .packed : .asItIs
+                }
+            ) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
+        } catch {
+            // The next checkpoint writes the chunks again. Until then, commits need the disk space.
+            if let taken { writer.discard(fresh.filter { !mapped.contains($0) && !($0 < taken.count && taken[$0]) }) }
+            throw error
+        }
         var next = live.enumerated().map { chunk, live in
             var next = live > 0 && chunk < chunks.count ? chunks[chunk] : CheckpointRecord.Chunk()
             next.live = live

@@ -94,6 +94,12 @@ package struct PageFileWriter {
         byteCount += packed.count
     }
 
+    /// Releases the disk space of chunks that were written in vain. The caller must ensure that no checkpoint and no memory uses them.
+    package func discard(_ chunks: [Int]) {
+        // If the file system cannot release the space, the file keeps it until the chunks are written again.
+        for chunk in chunks { try? file.discard(offset: chunk * PageFile.chunkByteCount, byteCount: PageFile.chunkByteCount) }
+    }
+
     /// The unit in which the disk allocates space.
     private static let blockByteCount = 4096
 
