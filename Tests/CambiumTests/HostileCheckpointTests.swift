@@ -1,6 +1,7 @@
 import CambiumModel
 import CambiumTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -131,6 +132,16 @@ import Testing
         var (contents, digest) = try files()
         contents[path(number)] = contents[path(2)]
         try use(MemoryVolume(contents: contents), digest, noteCount: 1, checkpoint: number == 3 ? 2 : 3)
+    }
+
+    @Test func `a file that is too long for a checkpoint record is skipped, and only its beginning is read`() throws {
+        var (contents, digest) = try files()
+        let record = try #require(contents[path(3)])
+        contents[path(3)] = record + [UInt8](repeating: 0, count: 16 << 20)
+        let volume = WatchedVolume(contents: contents)
+        #expect(try ReadOnlyStore(volume).graph.digest() == digest)
+        #expect(volume.readByteCount.load(ordering: .relaxed) < 4 << 20)
+        try use(volume.memory, digest, noteCount: 1, checkpoint: 2)
     }
 
     @Test func `a checkpoint record with the pages of another transaction is refused with the file of the pages`() throws {

@@ -78,6 +78,14 @@ struct RecordedCheckpoint {
         try reader.finish()
     }
 
+    /// Whether bytes begin like a record of the oldest format, which contains the requests and the labels, and so may be long.
+    static func isOfOldestFormat(_ bytes: [UInt8]) -> Bool {
+        var beginning = ByteWriter()
+        beginning.write(Format.Root.magic)
+        beginning.write(Format.oldestVersion)
+        return bytes.starts(with: beginning.bytes)
+    }
+
     private static func readTree(_ reader: inout ByteReader, _ transaction: TransactionNumber) throws(DecodingError) -> MerkleTree? {
         var subtrees: [[UInt8]] = []
         for _ in 0..<transaction.rawValue.nonzeroBitCount { subtrees.append(Array(try reader.readBytes(MerkleTree.hashByteCount))) }
