@@ -180,6 +180,22 @@ import Testing
         #expect(counts[1] <= counts[0] + 65_536, "\(counts)")
     }
 
+    // MARK: Commits
+
+    @Test func `a commit replaces about as many bytes of pages in a large graph as in a small one`() throws {
+        var counts: [Int] = []
+        for noteCount in [100, 3000] {
+            let store = try Store.notes(durability: .buffered(every: .seconds(3600)))
+            try store.write { transaction in for number in 0..<noteCount { try insert(&transaction, number) } }
+            let changed = try id(store, noteCount / 2)
+            let before = store.graph
+            try store.write { try $0.set(changed, "rating", to: .double(1)) }
+            // While the earlier graph is held, the pages that the commit replaced count as pinned.
+            withExtendedLifetime(before) { counts.append(store.metrics.pinnedByteCount) }
+        }
+        #expect(counts[0] > 0 && counts[1] <= 2 * counts[0] + 4096, "\(counts)")
+    }
+
     // MARK: Retention
 
     @Test func `after each compaction the disk has only what the retention keeps`() throws {
