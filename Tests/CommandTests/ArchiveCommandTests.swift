@@ -99,7 +99,7 @@ import Testing
         try place.write("mine", to: "file")
         try place.link("link", to: "nowhere")
         let before = try files(place)
-        for target in ["file", "file/below", "link", ""] {
+        for target in ["file", "file/below", "link", "", "notes/log", "notes/log/archive", "notes/roots/archive"] {
             for options in [[], ["--dry-run"]] {
                 let outcome = try place.runWithoutWaiting(["compact", "notes", "--retain", "since:8", "--archive", target] + options)
                 #expect(outcome.code == 73, "'\(target)': \(outcome.errors)")

@@ -60,7 +60,7 @@ extension Store {
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
         let isDryRun = effect == .preview
         guard let archive else { return try compact(retention, into: nil, isDryRun: isDryRun) }
-        let volume = try Self.archiveVolume(archive)
+        let volume = try Self.archiveVolume(archive, of: writer.volume)
         if isDryRun { return try compact(retention, into: volume, isDryRun: true) }
         return try volume.withDirectory { try compact(retention, into: volume, isDryRun: false) }
     }
@@ -72,17 +72,22 @@ extension Store {
     package static func previewCompaction(of path: String, _ retention: Retention, archive: String? = nil) throws -> Compaction {
         let reader = try LogReader(SystemVolume(root: path))
         let newest = try EarlierView(reader, at: .latest, memory: .standard)
-        let volume = try archive.map { try archiveVolume($0) }
+        let volume = try archive.map { try archiveVolume($0, of: reader.volume) }
         let anchor = try CompactionAnchor(retention, in: reader.volume, newest: (newest.graph.transaction, newest.time))
         let target = try volume.map { try SegmentArchive(adding: $0, of: reader.settings.store) }
         return try CompactionPreview(reader: reader, archive: target).compaction(upTo: anchor)
     }
 
-    /// Returns the directory of an archive. Throws `.cannotCreate` if there can be no directory at the path.
-    private static func archiveVolume(_ path: String) throws -> SystemVolume {
+    /// Returns the directory of an archive. Throws `.cannotCreate` if there can be no directory at the path, or if the path leads into a
+    /// directory with the files of the store.
+    private static func archiveVolume(_ path: String, of store: (any Volume)?) throws -> SystemVolume {
         // The path is absolute, because a later process may have another working directory, and names the archive in its errors.
         let volume = SystemVolume(root: path.isEmpty ? "" : SystemVolume.absolute(path))
         try volume.checkIsPlace()
+        // Verification would report an archive in these directories as a foreign file of the store.
+        for directory in [LogDirectory.name, CheckpointRecord.directory] {
+            if let store = store as? SystemVolume { try volume.checkIsOutside(of: SystemVolume(root: "\(store.root)/\(directory)")) }
+        }
         return volume
     }
 
