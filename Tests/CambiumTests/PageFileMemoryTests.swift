@@ -34,6 +34,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, 7 as UInt64])
+    func `a file that could not be opened is opened when its memory is next needed`(pageFile: UInt64?) throws {
+        let name = "cambium-pages-\(UUID().uuidString)"
+        let volume = SystemVolume(root: FileManager.default.temporaryDirectory.appending(path: name).path)
+        let memory = PageFileMemory(volume, pageFile)
+        #expect(memory.memory(ofChunk: 3) == nil)
+        try volume.createDirectory("")
+        defer { try? FileManager.default.removeItem(atPath: volume.root) }  // The operating system removes leftovers.
+        #expect(memory.memory(ofChunk: 3) != nil)
+    }
+
     @Test func `a stepwise release omits chunks that a writer opens between the steps`() throws {
         try inDirectory { volume in
             let space = PageSpace(budget: MemoryBudget(byteCount: 64 << 20))

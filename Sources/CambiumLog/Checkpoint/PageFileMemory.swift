@@ -97,12 +97,14 @@ package final class PageFileMemory: @unchecked Sendable {
     }
 
     /// Returns the window of the file, and maps it at the first call. A process with a limited address space gets a smaller window, or no
-    /// window.
+    /// window. Returns `nil` if the file cannot be opened.
     private func openedWindow() -> FileMapping? {
         if window != nil || isWindowRefused { return window }
+        // The process may have too many open files at this moment. So a later call tries again to open the file.
+        guard let file = try? opened() else { return nil }
         var byteCount = Format.Lease.chunkCountMax * PageFile.chunkByteCount
         while window == nil, byteCount >= Self.windowByteCountMin {
-            window = try? opened()?.mapWindow(byteCount: byteCount)  // If this fails, a smaller window may still fit.
+            window = try? file.mapWindow(byteCount: byteCount)  // If this fails, a smaller window may still fit.
             byteCount /= 4
         }
         isWindowRefused = window == nil
