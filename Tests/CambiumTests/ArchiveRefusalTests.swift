@@ -1,5 +1,7 @@
+import CambiumModel
 import CambiumTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -217,12 +219,48 @@ import Testing
         #expect(try lacking.missing(of: volume).map(\.upperBound) == [end])
     }
 
+    @Test func `a failed compaction removes an empty archive even if the process has too many open files`() throws {
+        let volume = CrowdedVolume()
+        let archive = try SegmentArchive(adding: volume, of: [UInt8](repeating: 1, count: 16))
+        let refusal = code {
+            try archive.withLock(apartFrom: MemoryVolume()) {
+                volume.isCrowded.store(true, ordering: .relaxed)
+                _ = try volume.list("log")
+            }
+        }
+        #expect(refusal == .ioFailure && volume.memory.contents.isEmpty)
+    }
+
     @Test func `a store that is read with its archive refuses writes`() throws {
         let (volume, archive, _) = try Archiving.compacted(count: 5)
         let whole = try ArchivedVolume(volume, archive: archive)
         #expect(code { _ = try Store.open(whole, durability: nil) } == .notWritable)
         #expect(code { _ = try whole.lock(LogWriter.lockFileName) } == .notWritable)
         #expect(code { _ = try whole.open("x", .create) } == .notWritable && code { try whole.remove("HEAD") } == .notWritable)
+    }
+}
+
+/// Files in memory that include the lock file. While the process has too many open files, no file and no directory can be opened.
+private final class CrowdedVolume: OverMemory {
+    let memory = MemoryVolume()
+    let isCrowded = Atomic(false)
+
+    private func check() throws(CambiumError) {
+        if isCrowded.load(ordering: .relaxed) { throw CambiumError(.ioFailure, "There are too many open files.") }
+    }
+
+    var name: String { "crowded" }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        try check()
+        return try memory.open(path, mode)
+    }
+    func list(_ directory: String) throws(CambiumError) -> [String] {
+        try check()
+        return try memory.list(directory)
+    }
+    func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
+        _ = try memory.open(path, .create)
+        return try memory.lock(path)
     }
 }
 

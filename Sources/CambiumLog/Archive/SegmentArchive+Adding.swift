@@ -46,10 +46,11 @@ extension SegmentArchive {
     ///
     /// - Parameter made: the names in the archive's directory that did not exist yet.
     private func removeIfEmpty(_ made: [String]) {
-        // If a file or a directory cannot be removed, the next call to `withLock` uses it.
-        guard (try? volume.list(LogDirectory.name))?.isEmpty == true else { return }
+        // If a file or a directory cannot be removed, the next call to `withLock` uses it. A directory with files stays. A process with too
+        // many open files can still remove a directory, but cannot list it.
         if made.contains(LogDirectory.name) { try? volume.removeDirectory(LogDirectory.name) }
-        if made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
+        let isEmpty = (try? volume.exists(LogDirectory.name)) == false || (try? volume.list(LogDirectory.name))?.isEmpty == true
+        if isEmpty, made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
     }
 
     /// Checks that the archive is not the store's own log under another path. Otherwise, retiring segments would also remove the archived
