@@ -1,4 +1,5 @@
 import Cambium
+import Dispatch
 import Testing
 
 /// The code of Docs/Guides/Daemon.md, word for word.
@@ -30,6 +31,17 @@ import Testing
         } catch let error as CambiumError where error.code == .repeated {
             if let first = error.underlying as? RepeatedRequest { print("done before, in transaction \(first.transaction)") }
         }
+    }
+
+    func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Swift.Result { try body() }) }
+        }
+    }
+
+    private func label(_ store: Store) async throws -> TransactionNumber {
+        let labeled = try await onThread { try store.label("opened", existing: .move) }
+        return labeled
     }
 
     private func enqueue(_ store: Store) async throws {
@@ -79,6 +91,7 @@ import Testing
             let order = try await write(store)
             try await repeatWrite(store)
             #expect(store.graph.objectCount == 1)
+            #expect(try await label(store) == store.graph.labels["opened"])
             #expect(try store.graph[order, "state"].text == "new")
             try await enqueue(store)
             #expect(try store.lease(for: .seconds(60)).read { $0.objectCount } == 101)

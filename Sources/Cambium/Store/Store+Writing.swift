@@ -6,7 +6,8 @@ extension Store {
     /// Runs a transaction: either all changes of `body` take effect, or none of them.
     ///
     /// Waits for the preceding transactions, and then for the disk, as `durability` requires. If `body` throws, or if rules of the schema
-    /// are broken, the store stays unchanged. One `.ruleViolated` reports all broken rules.
+    /// are broken, the store stays unchanged. One `.ruleViolated` reports all broken rules. In an asynchronous function, the compiler
+    /// chooses the `write` for tasks and requires `await`.
     ///
     /// A commit has three possible outcomes. The commit is done if this call returns. The commit is not done if this call throws any error
     /// except `.outcomeUnknown`. With `.outcomeUnknown`, the disk failed after it received the transaction, so the store may or may not
