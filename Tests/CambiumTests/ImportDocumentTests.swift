@@ -43,6 +43,33 @@ import Testing
         #expect(again.transaction == nil)
     }
 
+    @Test func `a row names objects as the page shows`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Note", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("title", .string)
+                    RelationshipDefinition("tags", to: "Tag", .toMany)
+                    RelationshipDefinition("stock", to: "Stock")
+                    RelationshipDefinition("items", to: "Item", .orderedToMany)
+                }
+                EntityDefinition("Tag", identity: ["name"]) {
+                    AttributeDefinition("name", .string)
+                    AttributeDefinition("color", .string, .optional)
+                }
+                EntityDefinition("Stock", identity: ["sku", "place"]) {
+                    AttributeDefinition("sku", .string)
+                    AttributeDefinition("place", .string)
+                }
+                EntityDefinition("Item") { AttributeDefinition("name", .string) }
+            })
+        let report = try store.importing("Note", try block("naming"))
+        #expect(report.entities["Tag"]?.stubs == 1 && report.entities["Tag"]?.inserted == 1 && report.unknownKeys.isEmpty)
+        let again = try store.importing("Note", try block("naming"))
+        #expect(again.entities["Item"]?.inserted == 2 && again.entities["Stock"]?.unchanged == 1)
+        #expect(again.entities["Tag"]?.inserted == 0 && store.graph.objectCount == 8)
+    }
+
     @Test func `rows that the mapping of the page writes are read back unchanged`() throws {
         let store = try Store.inMemory(schema: try schema())
         let mapping = try ImportMapping(json: Array(block("mapping").utf8))
