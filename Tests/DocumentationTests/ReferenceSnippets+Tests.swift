@@ -46,6 +46,20 @@ extension ReferenceSnippets {
         #expect(codes == ["A", "B"])
     }
 
+    @Test func `a condition divides the objects of an entity into stubs and others`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Shelf.self))
+        let rows = #"{"code": "A", "products": ["a-1", {"sku": "a-2", "name": "Pears"}]}"#
+        try store.importRows(Shelf.self, from: .bytes(Array(rows.utf8)))
+        #expect(throws: CambiumError.self) { try store.graph.fetch(Product.self) }
+        #expect(try store.graph.collect(RecordQuery<Product>()).errors.count == 1)
+        let (whole, stubs) = try divide(store.graph)
+        #expect(whole.map(\.sku) == ["a-2"])
+        #expect(stubs.count == 1)
+        try store.write { try $0.set(stubs[0], "name", to: "Apples") }
+        try store.importRows(Shelf.self, from: .bytes(Array(#"{"code": "A", "products": [{"sku": "a-1"}]}"#.utf8)))
+        #expect(try divide(store.graph).0.map(\.price) == [0, 0])
+    }
+
     @Test func `an option makes an optional ref mandatory`() throws {
         let store = try Store.inMemory(schema: Schema(of: Purchase.self))
         var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples")])

@@ -44,6 +44,12 @@ import Testing
         return (count, oldest)
     }
 
+    func divide(_ graph: Graph) throws -> ([Product], [ObjectID]) {
+        let whole = try graph.fetch(RecordQuery<Product>("name != null"))
+        let stubs = try graph.find(Query("Product", where: "name == null"))
+        return (whole, stubs)
+    }
+
     private func stored(_ store: Store, _ team: ObjectID) async throws -> [ObjectID] {
         let graph = store.graph
         let top = try graph.find(graph.query("Team", named: "top", ["min": 3]))
