@@ -133,7 +133,7 @@ import Testing
         let count = try graph.count(RecordQuery<Note> { $0.title != nil })
         let last = try graph.max(\Note.id)
         let lengths = try graph.counts(RecordQuery<Item>()) { $0.note.title }
-        for group in lengths { print(group.value, group.count) }
+        for case (.value(let title), let count) in lengths { print(title.text, count) }
         let titles = try graph.column(\Note.title)
         for place in try graph.places(of: Note.self) { print(titles[place] ?? "-") }
         return (count, last)

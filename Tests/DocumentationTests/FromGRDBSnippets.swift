@@ -79,7 +79,7 @@ import Testing
         let found = try graph.fetch(text.sorted(by: \.name))
         for team in try graph.fetch(Team.self) { print(team.name, try team.players.load().map(\.name)) }
         let strong = try graph.fetch(Team.self) { $0.players.sum(\.score) > 1000 }
-        for group in try graph.counts(RecordQuery<Player>(), by: { $0.team.name }) { print(group.value, group.count) }
+        for case (.value(let team), let count) in try graph.counts(RecordQuery<Player>(), by: { $0.team.name }) { print(team.text, count) }
         return [players.map(\.name), reds.map(\.name), found.map(\.name), strong.map(\.name)]
     }
 

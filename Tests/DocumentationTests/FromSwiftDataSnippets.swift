@@ -98,7 +98,8 @@ import Testing
         let same = try graph.fetch(#Predicate<Trip> { $0.budget > 500 && $0.stops.contains { $0.city == "Rome" } })
         let spring = try graph.find(Trip.self, identity: "Spring")
         let nights = try graph.sum(\Stop.nights)
-        for group in try graph.counts(by: { (stop: RecordFields<Stop>) in stop.city }) { print(group.value, group.count) }
+        let cities = try graph.counts(by: { (stop: RecordFields<Stop>) in stop.city })
+        for case (.value(let city), let count) in cities { print(city.text, count) }
         #expect(trips.map(\.name) == ["Spring"])
         #expect(count == 1)
         #expect(same.map(\.ref) == trips.map(\.ref))

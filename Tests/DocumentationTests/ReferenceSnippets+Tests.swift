@@ -60,6 +60,15 @@ extension ReferenceSnippets {
         #expect(try divide(store.graph).0.map(\.price) == [0, 0])
     }
 
+    @Test func `the values of an answer have texts`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Shelf.self))
+        var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples", price: 2), Product(sku: "a-2", name: "Pears")])
+        try store.save(&shelf)
+        let paths = try ["code", "products.price", "_id"].map { try Operand(parsing: $0) }
+        let rows = try store.graph.values(of: paths, Query("Shelf"))
+        #expect(rows.map { texts(of: $0, store.graph) } == [["A", "2, 0", "Shelf/1"]])
+    }
+
     @Test func `an option makes an optional ref mandatory`() throws {
         let store = try Store.inMemory(schema: Schema(of: Purchase.self))
         var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples")])

@@ -29,6 +29,16 @@ import Testing
         return changes.count
     }
 
+    func texts(of values: [QueryValue], _ graph: Graph) -> [String] {
+        values.map { value in
+            switch value {
+            case .value(let value): value.text
+            case .object(let id): graph.name(of: id) ?? ""
+            case .list(let values): texts(of: values, graph).joined(separator: ", ")
+            }
+        }
+    }
+
     private func find(_ graph: Graph) throws -> (Int, ObjectID?) {
         var query = try Query("Person", where: "age > $age and any tags.name == \"red\"", ["age": 30], sort: "-age,name")
         query.limit = 20
@@ -37,10 +47,10 @@ import Testing
         let oldest = try graph.first(query)
 
         let byCity = Grouping(by: [try Operand(parsing: "city")], [.count, Aggregate(.avg, of: try Operand(parsing: "age"))])
-        for row in try graph.aggregate(Query("Person"), byCity) { print(row.group, row.values) }
+        for row in try graph.aggregate(Query("Person"), byCity) { print(texts(of: row.group, graph), texts(of: row.values, graph)) }
 
         let paths = try ["name", "owner.name", "tags.name"].map { try Operand(parsing: $0) }
-        for row in try graph.values(of: paths, query) { print(row) }
+        for row in try graph.values(of: paths, query) { print(texts(of: row, graph)) }
         return (count, oldest)
     }
 

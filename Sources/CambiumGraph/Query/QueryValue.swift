@@ -7,6 +7,8 @@ public import CambiumModel
 ///     if case .value(let title) = row[0], case .list(let names) = row[1] { print(title.text, names.count) }
 /// }
 /// ```
+///
+/// `print` shows the case and its value, as for any enumeration. `Value.text` and `Graph.name(of:)` are texts for people.
 public enum QueryValue: Hashable, Sendable {
     case value(Value)
     case object(ObjectID)
