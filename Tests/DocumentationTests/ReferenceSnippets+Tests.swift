@@ -69,6 +69,16 @@ extension ReferenceSnippets {
         #expect(rows.map { texts(of: $0, store.graph) } == [["A", "2, 0", "Shelf/1"]])
     }
 
+    @Test func `conditions compare an enum with its cases`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Errand.self))
+        var errands = [
+            Errand(name: "a"), Errand(name: "b", progress: .waiting, former: .open), Errand(name: "c", former: .done),
+            Errand(name: "d", progress: .done),
+        ]
+        try store.save(&errands)
+        #expect(try divideErrands(store.graph).map { $0.map(\.name) } == [["a"], ["a", "b", "c"], ["a", "b", "c"]])
+    }
+
     @Test func `an option makes an optional ref mandatory`() throws {
         let store = try Store.inMemory(schema: Schema(of: Purchase.self))
         var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples")])

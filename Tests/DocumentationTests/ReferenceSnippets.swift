@@ -264,6 +264,28 @@ import Testing
         }
     }
 
+    enum Progress: String, CaseIterable, AttributeValue { case open, waiting, done }
+
+    struct Errand: BlankRecord {
+        var name = ""
+        var progress = Progress.open
+        var former: Progress?
+        var ref: Ref<Errand>?
+
+        static let recordSchema = RecordSchema<Errand>("Errand") {
+            RecordProperty("name", \.name, .identity)
+            RecordProperty("progress", \.progress)
+            RecordProperty("former", \.former)
+        }
+    }
+
+    func divideErrands(_ graph: Graph) throws -> [[Errand]] {
+        let open = try graph.fetch(Errand.self) { $0.progress == .open && $0.former != .done }
+        let unfinished = try graph.fetch(Errand.self) { $0.progress.isIn([.open, .waiting]) }
+        let same = try graph.fetch(RecordQuery<Errand>("progress in {\"open\", \"waiting\"}"))
+        return [open, unfinished, same]
+    }
+
     struct Purchase: BlankRecord {
         var number = 0
         var product: Ref<Product>?
