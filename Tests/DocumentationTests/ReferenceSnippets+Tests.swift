@@ -79,6 +79,17 @@ extension ReferenceSnippets {
         #expect(try divideErrands(store.graph).map { $0.map(\.name) } == [["a"], ["a", "b", "c"], ["a", "b", "c"]])
     }
 
+    @Test func `functions and groups summarize records`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Shelf.self))
+        var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples", price: 2), Product(sku: "a-2", name: "Pears")])
+        try store.save(&shelf)
+        let (total, mean, counts, rows) = try summarize(store.graph)
+        #expect(total == .decimal(DecimalNumber(2)))
+        #expect(mean == 1)
+        #expect(counts == [2])
+        #expect(rows == [["A", "1", "2"]])
+    }
+
     @Test func `an option makes an optional ref mandatory`() throws {
         let store = try Store.inMemory(schema: Schema(of: Purchase.self))
         var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples")])

@@ -60,6 +60,16 @@ import Testing
         return (whole, stubs)
     }
 
+    func summarize(_ graph: Graph) throws -> (Value, Double?, [Int], [[String]]) {
+        let total = try graph.sum(\Product.price, of: RecordQuery<Product> { $0.shelf.code == "A" })
+        let mean = try graph.average(\Product.price)
+        let counts = try graph.counts(RecordQuery<Product>()) { $0.shelf.code }
+
+        let prices = Grouping(by: [try Operand(parsing: "shelf.code")], [.count, Aggregate(.sum, of: try Operand(parsing: "price"))])
+        let rows = try graph.aggregate(RecordQuery<Product> { $0.price > 1 }.query, prices)
+        return (total, mean, counts.map(\.count), rows.map { texts(of: $0.group + $0.values, graph) })
+    }
+
     private func stored(_ store: Store, _ team: ObjectID) async throws -> [ObjectID] {
         let graph = store.graph
         let top = try graph.find(graph.query("Team", named: "top", ["min": 3]))
