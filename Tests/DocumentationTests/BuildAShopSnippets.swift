@@ -70,6 +70,21 @@ extension Sale: EntityRecord {
         }
     }
 
+    @Test func `both exports of the page write rows with identities`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Shelf.self))
+        var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples", price: 1)])
+        try store.save(&shelf)
+        var options = ExportOptions()
+        options.references = .identity
+        var bytes: [UInt8] = []
+        try store.graph.export(store.schema.required("Product"), options) { bytes += $0 }
+
+        let cheap = try store.graph.fetch(Product.self) { $0.price < 2 }
+        let data = try JSONEncoder().encode(ExportedRecords(cheap, in: store.graph, options))
+        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix(#"{"sku":"a-1","name":"Apples""#))
+        #expect(String(decoding: data, as: UTF8.self).contains(#""sku":"a-1""#))
+    }
+
     @Test func `an edit of the page keeps its name, and a transaction changes two objects`() throws {
         let store = try Store.inMemory(schema: Schema(of: Shelf.self))
         try store.migrate(to: SchemaDefinition(of: Shelf.self, Sale.self), Author(actor: "deploy"))

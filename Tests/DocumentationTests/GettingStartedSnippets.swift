@@ -50,6 +50,11 @@ import Testing
             }
             print(receipt.graph.name(of: item) ?? "", receipt.logByteCount)
         }
+        var exportOptions = ExportOptions()
+        exportOptions.references = .identity
+        var output: [UInt8] = []
+        try store.graph.export(store.schema.required("Note"), exportOptions) { bytes in output += bytes }
+        print(String(decoding: output, as: UTF8.self))
         if try store.graph.find("Note", identity: [100]) == nil {
             let request = CloneRequest(rootValues: ["id": 100, "title": "Paris again"])
             let (clone, _) = try await store.write(Author(actor: "jane")) { try $0.clone(paris, request) }
