@@ -19,7 +19,8 @@
             let store = try Store.open(at: path, creating: Schema(of: Note.self))
             try store.importRows(Note.self, from: .file("notes.json"))  // finds notes by id, and inserts the others
             let start = store.graph  // a value: it never changes, and to read it never waits
-            for note in try start.fetch(Note.self, where: { $0.title.hasPrefix("P") && $0.items.count > 1 }) {
+            for note in try start.fetch(Note.self, where: { $0.id < 100 && $0.title.hasPrefix("P") && $0.items.count > 1 }) {
+                if try start.find(Note.self, identity: note.id + 100) != nil { continue }  // an earlier run has cloned the note
                 try store.clone(note, CloneRequest(rootValues: ["id": .int(Int64(note.id + 100))]), Author(actor: "jane"))
             }
             print(try store.graph.changes(since: start).records(of: Note.self).inserted.map(\.title))
@@ -39,6 +40,8 @@
             let graph = try ReadOnlyStore(at: "store").graph
             #expect(try graph.count(RecordQuery<Note>()) == 3)
             #expect(try graph.find(Note.self, identity: 101)?.items.map(\.name) == ["a", "b"])
+            try example("store")
+            #expect(try ReadOnlyStore(at: "store").graph.count(RecordQuery<Note>()) == 3)
         }
 
         @Test func `the README shows this code`() throws {
