@@ -69,9 +69,10 @@ public struct PropertyOption: Sendable {
     /// In a clone, an attribute with this option gets its default, or null. A clone does not follow a relationship with this option.
     public static var exclude: Self { .userInfo(["exclude": ""]) }
     /// In a clone, the attribute gets the value that the attribute `name` has in the clone of the parent. `^.^.id` refers to the parent's
-    /// parent.
+    /// parent. Imports and saves do not use this option: a nested row or record contains the value itself.
     public static func followParent(_ name: String) -> Self { Self(effect: .followParent(.name(name))) }
-    /// In a clone, the attribute gets the value that another attribute, such as `\Note.id`, has in the clone of the parent.
+    /// In a clone, the attribute gets the value that another attribute, such as `\Note.id`, has in the clone of the parent. Imports
+    /// and saves do not use this option: a nested row or record contains the value itself.
     public static func followParent(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .followParent(.keyPath(keyPath))) }
     /// The value in a clone that has no parent to follow. Without this option, cloning an object without a parent fails.
     public static func withoutParent(_ value: WithoutParent) -> Self { .userInfo(["withoutParent": value.rawValue]) }
