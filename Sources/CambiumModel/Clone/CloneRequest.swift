@@ -36,7 +36,17 @@ public struct CloneRequest: Hashable, Sendable {
     /// The maximum number of roots of one clone.
     package static let rootCountMax = 65_536
 
-    /// - Parameter excluding: The relationships that are not copied at any level, by `name` or `Entity.name`.
+    /// A request excludes relationships only: a clone throws `.unknownName` if one of these names is not a relationship. The schema
+    /// excludes attributes, by the option `exclude` or by the `userInfo`. For the roots, `rootValues` can replace the value of an
+    /// attribute.
+    ///
+    /// - Parameters:
+    ///   - excluding: The relationships that are not copied at any level, by `name` or `Entity.name`.
+    ///   - excludedAtRoot: The relationships that are not copied for the roots only.
+    ///   - depth: The number of levels that are copied below the roots; `nil` for all levels.
+    ///   - objectCountMax: The maximum number of objects that may be copied; `nil` for no limit.
+    ///   - keys: The keys of the `userInfo` that have rules for clones.
+    ///   - rootValues: The values of attributes in the copies of the roots, by the names of the attributes.
     public init(
         excluding: [String] = [], excludedAtRoot: [String] = [], depth: Int? = nil, objectCountMax: Int? = nil,
         keys: CloneKeys = CloneKeys(), rootValues: [String: Value] = [:]
