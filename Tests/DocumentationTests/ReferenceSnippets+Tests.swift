@@ -90,6 +90,17 @@ extension ReferenceSnippets {
         #expect(rows == [["A", "1", "2"]])
     }
 
+    @Test func `a record that is read again has the new derived values`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Basket.self))
+        let basket = try fill(store)
+        #expect(basket.lineCount == 2)
+        #expect(basket.total == 5)
+        #expect(basket.dearest == 3)
+        var empty = Basket(number: 2)
+        try store.save(&empty)
+        #expect(try store.graph.find(Basket.self, identity: 2)?.total == 0)
+    }
+
     @Test func `an option makes an optional ref mandatory`() throws {
         let store = try Store.inMemory(schema: Schema(of: Purchase.self))
         var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples")])

@@ -296,6 +296,41 @@ import Testing
         return [open, unfinished, same]
     }
 
+    struct Basket: BlankRecord {
+        var number = 0
+        var lineCount = 0
+        var total: Decimal = 0
+        var dearest: Decimal?
+        var lines: [BasketLine] = []
+        var ref: Ref<Basket>?
+
+        static let recordSchema = RecordSchema<Basket>("Basket") {
+            RecordProperty("number", \.number, .identity)
+            RecordProperty("lineCount", \.lineCount, .derived(.count("lines")))
+            RecordProperty("total", \.total, .derived(.sum("lines.price")))
+            RecordProperty("dearest", \.dearest, .derived(.max("lines.price")))
+            RecordProperty("lines", \.lines, .inverse(\BasketLine.basket), .onDelete(.cascade))
+        }
+    }
+
+    struct BasketLine: BlankRecord {
+        var price: Decimal = 0
+        var basket: Ref<Basket>?
+        var ref: Ref<BasketLine>?
+
+        static let recordSchema = RecordSchema<BasketLine>("BasketLine") {
+            RecordProperty("price", \.price)
+            RecordProperty("basket", \.basket)
+        }
+    }
+
+    func fill(_ store: Store) throws -> Basket {
+        var basket = Basket(number: 1, lines: [BasketLine(price: 2), BasketLine(price: 3)])
+        try store.save(&basket)
+        if let ref = basket.ref { basket = try store.graph.load(ref) }  // Before this line, basket.total is 0.
+        return basket
+    }
+
     struct Purchase: BlankRecord {
         var number = 0
         var product: Ref<Product>?
