@@ -28,6 +28,18 @@ extension ReferenceSnippets {
         #expect(try store.graph.fetch(Tag.self).map(\.name) == ["ruby"])
     }
 
+    @Test func `a rebased edit overwrites the changes that were shown`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Tag.self))
+        let red = try #require(try Tag(named: "red", in: store).ref)
+        var edit = store.edit()
+        try edit.set(red.id, "name", to: "rose")
+        try store.write { try $0.set(red.id, "name", to: "ruby") }
+        let error = try #require(throws: CambiumError.self) { try store.commit(&edit) }
+        #expect((error.underlying as? EditConflicts)?.conflicts.count == 1)
+        try overwrite(store, &edit)
+        #expect(try store.graph.load(red).name == "rose")
+    }
+
     @Test func `an iterator of changes returns the transaction that follows the call of changes`() async throws {
         let store = try Store.inMemory(schema: Schema(of: Tag.self))
         var tag = try Tag(named: "red", in: store)

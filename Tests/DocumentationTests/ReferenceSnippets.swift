@@ -252,6 +252,13 @@ import Testing
         try store.commit(&edit, author: Author(actor: "jane"))
     }
 
+    func overwrite(_ store: Store, _ edit: inout Edit) throws {
+        let newest = store.graph
+        for conflict in edit.conflicts(with: newest) { print(conflict) }
+        try edit.rebase(onto: newest, policy: .mine)
+        try store.commit(&edit, author: Author(actor: "jane"))
+    }
+
     func renameAndWait(_ store: Store, _ tag: inout Tag) async throws -> Int? {
         var updates = store.changes().makeAsyncIterator()
         tag.name = "rose"

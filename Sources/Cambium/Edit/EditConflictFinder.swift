@@ -3,7 +3,8 @@ import CambiumModel
 
 extension Edit {
     /// Compares the edit with a newer graph, and returns the conflicting changes, ordered by object and property. Docs/EDITS.md has the
-    /// rules.
+    /// rules. For the conflicts of a failed commit, use the `EditConflicts` of its error: the graph of the store may differ from the graph
+    /// with which the commit compared.
     ///
     /// Complexity: O(comparison of the graphs + changed objects x (log n + their properties and members)) for n changes in the store. See
     /// `Graph.changes(since:)` for the comparison.

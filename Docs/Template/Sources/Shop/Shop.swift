@@ -72,7 +72,7 @@ struct Shop {
         do {
             try store.commit(&edit, author: Author(actor: "form"))
         } catch let error as CambiumError where error.code == .conflict {
-            for conflict in edit.conflicts(with: store.graph) { say("conflict: \(conflict)") }
+            for conflict in (error.underlying as? EditConflicts)?.conflicts ?? [] { say("conflict: \(conflict)") }
             try store.commit(&edit, policy: .mine, author: Author(actor: "form"))
         }
     }
