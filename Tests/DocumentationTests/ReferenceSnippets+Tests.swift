@@ -40,6 +40,21 @@ extension ReferenceSnippets {
         #expect(try store.graph.load(red).name == "rose")
     }
 
+    @Test func `a record is read again after undo, and an undone insertion has no record`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Tag.self))
+        var red = try Tag(named: "red", in: store)
+        var edit = try undo(store, &red)
+        #expect(red.name == "red")
+        #expect(edit.canRedo)
+        red.ref = nil
+        red.name = "blue"
+        try edit.save(&red)
+        edit.undo()
+        let ref = try #require(red.ref)
+        #expect(throws: CambiumError.self) { try edit.load(ref) }
+        #expect(throws: CambiumError.self) { try edit.save(&red) }
+    }
+
     @Test func `an iterator of changes returns the transaction that follows the call of changes`() async throws {
         let store = try Store.inMemory(schema: Schema(of: Tag.self))
         var tag = try Tag(named: "red", in: store)

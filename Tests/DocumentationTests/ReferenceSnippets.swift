@@ -259,6 +259,15 @@ import Testing
         try store.commit(&edit, author: Author(actor: "jane"))
     }
 
+    func undo(_ store: Store, _ tag: inout Tag) throws -> Edit {
+        var edit = store.edit()
+        tag.name = "rose"
+        try edit.save(&tag)
+        edit.undo()
+        if let ref = tag.ref { tag = try edit.load(ref) }  // Before this line, tag.name is still "rose".
+        return edit
+    }
+
     func renameAndWait(_ store: Store, _ tag: inout Tag) async throws -> Int? {
         var updates = store.changes().makeAsyncIterator()
         tag.name = "rose"

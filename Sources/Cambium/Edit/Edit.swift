@@ -79,6 +79,8 @@ public struct Edit: Sendable {
 
     /// Undoes the last step. Each call that changes something is a step, and so is each group. Returns whether there was a step.
     ///
+    /// A record that was saved in the edit keeps the undone values. Read it again with `load(_:)`.
+    ///
     /// The steps are cleared by a commit, and by a rebase onto a graph in which an object of the edit has changed. Complexity: O(changes of
     /// the step, and members of the ordered relationships that it changes).
     @discardableResult
