@@ -25,9 +25,9 @@ extension ImportedRecords: Decodable {
     /// Imports the rows of a decoder in one transaction, unless the options request batches.
     ///
     /// Throws a `DecodingError` for a value that cannot be imported. The path of the `DecodingError` leads to the value, and the underlying
-    /// error is the `CambiumError`. In that case, nothing was imported, except earlier batches. Throws `.misuse` if `userInfo` has no store.
-    /// Otherwise throws as `Store.importRecords(_:from:_:hooks:author:reached:)` does. Complexity: O(bytes of input); all rows are in
-    /// memory.
+    /// error is the `CambiumError`. In that case, nothing was imported, except earlier batches. Throws `.misuse` if `userInfo` has no
+    /// store. Otherwise throws as `Store.importRecords(_:from:_:hooks:author:reached:)` does.
+    /// Complexity: O(bytes of input); all rows are in memory.
     public init(from decoder: any Decoder) throws {
         let run = try RecordImport(decoder)
         switch try CodingTree(from: decoder).value {
