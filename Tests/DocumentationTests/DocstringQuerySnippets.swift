@@ -44,7 +44,7 @@ enum DocstringQuerySnippets {
 
     static func values(_ graph: Graph) throws {
         for row in try graph.values(of: [Operand(parsing: "title"), Operand(parsing: "items.name")], Query("Note")) {
-            if case .value(let title) = row[0], case .list(let names) = row[1] { print(title.text, names.count) }
+            if case .list(let names) = row[1] { print(row[0], names.count) }
         }
     }
 

@@ -77,13 +77,13 @@ struct PublicDeclarations {
         }
     }
 
-    /// Returns a declaration without its body and its value.
+    /// Returns a declaration without its body. Omits the value of a property, unless the type of the property follows from its value.
     private static func summary(_ text: String, in scopes: [String]) -> String {
         var kept = ""
         var depth = 0
-        for character in text {
+        for (character, next) in zip(text, text.dropFirst() + " ") {
             if depth == 0, character == "{" { break }
-            if depth == 0, character == "=", kept.hasSuffix(" ") { break }
+            if depth == 0, character == "=", next == " ", kept.hasSuffix(" "), kept.contains(":") { break }
             if character == "(" || character == "[" { depth += 1 }
             if character == ")" || character == "]" { depth -= 1 }
             kept.append(character)

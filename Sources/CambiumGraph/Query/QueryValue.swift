@@ -4,15 +4,22 @@ public import CambiumModel
 ///
 /// ```swift
 /// for row in try graph.values(of: [Operand(parsing: "title"), Operand(parsing: "items.name")], Query("Note")) {
-///     if case .value(let title) = row[0], case .list(let names) = row[1] { print(title.text, names.count) }
+///     if case .list(let names) = row[1] { print(row[0], names.count) }
 /// }
 /// ```
-///
-/// `print` shows the case and its value, as for any enumeration. `Value.text` and `Graph.name(of:)` are texts for people.
-public enum QueryValue: Hashable, Sendable {
+public enum QueryValue: Hashable, Sendable, CustomStringConvertible {
     case value(Value)
     case object(ObjectID)
     case list([QueryValue])
+
+    /// The text of a value, the number of an object's id, or a list in brackets. `Graph.name(of:)` returns the name of an object.
+    public var description: String {
+        switch self {
+        case .value(let value): value.text
+        case .object(let id): id.description
+        case .list(let values): "[" + values.map(\.description).joined(separator: ", ") + "]"
+        }
+    }
 
     package static let null = QueryValue.value(.null)
     package var isNull: Bool { if case .value(.null) = self { true } else { false } }

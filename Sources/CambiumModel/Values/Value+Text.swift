@@ -99,3 +99,8 @@ extension Value {
         return json.hasPrefix("\"") && json.hasSuffix("\"") ? String(json.dropFirst().dropLast()) : json
     }
 }
+
+extension Value: CustomStringConvertible {
+    /// The same as `text`, so that `print` shows `Paris` and not `string("Paris")`.
+    public var description: String { text }
+}
