@@ -102,6 +102,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `HEAD reveals another history although its checkpoints were replaced, too`(makesCheckpoints: Bool) throws {
+        var tuning = Self.tuning
+        // HEAD gets the tree of the newest checkpoint, because a closing hashes no part of the log.
+        tuning.closingTreeByteCountMax = 0
+        let (own, _) = try made(nil, isSealed: false, tuning: tuning)
+        var contents = try made(.actor, isSealed: false, tuning: tuning).volume.contents
+        contents[Head.fileName] = own.contents[Head.fileName]
+        let forged = MemoryVolume(contents: contents)
+        for round in 0..<3 {
+            let store = try Store.open(forged, durability: nil, environment: fixedEnvironment(seed: 3), tuning: tuning)
+            try add(store, 40 + round, nil)
+            if makesCheckpoints { try store.checkpoint() }
+            try store.close()
+            let findings = try Verification(forged).findings
+            #expect(findings.count == 1 && findings[0].contains("HEAD"), "round \(round): \(findings)")
+        }
+    }
+
     @Test func `HEAD has the tree of the whole log, or of the newest checkpoint if the rest of the log is too long`() throws {
         for (byteCountMax, expected) in [(128 << 10, 13), (10, 12)] {
             var tuning = Self.tuning

@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The Merkle tree over the transactions up to a checkpoint. The next checkpoint continues the tree.
 struct CheckpointTree {
-    /// The tree; `nil` if the log could not be read, or contradicts the tree in HEAD. `Store.verify` reports the flaw of the log. A
-    /// checkpoint without a tree is otherwise sound.
+    /// The tree; `nil` if the log could not be read, or if the tree in HEAD contradicts the log or the tree of the last checkpoint.
+    /// `Store.verify` reports the flaw. A checkpoint without a tree is otherwise sound.
     private(set) var tree: MerkleTree? = MerkleTree()
     /// The position after the last transaction in the tree; `nil` for the beginning of the log, or if there is no tree.
     private(set) var end: LogPrefix?

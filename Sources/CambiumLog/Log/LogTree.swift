@@ -17,15 +17,19 @@ package struct LogTree: Sendable, Equatable {
     /// The root of the tree, 32 bytes.
     package var root: [UInt8] { tree.root }
 
-    /// Whether the tree in HEAD ends with the same transaction and differs. Then a transaction was replaced after HEAD was written.
-    func contradicts(_ head: Head.Tree?) -> Bool { head.map { $0.transaction == transaction && $0.root != root } ?? false }
+    /// Throws `.damaged` if the tree in HEAD ends with the same transaction and differs. Then a transaction was replaced after HEAD was
+    /// written.
+    private func compare(with head: Head.Tree?) throws(CambiumError) {
+        guard let head, head.transaction == transaction, head.root != root else { return }
+        throw CambiumError(.damaged, "One of the transactions 1 to \(transaction) has changed. Run 'cambium verify'.")
+    }
 
     /// Appends the transactions of a log up to `last`. The caller ensures that `last` is durable. Other threads or processes may append to
     /// the log at the same time.
     ///
-    /// Throws `.damaged` or `.notFound` if the log does not verify up to `last`, or contradicts the tree in HEAD. Throws `.limitExceeded`
-    /// if the transactions take more than `byteCountMax` bytes. In these cases, nothing was appended. Complexity: O(bytes that are read),
-    /// in bounded memory.
+    /// Throws `.damaged` or `.notFound` if the log does not verify up to `last`. Throws `.damaged` if the tree, before or after one of the
+    /// transactions, contradicts the tree in HEAD. Throws `.limitExceeded` if the transactions take more than `byteCountMax` bytes. In
+    /// these cases, nothing was appended. Complexity: O(bytes that are read), in bounded memory.
     ///
     /// - Parameters:
     ///   - base: a position in the log at or before the last transaction in the tree; `nil` for the beginning.
@@ -34,6 +38,7 @@ package struct LogTree: Sendable, Equatable {
         _ log: LogReader, after base: LogPrefix?, upTo last: TransactionNumber, byteCountMax: Int = .max
     ) throws {
         struct Reached: Error {}
+        try compare(with: log.headTree)
         if transaction >= last { return }
         var tree = self
         var cursor = try LogCursor(log, from: transaction.next, after: base, mayBeWritten: true, syncs: false)
@@ -43,9 +48,7 @@ package struct LogTree: Sendable, Equatable {
                 byteCount += record.byteCount
                 guard byteCount <= byteCountMax else { throw CambiumError(.limitExceeded, "The log has more than \(byteCountMax) bytes.") }
                 try tree.append(record)
-                if tree.contradicts(log.headTree) {
-                    throw CambiumError(.damaged, "One of the transactions 1 to \(record.number) has changed. Run 'cambium verify'.")
-                }
+                try tree.compare(with: log.headTree)
                 if record.number == last { throw Reached() }
             }
         } catch is Reached {

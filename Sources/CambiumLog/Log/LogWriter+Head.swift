@@ -75,13 +75,12 @@ extension LogWriter {
     /// the known tree instead, because closing must be fast.
     private func advanceTree(_ known: MerkleTree, after base: LogPrefix?) {
         var tree = LogTree(known)
-        // A tree in HEAD that contradicts the log stays, because it is the evidence for later verifications.
-        if tree.contradicts(headTree) { return }
         do {
             try tree.append(LogReader(volume), after: base, upTo: lastTransaction, byteCountMax: tuning.closingTreeByteCountMax)
         } catch {
             // The limit was exceeded, or the log cannot be read; `verify` reports unreadable bytes. The known tree stays correct in both
-            // cases. If the log contradicts the tree in HEAD, the known tree ends before that tree, so HEAD keeps its tree.
+            // cases. A tree in HEAD that contradicts the log is the evidence for later verifications. HEAD keeps this tree, because the
+            // known tree does not end after it.
         }
         if tree.transaction > headTree?.transaction ?? .none { headTree = Head.Tree(tree.tree) }
     }
