@@ -53,8 +53,9 @@ extension Store {
     ///   - archive: The directory that receives copies of the segments (files of the log) before they are retired. The copies are durable
     ///     before a segment is retired. The directory does not exist yet, is empty, or contains retired segments of this store.
     ///     `Store.backUp` can combine the store and this directory into a store with the whole history. Throws `.conflict` if the directory
-    ///     is the archive of another store, and `.cannotCreate` if the directory contains something else. Throws `.locked` if another
-    ///     process is adding to the directory. In these cases, nothing was retired. See Docs/ARCHIVE.md.
+    ///     is the archive of another store. Throws `.cannotCreate` if the directory contains something else, or is in `log` or `roots` of
+    ///     the store. Throws `.locked` if another process is adding to the directory. In these cases, nothing was retired. See
+    ///     Docs/ARCHIVE.md.
     ///   - effect: `.preview` only reports which transactions could be retired with the existing checkpoints. It changes nothing.
     @discardableResult
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
@@ -78,15 +79,17 @@ extension Store {
         return try CompactionPreview(reader: reader, archive: target).compaction(upTo: anchor)
     }
 
-    /// Returns the directory of an archive. Throws `.cannotCreate` if there can be no directory at the path, or if the path leads into a
-    /// directory with the files of the store.
+    /// Returns the directory of an archive. Throws `.cannotCreate` if there can be no directory at the path, or if the path leads into the
+    /// log or the checkpoints of the store.
     private static func archiveVolume(_ path: String, of store: (any Volume)?) throws -> SystemVolume {
         // The path is absolute, because a later process may have another working directory, and names the archive in its errors.
         let volume = SystemVolume(root: path.isEmpty ? "" : SystemVolume.absolute(path))
         try volume.checkIsPlace()
         // Verification would report an archive in these directories as a foreign file of the store.
-        for directory in [LogDirectory.name, CheckpointRecord.directory] {
-            if let store = store as? SystemVolume { try volume.checkIsOutside(of: SystemVolume(root: "\(store.root)/\(directory)")) }
+        if let store = store as? SystemVolume {
+            for directory in [LogDirectory.name, CheckpointRecord.directory] {
+                try volume.checkIsOutside(of: SystemVolume(root: "\(store.root)/\(directory)"))
+            }
         }
         return volume
     }
