@@ -37,8 +37,8 @@ struct PublicListingTests {
             """
         #expect(
             lines(text) == [
-                "struct Item: Sendable", #"Item.let name = "none""#, "Item.func sum(of items: [Item], limit: Int = 3) throws -> Int", "Item.init()",
-                "Item.Part.var isNew: Bool",
+                "struct Item: Sendable", #"Item.let name = "none""#, "Item.func sum(of items: [Item], limit: Int = 3) throws -> Int",
+                "Item.init()", "Item.Part.var isNew: Bool",
             ])
     }
 
