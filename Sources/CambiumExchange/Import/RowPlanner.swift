@@ -57,11 +57,7 @@ package struct RowPlanner {
         if !steps.isEmpty { steps.removeAll(keepingCapacity: true) }
         if !unknownKeys.isEmpty { unknownKeys.removeAll(keepingCapacity: true) }
         if !misread.isEmpty { misread = [:] }
-        do throws(RowFailure) {
-            plan.root = try self.object(Int(object), batch, draft)
-        } catch {
-            throw isFinishedByHook ? error : plan.lacks.first?.failure ?? error
-        }
+        plan.root = try self.object(Int(object), batch, draft)
         if !isFinishedByHook, !plan.lacks.isEmpty { try checkLacks(batch) }
     }
 
