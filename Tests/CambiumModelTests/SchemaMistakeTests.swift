@@ -167,6 +167,12 @@ import Testing
         #expect(SchemaFixture.pointers(parents) == ["/entities/E/zzz", "/entities/E/parent", "/entities/F/parent"])
     }
 
+    @Test func `a schema with a mistake also has limited inheritance`() {
+        let entities = (1...3000).map { #""E\#($0)":{"parent":"E\#($0 - 1)"}"# }
+        let error = SchemaFixture.error((["\"E0\":{\"zzz\":1}"] + entities).joined(separator: ","))
+        #expect(error?.code == .limitExceeded && error?.place?.file == "schema.json")
+    }
+
     @Test func `a relationship with a mistake is not missing as an inverse`() {
         let error = SchemaFixture.error(
             #""E":{"relationships":{"f":{"too":"F","inverse":"e"}}},"F":{"relationships":{"e":{"to":"E","inverse":"f"}}}"#)

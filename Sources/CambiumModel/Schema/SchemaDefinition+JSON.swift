@@ -16,7 +16,7 @@ extension SchemaDefinition {
             try self.init(json: value, acceptsNumbers: false)
         } catch {
             var error = error
-            error.place?.file = file
+            error.place = .init(file: file, pointer: error.place?.pointer)
             throw error
         }
     }
@@ -29,7 +29,7 @@ extension SchemaDefinition {
         if !mistakes.all.isEmpty, reader.hasSoundRelationships {
             // The other rules depend on the attributes. They would report mistakes that are only consequences of the mistakes so far.
             var resolver = SchemaResolver(self, .compileAtFirstUse)
-            resolver.checkRelationships(&mistakes)
+            try resolver.checkRelationships(&mistakes)
         }
         try mistakes.throwIfAny()
     }

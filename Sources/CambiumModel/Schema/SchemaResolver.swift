@@ -48,12 +48,14 @@ struct SchemaResolver {
     }
 
     /// Checks the names and the parents of entities, and the relationships, in a definition that has other mistakes. Adds the mistakes that
-    /// it finds.
-    mutating func checkRelationships(_ found: inout SchemaMistakes) {
+    /// it finds. Throws `.limitExceeded` if the entities inherit too much.
+    mutating func checkRelationships(_ found: inout SchemaMistakes) throws(CambiumError) {
         checkNames()
         checkParents()
         for mistake in mistakes.all { found.add(mistake.pointer, mistake.message) }
         guard mistakes.all.isEmpty else { return }
+        // The search for an inverse follows the parents of the destination, so long lines of parents would take too much time.
+        try definition.checkInheritance(tree)
         var pairs = LinkResolver(definition: definition, byName: byName, tree: tree)
         pairs.resolve(&found)
     }
