@@ -117,6 +117,16 @@ import Testing
         #expect(outcome.code != 0 && outcome.errors.contains(message), "\(outcome.errors)")
     }
 
+    @Test func `the mapping for a date in a nested object names its entity`() throws {
+        let place = try place()
+        let row = #"{"note":{"id":2,"when":"2026-01-31"}}"#
+        let outcome = try place.run("import", "notes", "Item", "-", input: row)
+        let mapping = #"{"nested":{"Note":{"attributes":{"when":{"dates":["iso8601"]}}}}}"#
+        #expect(outcome.code != 0 && outcome.errors.contains("A mapping such as \(mapping) reads other forms."), "\(outcome.errors)")
+        try place.write(mapping, to: "mapping.json")
+        #expect(try place.run("import", "notes", "Item", "-", "--mapping", "mapping.json", input: row).code == 0)
+    }
+
     @Test func `a bad field of CSV is refused with its value`() throws {
         let place = try place()
         try place.write("id,when\n2,soon\n", to: "rows.csv")

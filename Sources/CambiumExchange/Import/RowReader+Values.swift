@@ -66,7 +66,7 @@ extension RowReader {
         case .failure(let error):
             // A value of the identity cannot be kept, because no object is known without this value.
             if options.mismatch == .error || options.mismatch == .keep && entity.identity.contains(index) {
-                throw failure(.typeMismatch, tokens, key: key, Self.mismatch(entity.attributes[index].name, error))
+                throw failure(.typeMismatch, tokens, key: key, mismatch(error, entity, index))
             }
             if options.mismatch == .keep { return batch.append(index, .kept) }
         }
@@ -81,11 +81,14 @@ extension RowReader {
     static func refusedNull(_ name: String) -> String { "'\(name)' is null, and the options of the import refuse null" }
 
     /// Returns the message for a value of the wrong type. For a date, the message states the mapping that reads other forms of dates.
-    private static func mismatch(_ name: String, _ error: ConversionError) -> String {
+    private func mismatch(_ error: ConversionError, _ entity: RowEntity, _ index: Int) -> String {
+        let name = entity.attributes[index].name
         let message = "'\(name)': \(error.message)"
         switch error {
         case .malformed(.date, _), .wrongKind(.date, _):
-            return "\(message). A mapping such as {\"attributes\":{\"\(name)\":{\"dates\":[\"iso8601\"]}}} reads other forms"
+            let rules = "{\"attributes\":{\"\(name)\":{\"dates\":[\"iso8601\"]}}}"
+            let mapping = entity.number == target ? rules : "{\"nested\":{\"\(entity.entity.name)\":\(rules)}}"
+            return "\(message). A mapping such as \(mapping) reads other forms"
         default: return message
         }
     }

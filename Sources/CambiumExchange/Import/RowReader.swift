@@ -7,7 +7,8 @@ import CambiumModel
 struct RowReader {
     let options: RowRules
     let entities: RowEntities
-    private let target: EntityNumber
+    /// The imported entity, to which the rules at the top of a mapping belong.
+    let target: EntityNumber
     private let hashKey: HashKey
     var batch = RowBatch()
     /// The objects whose entity was wrongly assumed when the row was read earlier. The keys are the tokens of the objects, and the values
