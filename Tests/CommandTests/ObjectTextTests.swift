@@ -5,8 +5,8 @@ import Testing
 
 /// Objects in the output for people.
 @Suite struct ObjectTextTests {
-    private func line(_ json: String, after start: String = "", width: Int?) throws -> String {
-        ObjectText.line(try JSONValue(parsing: json.utf8), after: start, width: width)
+    private func line(_ json: String, after start: String = "", before end: String = "", width: Int?) throws -> String {
+        ObjectText.line(try JSONValue(parsing: json.utf8), after: start, before: end, width: width)
     }
 
     @Test func `a line is cut to the width of a terminal, and complete without one`() throws {
@@ -15,6 +15,7 @@ import Testing
         #expect(try line(object, width: nil) == "Note/1  title: \(long)  items: Item/1 Item/2")
         #expect(try line(object, width: 100) == "Note/1  title: \(long.prefix(39))…  items: Item/1 Item/2")
         #expect(try line(object, after: "1  ", width: 20) == "1  Note/1  title: x…")
+        #expect(try line(object, before: ", from 1 to 2", width: 30) == "Note/1  title: x…, from 1 to 2")
         #expect(try line(#"{"_id":"Note/1","title":"\u0001\u0001"}"#, width: 20).count <= 20)
     }
 

@@ -45,15 +45,15 @@ struct FindWatch {
         for place in update.deleted { Terminal.print("- \(before.text(of: place.id))") }
         for place in update.inserted { Terminal.print(try line(update.isWhole ? "" : "+ ", place.id, update.graph, tree)) }
         for move in update.moved {
-            Terminal.print("\(try line("> ", move.id, update.graph, tree)), from \(move.from) to \(move.to)")
+            Terminal.print(try line("> ", move.id, update.graph, tree, ", from \(move.from) to \(move.to)"))
         }
         for place in update.updated { Terminal.print(try line("~ ", place.id, update.graph, tree)) }
     }
 
-    private func line(_ start: String, _ id: ObjectID, _ graph: Graph, _ tree: IncludeTree) throws -> String {
+    private func line(_ start: String, _ id: ObjectID, _ graph: Graph, _ tree: IncludeTree, _ end: String = "") throws -> String {
         var writer = JSONWriter()
         write(id, graph, tree, to: &writer)
-        return ObjectText.line(try JSONValue(parsing: writer.bytes), after: start)
+        return ObjectText.line(try JSONValue(parsing: writer.bytes), after: start, before: end)
     }
 
     private func write(_ id: ObjectID, _ graph: Graph, _ tree: IncludeTree, to writer: inout JSONWriter) {

@@ -36,13 +36,14 @@ enum ObjectText {
     ///
     /// - Parameters:
     ///   - start: The text before the id.
+    ///   - end: The text after the object. The object is cut so that this text fits.
     ///   - width: The number of columns of the terminal, to which the line is cut. `nil` if another program may read the line, which is
     ///     then complete.
-    static func line(_ object: JSONValue, after start: String = "", width: Int? = RawTerminal.width) -> String {
-        guard case .object(let members) = object, let id = members.first else { return start + object.text }
+    static func line(_ object: JSONValue, after start: String = "", before end: String = "", width: Int? = RawTerminal.width) -> String {
+        guard case .object(let members) = object, let id = members.first else { return start + object.text + end }
         let rest = members.dropFirst().filter { $0.value != .null && $0.value != .array([]) }
         let texts = rest.map { "\($0.key): \(cut(text($0.value), to: width.map { min($0, valueWidthMax) }))" }
-        return cut("\(start)\(text(id.value))  " + texts.joined(separator: "  "), to: width)
+        return cut("\(start)\(text(id.value))  " + texts.joined(separator: "  "), to: width.map { max(0, $0 - end.columnCount) }) + end
     }
 
     /// Control characters are escaped before the cut, because their escapes take more columns.
