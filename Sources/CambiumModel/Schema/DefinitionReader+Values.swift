@@ -1,7 +1,7 @@
 internal import CambiumJSON
 
-/// The values in the JSON form of a schema. A value of another kind is a mistake. Null counts as absent, except where a name or a type
-/// is expected.
+/// The values in the JSON form of a schema. A value of another kind is a mistake. In place of an optional text, number or array, null
+/// counts as absent. In place of an object, a boolean or a required text, null is a mistake.
 extension DefinitionReader {
     mutating func object(_ value: JSONValue?, _ place: SchemaPlace) -> [JSONValue.Member] {
         guard let value else { return [] }
@@ -28,8 +28,8 @@ extension DefinitionReader {
         return nil
     }
 
-    /// Returns a string that is not optional. Elsewhere null counts as a missing key, but here it would silently remove an
-    /// element of the definition.
+    /// Returns a required string, for which null is a mistake. If null counted as absent, it would silently remove an element of the
+    /// definition.
     mutating func requiredString(_ value: JSONValue?, _ place: SchemaPlace) -> String? {
         if case .null? = value { mistakes.add(place.pointer, "expected a string, but found null") }
         return string(value, place)
