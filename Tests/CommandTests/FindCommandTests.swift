@@ -249,6 +249,7 @@ import Testing
             (["--max", "items"], "--max:1:1: 'items' leads to objects"), (["--group-by", "titel"], "--group-by:1:1: 'Note' has no"),
             (["--group-by", "title,items.name"], "--group-by:1:7: 'items.name' leads to several values"),
             (["--group-by", "title", "--sort", "title,id"], "--sort:1:7: 'id' is neither a key"),
+            (["--group-by", "id", "--sort", "id[c]"], "--sort:1:1: 'id' is a number"),
         ]
         for (options, message) in mistakes {
             let refused = try place.run(executable: Workplace.binary, ["find", "notes", "Note"] + options)

@@ -54,10 +54,8 @@ struct GroupOrder {
     func sorted(_ rows: [AggregateRow], by sort: [SortKey]) throws(QueryMistake) -> [AggregateRow] {
         var keys: [Key] = []
         for key in sort {
-            let place = try self.place(key.operand)
-            if !key.folding.isEmpty, kinds[place] != .text { throw .noCase(key.operand, kinds[place], at: key.operand.offset) }
             let isDescending = key.direction == .descending
-            keys.append(Key(place: place, isDescending: isDescending, nullsFirst: key.nulls == .first, folding: key.folding))
+            keys.append(Key(place: try place(key), isDescending: isDescending, nullsFirst: key.nulls == .first, folding: key.folding))
         }
         for place in grouping.keys.indices { keys.append(Key(place: place, isDescending: false, nullsFirst: true, folding: [])) }
         return order(rows, keys).map { rows[$0] }
@@ -80,6 +78,13 @@ struct GroupOrder {
         let names = places.keys.map { String(decoding: $0, as: UTF8.self) }.sorted().joined(separator: ", ")
         throw QueryMistake(
             "'\(operand)' is neither a key of the groups nor a function of the query. Use one of: \(names).", at: operand.offset)
+    }
+
+    /// Returns the place of a sort key. Throws if there is no such place, or if the key ignores the case of values that have no case.
+    func place(_ key: SortKey) throws(QueryMistake) -> Int {
+        let place = try self.place(key.operand)
+        if !key.folding.isEmpty, kinds[place] != .text { throw .noCase(key.operand, kinds[place], at: key.operand.offset) }
+        return place
     }
 
     func value(_ place: Int, _ row: AggregateRow) -> QueryValue {

@@ -32,7 +32,7 @@ extension ConditionBinder {
         case .sort(let keys): for key in keys { _ = try self.key(key, entity) }
         case .groupSort(let keys, let grouping):
             let order = try GroupOrder(grouping, self, entity)
-            for key in keys { _ = try order.place(key.operand) }
+            for key in keys { _ = try order.place(key) }
         }
     }
 }
