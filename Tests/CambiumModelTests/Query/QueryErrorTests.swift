@@ -42,7 +42,7 @@ import Testing
         Sample("any 'x' in a", 5, "Expected a path"),
         Sample("any a in b.c", 10, "quantifier"), Sample("all (a = 1)", 5, "Expected a path"),
         Sample("any a.@count > 1", 5, "Expected a path after 'any'. Omit 'any', because a.@count is one value."),
-        Sample("any a.b.@count > 1", 5, "such as any a where (b.@count == 2)."),
+        Sample("any a.b.@count > 1", 5, "such as any a where (b.@count == 2). If 'a' leads to one object, write no quantifier."),
         Sample("none a.b.#in.@sum.c.d > 1", 6, "such as none a.b where (#in.@sum.c.d == 2)."),
         Sample("items.@total.x > 1", 7, "Expected @count"), Sample("items.@sum > 1", 12, "Write the value"),
         Sample("@count > 1", 1, "Expected a path before"),
