@@ -173,11 +173,17 @@ struct EntityDraft {
     /// If an inherited property has options that would change the ancestor's property, reports these options. A default is not reported,
     /// because the macro may have made the default from an initial value. An inverse is only added to `repeatedInverses`, because the
     /// relationship at the other end may state it. Also reports inherited properties whose type no record of the sub-entity could read.
-    mutating func drop(_ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ mistakes: inout [String]) {
+    ///
+    /// - Parameters:
+    ///   - lookup: Returns the stored name of a property, as `names` of `add` does.
+    ///   - areRelated: Returns whether one of two entities is the other one, or an ancestor of it.
+    mutating func drop(
+        _ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ areRelated: (String, String) -> Bool, _ mistakes: inout [String]
+    ) {
         let names = ancestor.declaredNames
         for name in definition.attributes.map(\.name) + definition.relationships.map(\.name) where names.contains(name) {
             let parent = ancestor.definition.name
-            if let own = declared[name], !own.form.canRead(name, of: ancestor.definition) {
+            if let own = declared[name], !own.form.canRead(name, of: ancestor.definition, areRelated) {
                 mistakes.append(
                     "\(own.record).\(name) differs from the inherited property '\(parent).\(name)'. Declare the type that the record of "
                         + "'\(parent)' has.")

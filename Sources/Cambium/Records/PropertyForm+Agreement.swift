@@ -13,12 +13,18 @@ extension PropertyForm {
     }
 
     /// Whether a record of a sub-entity can read the property that has this name in an entity. As in any record, the type may be another
-    /// whole-number type, it may be optional or not, and it may ignore the order of members.
-    func canRead(_ name: String, of entity: EntityDefinition) -> Bool {
+    /// whole-number type, it may be optional or not, and it may ignore the order of members. A relationship may lead to a sub-entity or an
+    /// ancestor of the destination.
+    ///
+    /// - Parameter areRelated: Returns whether one of two entities is the other one, or an ancestor of it.
+    func canRead(_ name: String, of entity: EntityDefinition, _ areRelated: (String, String) -> Bool) -> Bool {
         switch self {
         case .attribute(let type, _, _): return entity.attributes.contains { $0.name == name && type.canRead($0.type) }
-        case .relationship(_, let cardinality, _):
-            guard let stored = entity.relationships.first(where: { $0.name == name })?.cardinality else { return false }
+        case .relationship(let target, let cardinality, _):
+            guard let found = entity.relationships.first(where: { $0.name == name }),
+                areRelated(target.recordDescription.entity, found.destination)
+            else { return false }
+            let stored = found.cardinality
             return (stored == .toOne) == (cardinality == .toOne) && (stored == .orderedToMany || cardinality != .orderedToMany)
         }
     }

@@ -57,7 +57,8 @@ struct SchemaAssembly {
             guard let index = indexByName[description.entity] else { continue }
             drafts[index].add(description, of: type, names: name(of:), &mistakes)
         }
-        for index in drafts.indices { dropInherited(&drafts, index, indexByName) }
+        let parents = drafts.map { $0.definition.parent.flatMap { indexByName[$0] } }
+        for index in drafts.indices { dropInherited(&drafts, index, parents, indexByName) }
         addInverses(&drafts, indexByName)
         for repeated in drafts.flatMap(\.repeatedInverses) {
             if let index = indexByName[repeated.entity], let mistake = drafts[index].mistake(in: repeated) { mistakes.append(mistake) }
@@ -78,15 +79,29 @@ struct SchemaAssembly {
 
     /// Removes the properties that an entity inherits from its ancestors. Begins with the most distant ancestor, because the record types
     /// of nearer ancestors list its properties again.
-    private mutating func dropInherited(_ drafts: inout [EntityDraft], _ index: Int, _ indexByName: [String: Int]) {
-        var seen: Set<String> = [drafts[index].definition.name]
-        var ancestors: [Int] = []
-        var ancestor = drafts[index].definition.parent
-        while let name = ancestor, seen.insert(name).inserted, let parent = indexByName[name] {
-            ancestors.append(parent)
-            ancestor = drafts[parent].definition.parent
+    private mutating func dropInherited(
+        _ drafts: inout [EntityDraft], _ index: Int, _ parents: [Int?], _ indexByName: [String: Int]
+    ) {
+        func areRelated(_ one: String, _ other: String) -> Bool {
+            guard let left = indexByName[one], let right = indexByName[other] else { return false }
+            return left == right || Self.ancestors(of: left, parents).contains(right) || Self.ancestors(of: right, parents).contains(left)
         }
-        for parent in ancestors.reversed() { drafts[index].drop(drafts[parent], name(of:), &mistakes) }
+        for parent in Self.ancestors(of: index, parents).reversed() {
+            drafts[index].drop(drafts[parent], name(of:), areRelated, &mistakes)
+        }
+    }
+
+    /// Returns the indexes of the ancestors of an entity. The parent is the first one.
+    private static func ancestors(of index: Int, _ parents: [Int?]) -> [Int] {
+        var seen: Set<Int> = [index]
+        var ancestors: [Int] = []
+        var next = parents[index]
+        // The schema reports a cycle of parents later.
+        while let parent = next, seen.insert(parent).inserted {
+            ancestors.append(parent)
+            next = parents[parent]
+        }
+        return ancestors
     }
 
     /// Completes inverses: if a relationship A states B as its inverse, B gets the inverse A.

@@ -97,12 +97,14 @@ import Testing
             var size = 0
             var cards: [Ref<Badge>] = []
             var guest: Ref<Badge>?
+            var next: Ref<Root>?
             var ref: Ref<Root>?
             static let recordSchema = RecordSchema<Root>("Root") {
                 RecordProperty("name", \.name)
                 RecordProperty("size", \.size)
                 RecordProperty("cards", \.cards)
                 RecordProperty("guest", \.guest)
+                RecordProperty("next", \.next)
             }
         }
         struct Same: BlankRecord {
@@ -110,12 +112,14 @@ import Testing
             var size: Int16 = 0
             var cards: Set<Ref<Badge>> = []
             var guest: Ref<Badge>?
+            var next: Ref<Same>?
             var ref: Ref<Same>?
             static let recordSchema = RecordSchema<Same>("Same", parent: Root.self) {
                 RecordProperty("name", \.name)
                 RecordProperty("size", \.size)
                 RecordProperty("cards", \.cards)
                 RecordProperty("guest", \.guest)
+                RecordProperty("next", \.next)
             }
         }
         struct Other: BlankRecord {
@@ -123,17 +127,19 @@ import Testing
             var size = 0.5
             var cards: Ref<Badge>?
             var guest = ""
+            var next: Ref<Badge>?
             var ref: Ref<Other>?
             static let recordSchema = RecordSchema<Other>("Other", parent: Root.self) {
                 RecordProperty("name", \.name)
                 RecordProperty("size", \.size)
                 RecordProperty("cards", \.cards)
                 RecordProperty("guest", \.guest)
+                RecordProperty("next", \.next)
             }
         }
         #expect(try Schema(of: Same.self).entity("Same")?.attribute("size")?.type == .int64)
         let error = try #require(throws: CambiumError.self) { try Schema(of: Other.self) }
-        #expect(error.details.count == 4)
+        #expect(error.details.count == 5)
         #expect(error.details.allSatisfy { $0.contains("Other.") && $0.contains("'Root.") })
     }
 
