@@ -10,6 +10,8 @@ final class AggregateReader: ValueReader {
     private let context: QueryContext
     /// For each step of the path except the last, the number of paths that begin at each row; -1 if it is not known yet.
     private var counts: [[Int64]]
+    /// The memory for the numbers of one object, which all objects use one after the other.
+    private var terms = RealTerms()
 
     init(_ function: AggregateFunction, _ path: PathReader, of value: PathReader?, _ context: QueryContext) {
         self.function = function
@@ -63,7 +65,6 @@ final class AggregateReader: ValueReader {
     private func aggregate(_ row: UInt32, _ reader: PathReader) -> Value {
         var sum = Accumulator(function, of: source)
         if RealTerms.areNeeded(for: function, of: source) {
-            var terms = RealTerms()
             forEachValue(row, reader) { value, times in terms.append(value, times: times) }
             terms.move(to: &sum)
         } else {
