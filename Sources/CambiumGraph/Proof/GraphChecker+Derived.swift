@@ -26,7 +26,7 @@ extension Graph {
     }
 
     /// Returns whether the stored value must be the value that this program computes. A folded text may differ, because another version of
-    /// Unicode may have folded some of its characters differently.
+    /// Unicode or of this program may have folded some of its characters differently.
     private func isComparable(_ column: DerivedColumn, _ row: UInt32) -> Bool {
         guard column.function == .folded, let source = column.source else { return true }
         return reader.rows(source.table).withCell(row, source.slot, source.kind) { cell in
