@@ -10,7 +10,8 @@ struct ProseRule {
 
     /// The beginnings of British words, which the lexicon replaces with American ones.
     static let britishBeginnings = [
-        "neighbour", "colour", "behaviour", "favour", "recognis", "normalis", "labelled", "modelled", "travelled", "catalogue", "licence",
+        "neighbour", "colour", "behaviour", "favour", "recognis", "normalis", "labelled", "modelled", "travelled", "equalled", "catalogue",
+        "licence",
     ]
 
     /// Sequences of words that the lexicon replaces.
