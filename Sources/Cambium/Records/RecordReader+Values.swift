@@ -1,6 +1,9 @@
 /// Reading the values of attributes, and the errors for objects and values that a record cannot hold.
 extension RecordReader {
     // MARK: Values of attributes
+    //
+    // These methods are `mutating` only for speed: before each call of a method that is not, the compiler moves the bytes of the whole
+    // reader to another place in memory.
 
     /// Whether an optional property is `nil`. It is `nil` if the value is null, or if the relationship leads to no object. A property that
     /// is a record is also `nil` if the relationship leads to this record, or to a record that contains it.
@@ -29,7 +32,6 @@ extension RecordReader {
         return value
     }
 
-    // The methods that read a value are `mutating` only for speed: the compiler copies a reader before each call of another method.
     // In an edit, the following methods read a `Value`, because no column contains the changed values.
 
     mutating func int(_ property: Int) throws -> Int64 {
