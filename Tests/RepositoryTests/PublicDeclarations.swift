@@ -77,13 +77,19 @@ struct PublicDeclarations {
         }
     }
 
-    /// Returns a declaration without its body. Omits the value of a property, unless the type of the property follows from its value.
+    /// Returns a declaration without its body. Omits the value of a property, unless the type of the property follows from its value. Then
+    /// the beginning of the value is kept.
     private static func summary(_ text: String, in scopes: [String]) -> String {
         var kept = ""
         var depth = 0
+        var isValue = false
         for (character, next) in zip(text, text.dropFirst() + " ") {
             if depth == 0, character == "{" { break }
-            if depth == 0, character == "=", next == " ", kept.hasSuffix(" "), kept.contains(":") { break }
+            if isValue, "({".contains(character) { break }
+            if depth == 0, character == "=", next == " ", kept.hasSuffix(" ") {
+                if kept.contains(":") { break }
+                isValue = true
+            }
             if character == "(" || character == "[" { depth += 1 }
             if character == ")" || character == "]" { depth -= 1 }
             kept.append(character)

@@ -122,8 +122,8 @@ extension QueryParser {
         }
         aggregate.path = QueryPath([last])
         let (path, inner) = (QueryPath(names.dropLast()), Operand(.aggregate(aggregate)))
-        return "Write the aggregate in a condition after 'where', such as \(quantifier.rawValue) \(path) where (\(inner) == 2). "
-            + "If '\(path)' leads to one object, write no quantifier."
+        return "Write the aggregate in a condition after 'where', such as \(quantifier.rawValue) \(path) "
+            + "where (\(inner) == 2). If '\(path)' leads to one object, write no quantifier."
     }
 
     // MARK: Comparisons
