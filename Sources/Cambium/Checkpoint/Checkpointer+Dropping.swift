@@ -37,8 +37,8 @@ extension Checkpointer {
         }
         try syncRecords()
         skippedCheckpoints = []
-        // A checkpoint in an existing file uses some of the same chunks as earlier checkpoints. If a process has found corruption, these
-        // chunks can be checked only when the store is next opened. So the record of the corruption stays.
+        // The record of corruption is removed only if the checkpoint began a new file. A checkpoint in an existing file uses some of the
+        // chunks of earlier checkpoints. If a process has found corruption, the next opening must check these chunks.
         if beginsFile { try PageFile.removeDamageMark(volume) }
         beginsFile = false
     }

@@ -29,7 +29,7 @@ public struct EditPreview: ~Copyable {
         return try graph.find(resolved(query)).map { provisionalIDs[$0] ?? $0 }
     }
 
-    /// Returns the number of objects in the answer of a query. Throws as `Graph.count(_:)` does.
+    /// Returns the number of objects in the answer to a query. Throws as `Graph.count(_:)` does.
     public borrowing func count(_ query: Query) throws -> Int { try graph.count(resolved(query)) }
 
     /// Returns one row for each group of the objects that satisfy the query. Throws as `Graph.aggregate(_:_:)` does.

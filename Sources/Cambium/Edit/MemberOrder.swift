@@ -22,8 +22,8 @@ enum MemberOrder {
         let staying = staying(present, wanted)
         let places = Dictionary(present.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var steps: [Step] = []
-        // `passed` counts the members of `present` up to the last staying member that the loop has reached. `waiting` counts those of them
-        // that must still be moved.
+        // `passed` is the number of members at the beginning of `present`, up to the last member of `staying` that the loop has reached.
+        // `waiting` is the number of members among these that must still be moved.
         var (passed, waiting) = (0, 0)
         var moved: Set<ObjectID> = []
         for (position, member) in wanted.enumerated() {

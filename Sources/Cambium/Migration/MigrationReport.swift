@@ -122,7 +122,8 @@ extension SchemaChange {
         }
     }
 
-    /// Returns a state of the schema as JSON. The state is the JSON text of a value if an aspect changed, and otherwise a name.
+    /// Returns `before` or `after` of a change as JSON. If the kind is `.changed`, the text is the JSON of a value. Otherwise, the text is
+    /// a name, and is returned as a string.
     private func json(_ state: String) -> JSONValue {
         if kind == .changed, let value = try? JSONValue(parsing: state.utf8) { return value }
         return .string(state)

@@ -54,11 +54,11 @@ extension WriteTransaction {
     /// `fetch(_:)`.
     public func find(_ query: Query) throws -> [ObjectID] { try draft.withPreview(for: .queries) { try $0.find(query) } }
 
-    /// Returns the first object of the answer of a query, or `nil` if the answer is empty. Throws as `Graph.find(_:)` does. Complexity:
+    /// Returns the first object of the answer to a query, or `nil` if the answer is empty. Throws as `Graph.find(_:)` does. Complexity:
     /// that of `fetch(_:)`.
     public func first(_ query: Query) throws -> ObjectID? { try draft.withPreview(for: .queries) { try $0.first(query) } }
 
-    /// Returns the only object of the answer of a query, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several
+    /// Returns the only object of the answer to a query, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several
     /// objects. Also throws as `Graph.find(_:)` does. Complexity: that of `fetch(_:)`.
     public func only(_ query: Query) throws -> ObjectID? { try draft.withPreview(for: .queries) { try $0.only(query) } }
 
@@ -66,6 +66,6 @@ extension WriteTransaction {
     /// `fetch(_:)`.
     public func contains(_ query: Query) throws -> Bool { try draft.withPreview(for: .queries) { try $0.contains(query) } }
 
-    /// Returns the number of objects in the answer of a query. Throws as `Graph.count(_:)` does. Complexity: that of `fetch(_:)`.
+    /// Returns the number of objects in the answer to a query. Throws as `Graph.count(_:)` does. Complexity: that of `fetch(_:)`.
     public func count(_ query: Query) throws -> Int { try draft.withPreview(for: .queries) { try $0.count(query) } }
 }

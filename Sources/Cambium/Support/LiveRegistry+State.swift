@@ -48,7 +48,7 @@ extension LiveRegistry {
     }
 }
 
-/// The changes of the state. Each method is called while the mutex is locked.
+/// Methods that change the state. Each method is called while the mutex is locked.
 extension LiveRegistry.State {
     mutating func removeKeys(of number: Int) {
         for key in seats[number]?.keys ?? [] {

@@ -43,8 +43,8 @@ struct DiffCommand: ParsableCommand {
         if !output.json { printSummary(changes, counts) }
     }
 
-    /// Prints an object. Returns the number of printed bytes, which the progress shows. In the output for people, line ends and escapes do
-    /// not count.
+    /// Prints an object. Returns the number of printed bytes for the display of the progress. Without `--json`, the number is approximate:
+    /// it omits line ends and the escaping of characters.
     private func show(_ object: ChangedObject) -> Int {
         if output.json {
             let row = object.row

@@ -110,8 +110,8 @@ struct ImportCommand: ParsableCommand {
             limit, values.toMany.rawValue, values.references.rawValue, input.unknown.rawValue, input.onError.rawValue,
             input.format?.rawValue ?? "",
         ]
-        // Without a scope, the digest is the same as in versions without the option `--scope`. So a repeated request of such a version is
-        // still recognized.
+        // Without a scope, the digest is the same as in versions without the option `--scope`. So a request
+        // that such a version made is still recognized if it is repeated.
         if let scope = objects.scope { words += ["--scope", scope] }
         for part in ["import", entity] + words { hasher.add(part) }
         for path in (input.mapping.map { [$0] } ?? []) + files {

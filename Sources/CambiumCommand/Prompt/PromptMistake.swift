@@ -31,7 +31,7 @@ struct PromptMistake: Error {
         let after = Array(String(decoding: line.utf8.dropFirst(offset), as: UTF8.self).unicodeScalars)
         let start = (before.count > Self.excerptLength ? "..." : "") + Self.text(before.suffix(Self.excerptLength))
         let end = Self.text(after.prefix(Self.excerptLength)) + (after.count > Self.excerptLength ? "..." : "")
-        // Control characters are shown as escapes of several columns, so the caret is placed by the escaped text.
+        // Control characters are shown as escapes of several columns, so the position of the caret is computed from the escaped text.
         return ["  " + start + end, "  " + String(repeating: " ", count: ControlText.escaped(start).columnCount) + "^"] + details
     }
 

@@ -77,7 +77,8 @@ struct PromptRun {
         }
     }
 
-    /// Returns the sort keys. A separate error reports the words of SQL for the direction, because many people write them by habit.
+    /// Returns the sort keys. If the clause contains SQL's words for a direction, a separate error says so, because many people write them
+    /// by habit.
     private static func sort(_ clause: PromptClause) throws -> [SortKey] {
         for part in clause.parts {
             let words = part.text.split(separator: " ")

@@ -86,7 +86,7 @@ enum Terminal {
     static func pause() {
         endTicker()
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-        // `poll` reports an error of the descriptor even if it is asked for no event. Files and terminals have no such error.
+        // `poll` reports an error of the descriptor even if no events are requested. It reports no error for files and terminals.
         if poll(&output, 1, 50) > 0 { fail(EPIPE) }
     }
 

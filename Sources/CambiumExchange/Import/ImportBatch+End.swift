@@ -70,8 +70,8 @@ extension ImportBatch {
         return absent
     }
 
-    /// Checks again the values that were not unique when a row assigned them, and the numbers of members that were wrong after a row.
-    /// Throws `RefusedRows` if some of these values or numbers still break a rule.
+    /// Checks again the values that were not unique when a row assigned them, and the relationships that had too few or too many members
+    /// after a row. Throws `RefusedRows` if some of them still break a rule.
     package func checkDeferred(_ draft: borrowing Draft) throws {
         if deferred.isEmpty { return }
         let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }

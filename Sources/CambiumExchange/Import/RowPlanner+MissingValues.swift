@@ -75,8 +75,8 @@ extension RowPlanner {
         for index in entity.facts.indices where !entity.isGivenAttribute(index) { complete(index, entity, batch) }
     }
 
-    /// Adds the value of an attribute that the row lacks, in a new object. This is the default, or null if the options clear missing values
-    /// and the attribute is optional: then a repeated import finds the same value. Records a lack if a mandatory attribute has no default.
+    /// Completes an attribute for which the row of a new object, or of a stub, has no value. If the attribute has a default, adds the
+    /// default. Adds null instead if a repeated import would clear the attribute. Records a lack if a mandatory attribute has no default.
     private mutating func complete(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
         let facts = entity.facts[index]
         if facts.hasDefault {

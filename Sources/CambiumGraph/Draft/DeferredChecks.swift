@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The duplicate unique values and the wrong numbers of members that rows of an import caused. Later rows resolve most of these faults, so
-/// the import checks them after all rows.
+/// The duplicates of unique values, and the relationships with too few or too many members, that rows of an import caused. Later rows
+/// resolve most of these faults, so the import checks them after all rows.
 package struct DeferredChecks {
     /// The indexes by which an import finds objects in a draft.
     package struct Indexes {
@@ -29,7 +29,8 @@ package struct DeferredChecks {
     package enum Check {
         /// A row of the import assigned a value that another object already had.
         case value(Entry)
-        /// An object that a row changed, and whether one of its numbers of members is wrong after the row.
+        /// An object that a row changed. `isWrong` states whether a relationship of the object has too few or too many members after the
+        /// row.
         case members(ObjectPlace, isWrong: Bool)
     }
 
@@ -137,7 +138,7 @@ extension DeferredChecks {
         }
     }
 
-    /// The objects with wrong numbers of members, in the order of the first rows after which the numbers were wrong.
+    /// The objects with too few or too many members, in the order of the first rows that made their numbers of members wrong.
     var orderedMembers: [(object: ObjectPlace, wrong: WrongMembers)] {
         members.map { (object: $0.key, wrong: $0.value) }.sorted {
             ($0.wrong.first, $0.object.table, $0.object.row) < ($1.wrong.first, $1.object.table, $1.object.row)

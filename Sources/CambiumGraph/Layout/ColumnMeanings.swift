@@ -22,7 +22,7 @@ final class ColumnMeanings: Sendable, Equatable {
 
     enum Meaning: Sendable, Equatable {
         case attribute(PropertyNumber, AttributeType)
-        /// The row at the other end of a one-to-one link. `end` is the end at the objects that have the column.
+        /// The row at the other end of a one-to-one link. `end` is the end of the link at the objects that have the column.
         case partner(end: Int)
         /// The owner of a member of a one-to-many link. `end` is the end of the member.
         case owner(end: Int)

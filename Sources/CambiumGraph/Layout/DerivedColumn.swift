@@ -12,7 +12,7 @@ final class DerivedColumn: Sendable {
     /// The entities whose objects have the attribute.
     let family: Set<EntityNumber>
     let coversTable: Bool
-    /// The end of the link from an object to its members; `nil` if the attribute is a folded text.
+    /// The end of the link from an object to the members that the attribute counts or reads; `nil` if the attribute is a folded text.
     let members: EndLayout?
     /// The end of the link from a member to the objects that have this member; `nil` if the attribute is a folded text.
     let owners: EndLayout?

@@ -54,7 +54,7 @@ extension Draft {
         ownedDirectory().storeBytes(of: page, toByteOffset: offset, as: PageRef.self)
     }
 
-    /// Returns whether an index has the same objects as in another layout. The objects differ if an entity got another parent.
+    /// Returns whether an index contains the same objects as in the old layout. The objects differ if an entity has another parent now.
     private func hasSameObjects(_ index: OrderedIndexLayout, _ oldLayout: GraphLayout) -> Bool {
         guard let before = oldLayout.ordered.first(where: { $0.hasSameKeys(as: index) }) else { return false }
         let staying = Set(oldLayout.tables[before.table].entities).intersection(layout.tables[index.table].entities)

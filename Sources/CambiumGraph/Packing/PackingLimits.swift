@@ -32,8 +32,8 @@ package struct PackingLimits: Sendable {
 
     /// The maximum number of places that one step examines, even if it finds nothing to do.
     static let lookCountMax = 4096
-    /// The number of free chunks that packing must leave to other changes. Packing needs free chunks itself, because it copies pages before
-    /// it releases any.
+    /// The number of free chunks that packing must leave for other changes. Packing needs free chunks itself, because it copies pages
+    /// before it releases any.
     static let freeChunkCountMin = 64
     /// The maximum number of members that the objects of one group have in their lists, as a multiple of `rowCountMax`. A group with more
     /// members stays in place, because each member would have to refer to the new row of its owner.

@@ -62,7 +62,7 @@ enum Blob {
         return body(UnsafeRawBufferPointer(start: chunks[extent(head, 0)] + PageLayout.header, count: min(byteCount, byteCountMax)))
     }
 
-    /// Returns the references of a value's head page and of its extents, the pages with its bytes.
+    /// Returns references to all pages of a value: to its head page, and then to its extents, which contain its bytes.
     static func pages(_ page: PageRef, _ chunks: Chunks) -> [PageRef] {
         let head = head(page, chunks).head
         return [page] + (0..<extentCount(head)).map { extent(head, $0) }

@@ -17,8 +17,8 @@ package struct LogTree: Sendable, Equatable {
     /// The root of the tree, 32 bytes.
     package var root: [UInt8] { tree.root }
 
-    /// Throws `.damaged` if the tree in HEAD ends with the same transaction and differs. Then a transaction was replaced after HEAD was
-    /// written.
+    /// Throws `.damaged` if the tree in HEAD ends with the same transaction as this tree, but has another root. In that case, a transaction
+    /// was replaced after HEAD was written.
     private func compare(with head: Head.Tree?) throws(CambiumError) {
         guard let head, head.transaction == transaction, head.root != root else { return }
         throw CambiumError(.damaged, "One of the transactions 1 to \(transaction) has changed. Run 'cambium verify'.")

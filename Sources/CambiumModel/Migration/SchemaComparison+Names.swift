@@ -25,8 +25,8 @@ extension SchemaComparison {
         return isOther ? ["derived"] : []
     }
 
-    /// Returns whether another old property has the name of this property in the new schema. This is possible if this property, which the
-    /// old entity declares or inherits, was removed or replaced.
+    /// Returns whether a property, which an old entity declares or inherits, has lost its name to another old property. In the new schema,
+    /// the name then belongs to the other property, or to its replacement. This happens only if the property was removed or replaced.
     private func isReused(_ property: String, _ entity: EntityDefinition) -> Bool {
         guard let key = oldKey(of: property, entity), newKeys[key] == nil, let newKey = newKey(of: property, entity) else { return false }
         return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old).map { $0 != key } ?? false

@@ -14,7 +14,7 @@ public struct RelationshipDefinition: PropertyDefinition, Hashable {
     package var deleteRule: DeleteRule
     /// The minimum number of members, or `nil` for no minimum.
     package var minCount: Int?
-    /// The maximum number of members. `nil` means no limit, or one member of a to-one relationship.
+    /// The maximum number of members. `nil` means no limit. For a to-one relationship, it means one member.
     package var maxCount: Int?
     package var userInfo: [String: String] = [:]
     /// The relationship's name in an earlier version of the schema.
