@@ -35,6 +35,36 @@ import Testing
         #expect(try place.run("log", "notes", "--entity", "Extra", "--at", "3").code == 64)
     }
 
+    @Test func `the log of a removed entity includes transactions before the entity was renamed`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Memo", "text=a").code == 0)
+        let renamed = Workplace.notes.replacing(#""Memo": {"#, with: #""Page": {"renamedFrom": "Memo","#)
+        try place.write(renamed.replacing(#""to": "Memo""#, with: #""to": "Page""#), to: "renamed.json")
+        #expect(try place.run("schema", "notes", "--set", "renamed.json").code == 0)
+        try place.write(#"{"entities": {"Other": {}}}"#, to: "other.json")
+        #expect(try place.run("schema", "notes", "--set", "other.json").code == 0)
+        for selection in [["--entity", "Page"], ["--object", "Page/1"], ["--entity", "Memo", "--object", "Page/1"]] {
+            let outcome = try place.run(executable: Workplace.binary, ["log", "notes", "--json"] + selection)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            #expect(try outcome.json.compactMap { $0["transaction"] as? Int } == [2], "\(selection)")
+        }
+        #expect(try place.run("log", "notes", "--object", "Page/1", "--at", "2").code == 64)
+    }
+
+    @Test func `the log finds a name that only the schema of the retired transactions has`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Memo", "text=a").code == 0)
+        #expect(try place.run("compact", "notes", "--retain", "since:2").code == 0)
+        #expect(try place.run("set", "notes", "Memo/1", "text=b").code == 0)
+        try place.write(#"{"entities": {"Other": {}}}"#, to: "other.json")
+        #expect(try place.run("schema", "notes", "--set", "other.json").code == 0)
+        for selection in [["--entity", "Memo"], ["--object", "Memo/1"]] {
+            let outcome = try place.run(executable: Workplace.binary, ["log", "notes", "--json"] + selection)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            #expect(try outcome.json.compactMap { $0["transaction"] as? Int } == [3], "\(selection)")
+        }
+    }
+
     @Test func `the log at a moment does not read later transactions`() throws {
         let place = try Workplace.withStore()
         for (index, title) in ["first", "second", "third"].enumerated() {

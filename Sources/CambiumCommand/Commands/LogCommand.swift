@@ -56,6 +56,7 @@ struct LogCommand: ParsableCommand {
         if object != nil || entity != nil, let schema = reading.range.schema ?? (try? ReadOnlyStore(at: store))?.graph.schema {
             resolveNames(&reading, schema)
         }
+        if !areNamesResolved(reading) { try? resolveFormerNames(log, &reading) }
         if follow {
             try log.follow(pause: Terminal.pause) { entry in
                 try printIfWanted(entry, &reading)
@@ -112,6 +113,30 @@ struct LogCommand: ParsableCommand {
     private func resolveNames(_ reading: inout Reading, _ schema: Schema) {
         if let object, reading.object == nil { reading.object = schema.id(object)?.id }
         if let entity, reading.root == nil { reading.root = schema.entity(entity)?.root }
+    }
+
+    private func areNamesResolved(_ reading: Reading) -> Bool {
+        (object == nil || reading.object != nil) && (entity == nil || reading.root != nil)
+    }
+
+    /// Resolves names that only earlier schemas have. This must precede the walk that prints: if a migration renamed an entity, earlier
+    /// transactions than the first schema with the new name also refer to the entity. Retired transactions have no ops, so the schema after
+    /// the last of them is read from its graph.
+    private func resolveFormerNames(_ log: TransactionLog, _ reading: inout Reading) throws {
+        struct EndOfSearch: Error {}
+        var retired: TransactionNumber?
+        do {
+            try log.forEach { entry in
+                if areNamesResolved(reading) || isEarlier && reading.range.isAfterEnd(entry) { throw EndOfSearch() }
+                if entry.isRetired {
+                    retired = entry.number
+                    return
+                }
+                if let number = retired { resolveNames(&reading, try ReadOnlyStore.graph(of: store, after: number).schema) }
+                retired = nil
+                for case .schema(let catalog) in try entry.ops() { resolveNames(&reading, try Schema(catalog: catalog)) }
+            }
+        } catch is EndOfSearch {}  // The log after this transaction cannot change the result.
     }
 
     private func printIfWanted(_ entry: TransactionLog.Entry, _ reading: inout Reading) throws {
