@@ -130,6 +130,36 @@ import Testing
         #expect(try rows(place, "2", "4").map { $0["_id"] as? String } == ["List/2"])
     }
 
+    @Test func `a property that a migration replaced leads from the old content to the new one`() throws {
+        let place = try Workplace()
+        func migrate(_ properties: String) throws {
+            let content = #"{"entities": {"List": {"attributes": {"id": {"type": "int64"}}}, "Box": {\#(properties)}}}"#
+            try place.write(content, to: "next.json")
+            #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        }
+        let text = #"{"type": "string", "optional": true"#
+        let lists = #"{"to": "List", "many": true, "ordered": true"#
+        try place.write(#"{"entities": {}}"#, to: "schema.json")
+        #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
+        try migrate(#""attributes": {"a": \#(text)}, "b": \#(text)}}, "relationships": {"m": \#(lists)}, "n": \#(lists)}}"#)
+        for id in 1...3 { #expect(try place.run("insert", "notes", "List", "id=\(id)").code == 0) }
+        #expect(try place.run("insert", "notes", "Box", "a=x", "b=y", "m=List/3,List/1", "n=List/1,List/2").code == 0)
+        #expect(try place.run("label", "notes", "before").code == 0)
+        // The old b and m are removed, and a and n get their names.
+        try migrate(#""attributes": {"b": \#(text), "renamedFrom": "a"}}, "relationships": {"m": \#(lists), "renamedFrom": "n"}}"#)
+        #expect(
+            try place.run("diff", "notes", "label:before").output.hasPrefix("~ Box/1\n    b: y -> x\n    m: -List/3 +List/2\nThe schema"))
+        try migrate(#""attributes": {"b": \#(text)}}"#)
+        try migrate(#""attributes": {"b": \#(text)}}, "relationships": {"m": \#(lists)}}"#)
+        #expect(try place.run("link", "notes", "Box/1", "m", "List/1", "List/2").code == 0)
+        #expect(try place.run("diff", "notes", "label:before").output.contains("    m: -List/3 +List/2\n"))
+        #expect(try place.run("unlink", "notes", "Box/1", "m", "List/2").code == 0)
+        #expect(try place.run("link", "notes", "Box/1", "m", "List/3").code == 0)
+        #expect(
+            try place.run("diff", "notes", "label:before", "--json").output.contains(
+                #""m":{"moved":true,"before":["List/3","List/1"],"after":["List/1","List/3"]}"#))
+    }
+
     @Test func `a condition selects the objects that satisfy it at one of the moments`() throws {
         let place = try workplace()
         #expect(try place.run("set", "notes", "Note/1", "title=b").code == 0)

@@ -12,55 +12,61 @@ struct ChangedObject {
     private let values: [(name: String, before: Value, after: Value)]
     /// The changes to each relationship. A migration may have replaced a relationship with another relationship of the same name. If both
     /// have the same members, the relationship is omitted. So is a relationship that is no longer ordered and has the same members.
-    private let members: [(name: String, changes: [RelationshipChange])]
+    private let members: [ChangedMembers]
 
     init(_ change: ObjectChange, of changes: Changes) {
         self.change = change
         graphs = (changes.before, changes.after)
         id = (change.kind == .deleted ? changes.before : changes.after).text(of: change.id)
-        values = Self.values(change.attributes)
-        members = Self.members(change.relationships)
+        values = Self.values(change, changes.after)
+        members = Self.members(change, changes.after)
     }
 
     /// Whether no difference of the object is to be shown. Such an object is listed because a migration has replaced some of its
     /// properties. The new properties have the same names, values and members as the old ones.
     var isUnchanged: Bool { change.kind == .changed && !change.changesStub && values.isEmpty && members.isEmpty }
 
-    private static func values(_ changes: [AttributeChange]) -> [(name: String, before: Value, after: Value)] {
+    private static func values(_ change: ObjectChange, _ after: Graph) -> [(name: String, before: Value, after: Value)] {
+        let entity = change.entity
         var values: [(name: String, before: Value, after: Value)] = []
         var places: [String: Int] = [:]
         var replaced: Set<String> = []
-        for change in changes {
-            let name = change.attribute.name
+        for attribute in change.attributes {
+            let name = attribute.attribute.name
             if let place = places[name] {
                 // If a migration replaced an attribute, the changes list the new attribute first. The old attribute of the same name
                 // follows, with the earlier value.
-                values[place].before = change.before
+                values[place].before = attribute.before
                 replaced.insert(name)
-            } else {
-                places[name] = values.count
-                values.append((name, change.before, change.after))
+                continue
             }
+            var later = attribute.after
+            if entity.attribute(attribute.attribute.number) == nil, let other = entity.attribute(name) {
+                // The changes omit the new attribute if a migration gave it this name and its value is unchanged.
+                later = after.value(of: other, of: change.id) ?? .null
+                replaced.insert(name)
+            }
+            places[name] = values.count
+            values.append((name, attribute.before, later))
         }
         return values.filter { !replaced.contains($0.name) || $0.before != $0.after }
     }
 
-    private static func members(_ changes: [RelationshipChange]) -> [(name: String, changes: [RelationshipChange])] {
-        var members: [(name: String, changes: [RelationshipChange])] = []
-        for change in changes {
-            let name = change.relationship.name
-            if let place = members.firstIndex(where: { $0.name == name }) {
-                members[place].changes.append(change)
+    private static func members(_ change: ObjectChange, _ after: Graph) -> [ChangedMembers] {
+        let entity = change.entity
+        var members: [ChangedMembers] = []
+        for links in change.relationships {
+            let name = links.relationship.name
+            if entity.relationship(links.relationship.number) == nil, let other = entity.relationship(name) {
+                // The changes list the new relationship first. They omit it if a migration gave it this name and its members are unchanged.
+                let later = after.members(other, of: change.id) ?? []
+                let all = ChangedMembers(name, from: links.before, to: later, isOrdered: other.isOrdered)
+                if let place = members.firstIndex(where: { $0.name == name }) { members[place] = all } else { members.append(all) }
             } else {
-                members.append((name, [change]))
+                members.append(ChangedMembers(links, change.kind))
             }
         }
-        return members.filter { _, changes in
-            // The new relationship precedes the old one.
-            if changes.count > 1 { return changes.first?.after != changes.last?.before }
-            // If a migration has made a relationship unordered, its members have lost their order.
-            return changes.contains { !$0.isMoved || $0.relationship.isOrdered }
-        }
+        return members.filter { !$0.isUnchanged }
     }
 
     // MARK: Output for programs
@@ -83,9 +89,9 @@ struct ChangedObject {
         writer.endObject()
         writer.key("relationships")
         writer.beginObject()
-        for (name, changes) in members {
-            writer.key(name)
-            write(changes, to: &writer)
+        for members in members {
+            writer.key(members.name)
+            write(members, to: &writer)
         }
         writer.endObject()
         writer.endObject()
@@ -114,29 +120,18 @@ struct ChangedObject {
         writer.endObject()
     }
 
-    private func write(_ changes: [RelationshipChange], to writer: inout JSONWriter) {
+    private func write(_ members: ChangedMembers, to writer: inout JSONWriter) {
         writer.beginObject()
-        if let moved = changes.first, moved.isMoved {
+        if let moved = members.moved {
             writer.key("moved")
             writer.bool(true)
             write("before", moved.before, graphs.before, to: &writer)
             write("after", moved.after, graphs.after, to: &writer)
         } else {
-            let (removed, added) = difference(changes)
-            write("added", added, graphs.after, to: &writer)
-            write("removed", removed, graphs.before, to: &writer)
+            write("added", members.added, graphs.after, to: &writer)
+            write("removed", members.removed, graphs.before, to: &writer)
         }
         writer.endObject()
-    }
-
-    /// Returns the members that only one of the moments has. If only one moment has the object, these are all of its members. They are then
-    /// in the order of the relationship, if it is ordered; otherwise, they ascend.
-    private func difference(_ changes: [RelationshipChange]) -> (removed: [ObjectID], added: [ObjectID]) {
-        switch change.kind {
-        case .inserted: ([], changes.flatMap(\.after))
-        case .deleted: (changes.flatMap(\.before), [])
-        case .changed: (changes.flatMap(\.removed), changes.flatMap(\.added))
-        }
     }
 
     private func write(_ key: String, _ ids: [ObjectID], _ graph: Graph, to writer: inout JSONWriter) {
@@ -159,7 +154,7 @@ struct ChangedObject {
         var lines = ["\(sign) \(id)"]
         if change.changesStub { lines.append(isStub(graphs.after) ? "    is now a stub" : "    is no longer a stub") }
         for value in values { lines.append("    \(value.name): \(text(value.before, value.after))") }
-        for (name, changes) in members { lines.append("    \(name): \(text(changes))") }
+        for members in members { lines.append("    \(members.name): \(text(members))") }
         return lines
     }
 
@@ -171,12 +166,42 @@ struct ChangedObject {
         }
     }
 
-    private func text(_ changes: [RelationshipChange]) -> String {
+    private func text(_ members: ChangedMembers) -> String {
         func list(_ sign: String, _ ids: [ObjectID], _ graph: Graph) -> [String] { ids.map { sign + graph.text(of: $0) } }
-        if let moved = changes.first, moved.isMoved {
-            return "now in the order " + list("", moved.after, graphs.after).joined(separator: " ")
-        }
-        let (removed, added) = difference(changes)
-        return (list("-", removed, graphs.before) + list("+", added, graphs.after)).joined(separator: " ")
+        if let moved = members.moved { return "now in the order " + list("", moved.after, graphs.after).joined(separator: " ") }
+        return (list("-", members.removed, graphs.before) + list("+", members.added, graphs.after)).joined(separator: " ")
     }
+}
+
+/// The members of a relationship that an object has at only one of two moments, or the orders of its members.
+private struct ChangedMembers {
+    let name: String
+    let removed: [ObjectID]
+    let added: [ObjectID]
+    /// The members at both moments, if only their order differs.
+    let moved: (before: [ObjectID], after: [ObjectID])?
+
+    /// Creates the change to a relationship that no other one has replaced. If only one of the moments has the object, all of its members
+    /// are listed. They are in the order of the relationship, if it is ordered; otherwise, they ascend.
+    init(_ change: RelationshipChange, _ kind: ObjectChange.Kind) {
+        name = change.relationship.name
+        switch kind {
+        case .inserted: (removed, added) = ([], change.after)
+        case .deleted: (removed, added) = (change.before, [])
+        case .changed: (removed, added) = (change.removed, change.added)
+        }
+        // If a migration has made a relationship unordered, its members have lost their order.
+        moved = change.isMoved && change.relationship.isOrdered ? (before: change.before, after: change.after) : nil
+    }
+
+    /// Creates the change from the members of a relationship to those of another one with the same name.
+    init(_ name: String, from before: [ObjectID], to after: [ObjectID], isOrdered: Bool) {
+        self.name = name
+        let (old, new) = (Set(before), Set(after))
+        removed = before.filter { !new.contains($0) }.sorted()
+        added = after.filter { !old.contains($0) }.sorted()
+        moved = isOrdered && old == new && before != after ? (before: before, after: after) : nil
+    }
+
+    var isUnchanged: Bool { removed.isEmpty && added.isEmpty && moved == nil }
 }
