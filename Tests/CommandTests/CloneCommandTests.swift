@@ -97,6 +97,19 @@ import Testing
 
     // MARK: The map
 
+    @Test func `a plan is refused if an attribute does not allow the time of the clone`() throws {
+        let place = try Workplace()
+        let made = #"{"type": "date", "optional": true, "max": "2020-01-01T00:00:00Z", "userInfo": {"rebuild": "now"}}"#
+        try place.write(#"{"entities": {"Page": {"attributes": {"made": \#(made)}}}}"#, to: "schema.json")
+        #expect(try place.run("init", "pages", "--schema", "schema.json").code == 0)
+        #expect(try place.run("insert", "pages", "Page").code == 0)
+        for arguments in [["--plan"], []] {
+            let outcome = try place.run(executable: Workplace.binary, ["clone", "pages", "Page/1"] + arguments)
+            #expect(outcome.code == 1 && outcome.output.isEmpty && outcome.errors.contains("the time of the clone is"), "\(arguments)")
+        }
+        #expect(try place.run("clone", "pages", "Page/1", "--plan", "--set", "made=2019-01-01").code == 0)
+    }
+
     @Test func `a map has the old and the new id of each object, by ascending old id`() throws {
         let place = try place()
         #expect(try place.run("clone", "notes", "Note/1", "--map", "map.json").code == 0)

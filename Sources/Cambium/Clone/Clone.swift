@@ -50,14 +50,20 @@ public struct Clone: Sendable {
 extension Graph {
     /// Returns how many objects a clone would copy now. Docs/CLONE.md has the rules.
     ///
-    /// Throws the errors that `WriteTransaction.clone(_:_:)` would throw. Complexity: O(objects that the clone would copy and their links).
+    /// Throws the errors that `WriteTransaction.clone(_:_:)` would throw, except if an attribute of a copy does not allow the time of the
+    /// clone. Complexity: O(objects that the clone would copy and their links).
     ///
     /// ```swift
     /// print(try store.graph.previewClone(of: [note]).objectCount)
     /// ```
     public func previewClone(of ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> CloneSummary {
+        try previewClone(of: ids, request, at: nil)
+    }
+
+    /// Returns how many objects a clone would copy. Also throws if an attribute of a copy does not allow the given time of the clone.
+    package func previewClone(of ids: [ObjectID], _ request: CloneRequest, at time: Timestamp?) throws(CambiumError) -> CloneSummary {
         let plan = try planClone(ids, request)
-        try plan.checkCreated(nil)
+        try plan.checkCreated(time)
         return CloneSummary(plan.hierarchies, schema)
     }
 }

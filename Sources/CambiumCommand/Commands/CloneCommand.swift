@@ -76,7 +76,8 @@ struct CloneCommand: ParsableCommand {
     private func preview() throws -> CloneReport {
         let graph = try ReadOnlyStore(at: store, point: .latest).graph
         try graph.check(author.author(of: requestParts))
-        return CloneReport(try graph.previewClone(of: try objects(graph), try request(graph)))
+        let now = StoreEnvironment.system.now()
+        return CloneReport(try graph.previewClone(of: try objects(graph), try request(graph), at: now))
     }
 
     // MARK: The request
