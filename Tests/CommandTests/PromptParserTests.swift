@@ -55,6 +55,14 @@ import Testing
         #expect(try PromptParser("find show limit 1").statement() != PromptParser("show limit 1").statement())
     }
 
+    @Test func `the values of an identity end at spaces`() throws {
+        let texts = try ["show Note -5", "show Note libc++-dev 1.2+b5~1", "show Note 'a'\"b\"", "show Note +include"].map { line in
+            guard case .show(let parts, include: nil) = try PromptParser(line).statement() else { return [String]() }
+            return parts.map(\.text)
+        }
+        #expect(texts == [["Note", "-5"], ["Note", "libc++-dev", "1.2+b5~1"], ["Note", "a", "b"], ["Note", "+include"]])
+    }
+
     @Test func `no line makes the parser fail in any other way`() throws {
         let pieces = "Note| |where|(|)|\"|'|-|,|limit|3|ñ|\\|by|sort|.|[c]|\u{0}|any|items".split(separator: "|").map(String.init)
         var random = SplitMix64(seed: 7)

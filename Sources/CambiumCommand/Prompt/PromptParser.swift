@@ -37,17 +37,38 @@ struct PromptParser {
     }
 
     private func show() throws(PromptMistake) -> PromptStatement {
-        let include = tokens.indices.dropFirst().first { tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" }
-        if let open = tokens.first(where: \.isUnclosed) { throw PromptMistake("The text has no closing quote. Add one.", at: open.start) }
-        let parts = tokens[1..<(include ?? tokens.count)].map { token in
-            // For a string, the text is the part between the quotation marks. The escapes in this part are not decoded.
-            PromptClause(text: token.kind == .string ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)
+        let include = tokens.indices.dropFirst().first {
+            tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" && !continuesValue($0)
         }
+        if let open = tokens.first(where: \.isUnclosed) { throw PromptMistake("The text has no closing quote. Add one.", at: open.start) }
+        let parts = values(from: 1, to: include ?? tokens.count)
         guard !parts.isEmpty else {
             throw PromptMistake(
                 "Expected an object after 'show', such as 'show Note/42', or an entity and its identity.", at: line.utf8.count)
         }
         return .show(parts, include: include.flatMap { clause(from: $0 + 1, to: tokens.count) })
+    }
+
+    /// Returns the texts that spaces separate, and the strings, from the token at `start` to the token before `end`.
+    private func values(from start: Int, to end: Int) -> [PromptClause] {
+        var values: [PromptClause] = []
+        for index in start..<end {
+            let token = tokens[index]
+            if continuesValue(index), let last = values.popLast() {
+                values.append(PromptClause(text: last.text + token.text, start: last.start))
+            } else {
+                // For a string, the text is the part between the quotation marks. The escapes in this part are not decoded.
+                let text = token.kind == .string ? String(token.text.dropFirst().dropLast()) : token.text
+                values.append(PromptClause(text: text, start: token.start))
+            }
+        }
+        return values
+    }
+
+    /// Returns whether a token belongs to the value of the preceding token, as `5` does in `-5`.
+    private func continuesValue(_ index: Int) -> Bool {
+        let (previous, token) = (tokens[index - 1], tokens[index])
+        return previous.end == token.start && previous.kind != .string && token.kind != .string
     }
 
     // MARK: Queries
