@@ -37,16 +37,20 @@ struct PromptParser {
     }
 
     private func show() throws(PromptMistake) -> PromptStatement {
-        let include = tokens.indices.dropFirst().first {
+        let found = tokens.indices.dropFirst().first {
             tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" && !continuesValue($0)
         }
         if let open = tokens.first(where: \.isUnclosed) { throw PromptMistake("The text has no closing quote. Add one.", at: open.start) }
-        let parts = values(from: 1, to: include ?? tokens.count)
+        let parts = values(from: 1, to: found ?? tokens.count)
         guard !parts.isEmpty else {
             throw PromptMistake(
                 "Expected an object after 'show', such as 'show Note/42', or an entity and its identity.", at: line.utf8.count)
         }
-        return .show(parts, include: include.flatMap { clause(from: $0 + 1, to: tokens.count) })
+        guard let include = found else { return .show(parts, include: nil) }
+        guard let paths = clause(from: include + 1, to: tokens.count) else {
+            throw PromptMistake("Nothing follows 'include'. Write paths, such as 'include items.tags'.", at: tokens[include].end)
+        }
+        return .show(parts, include: paths)
     }
 
     /// Returns the texts that spaces separate, and the strings, from the token at `start` to the token before `end`.
