@@ -124,7 +124,7 @@ import Testing
         ("Note group by nmae", 14), ("Note distinct", 5), ("Note having count > 3", 12), ("Note count select id", 18), ("show Note", 5),
         ("Note group by title having coun > 1", 27), ("Note count sum id having count > \"x\"", 33),
         ("show Note x", 10), ("show Nope 1", 5), ("show Note/1 2", 12), ("show Note 1 2", 12), ("show Item x", 10),
-        ("at nowhere", 3), ("schema nothing", 7), ("set x", 4), ("set n = 2", 4), ("Note where id == $n", 17),
+        ("at nowhere", 3), ("schema nothing", 7), ("set x", 4), ("set n = 2", 4), ("set $n=2", 4), ("Note where id == $n", 17),
     ])
     func `the caret is at the mistake`(line: String, offset: Int) throws {
         let outcome = try place.run("query", "notes", input: line)

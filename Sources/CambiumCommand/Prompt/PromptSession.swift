@@ -85,6 +85,9 @@ final class PromptSession {
         guard let assignment = AssignmentArgument(argument: clause.text), !assignment.name.contains(where: \.isWhitespace) else {
             throw PromptMistake("Expected a parameter and its value without spaces around '=', such as 'set limit=10'.", at: clause.start)
         }
+        if assignment.name.hasPrefix("$") {
+            throw PromptMistake("Write the name of the parameter without '$', such as 'set limit=10' for $limit.", at: clause.start)
+        }
         // A text in quotation marks is a JSON string, as in conditions.
         let isQuoted = !assignment.isJSON && assignment.text.hasPrefix("\"")
         let argument = isQuoted ? AssignmentArgument(argument: "\(assignment.name):=\(assignment.text)") : assignment
