@@ -3,6 +3,10 @@ import Testing
 
 @testable import CambiumCommand
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 @Suite struct HistoryFileTests {
     @Test func `lines are kept in a file that only the user can read`() throws {
         let place = try Workplace()
@@ -44,6 +48,21 @@ import Testing
         }
         #expect(file.lines() == ["a", "b", "a"])
         #expect(LineHistory(file).lines == ["a", "b", "a"])
+    }
+
+    @Test func `a history that is not a regular file stays as it is`() throws {
+        let place = try Workplace()
+        let path = place.directory.path + "/history"
+        #expect(mkfifo(path, 0o600) == 0 && chmod(path, 0o644) == 0)
+        let reader = open(path, O_RDWR | O_NONBLOCK)
+        defer { close(reader) }
+        HistoryFile(directory: place.directory.path).add("Note count")
+        var status = stat()
+        let failure = fstat(reader, &status)
+        #expect(failure == 0 && status.st_mode & 0o777 == 0o644)
+        var byte: UInt8 = 0
+        let count = read(reader, &byte, 1)
+        #expect(count == -1)
     }
 
     @Test func `the directory follows from the environment`() {

@@ -59,6 +59,9 @@ struct HistoryFile: Equatable {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flag, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
+        // A link to /dev/null switches the history off, and a device must stay open to other users.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         fchmod(descriptor, 0o600)
         let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
         _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
