@@ -82,6 +82,27 @@ import Testing
         #expect(store.graph.objectCount == 5)
     }
 
+    @Test func `the identity that a mapping gives to a destination determines the form of a relationship's cells`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Box", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                RelationshipDefinition("parts", to: "Part", .toMany)
+                RelationshipDefinition("owner", to: "Owner")
+            }
+            EntityDefinition("Part") { AttributeDefinition("name", .string) }
+            EntityDefinition("Owner", identity: ["code"]) {
+                AttributeDefinition("code", .string)
+                AttributeDefinition("land", .string)
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition))
+        let nested = ["Part": ObjectMapping(identity: ["name"]), "Owner": ObjectMapping(identity: ["land", "code"])]
+        let csv = "id,parts,owner\n1,a;b,\"{\"\"code\"\":\"\"x\"\",\"\"land\"\":\"\"ES\"\"}\"\n"
+        try store.importing("Box", csv: csv) { $0.mapping = ImportMapping(entity: "Box", nested: nested) }
+        #expect(try store.graph.json("Box/1").hasSuffix("\"parts\":[\"Part/1\",\"Part/2\"],\"owner\":\"Owner/1\"}"))
+        #expect(try store.graph.json("Part/2").contains("\"name\":\"b\"") && store.graph.json("Owner/1").contains("\"land\":\"ES\""))
+    }
+
     @Test func `formats and functions of a mapping see the text of a cell`() throws {
         let mapping = Self.mapping([
             "doubleValue": PropertyMapping(.path("doubleValue"), numbers: NumberFormat(decimal: ",", grouping: ".")),

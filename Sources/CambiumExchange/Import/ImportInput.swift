@@ -31,7 +31,7 @@ package struct ImportInput {
     ///
     /// - Parameter refused: the rows to omit, counted from 1 across all sources.
     package func feed(firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) throws(CambiumError) -> RowFeed {
-        let columns = CSVColumns(entity, schema, resolver.discriminator(entity), mappedKeys: resolver.firstKeys(entity))
+        let columns = CSVColumns(entity, schema, resolver)
         let reader = try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
         let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
         // A read from a pipe may wait for ever. So the feed does not read the rows of a pipe before the import needs them.

@@ -124,6 +124,13 @@ struct MappingResolver {
         return Set(owners.flatMap { ($0 == entityName ? mapping.objects : mapping.nested[$0])?.firstKeys ?? [] })
     }
 
+    /// Returns the attributes by which an import finds the objects of an entity, in the order of the entity. Omits names that are not
+    /// attributes, because `resolve` refuses them.
+    func identity(of entity: Entity) -> [Attribute] {
+        guard let names = rules(entity)?.objects.identity else { return entity.identity }
+        return entity.attributes.filter { names.contains($0.name) }
+    }
+
     /// Returns the rule for each property of an entity, and the way in which each attribute's values are converted.
     func properties(_ entity: Entity) throws(CambiumError) -> (
         properties: [MappingTree.Property], conversions: [ResolvedMapping.Conversion?]

@@ -56,17 +56,19 @@ struct CSVColumns {
     private(set) var root: Object
     private(set) var names: [String] = []
     private let schema: Schema
+    private let resolver: MappingResolver
     let discriminator: Discriminator?
     /// The keys with which the paths of a mapping begin; `nil` if there is no mapping. With a mapping, the name of a column does not
     /// determine the type of its texts.
     private let mappedKeys: Set<String>?
     private var isMapped: Bool { mappedKeys != nil }
 
-    init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?, mappedKeys: Set<String>? = nil) {
+    init(_ entity: Entity, _ schema: Schema, _ resolver: MappingResolver) {
         root = Object(entity: entity)
         self.schema = schema
-        self.discriminator = discriminator
-        self.mappedKeys = mappedKeys
+        self.resolver = resolver
+        discriminator = resolver.discriminator(entity)
+        mappedKeys = resolver.firstKeys(entity)
     }
 
     /// Adds the next column. Returns `false` if an earlier column has the same name or means the same property.
@@ -125,7 +127,7 @@ struct CSVColumns {
     private func kind(_ name: String, _ entity: Entity) -> Kind? {
         if let attribute = entity.attribute(name) { return isMapped ? .text : .attribute(attribute.type) }
         guard let relationship = entity.relationship(name) else { return nil }
-        let identity = schema.entity(relationship.destination)?.identity ?? []
+        let identity = schema.entity(relationship.destination).map(resolver.identity(of:)) ?? []
         guard identity.count == 1, identity[0].type != .json else { return .json }
         let type = isMapped ? .string : identity[0].type
         return relationship.isToMany ? .toMany(type) : .toOne(type)
