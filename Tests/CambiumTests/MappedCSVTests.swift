@@ -103,6 +103,14 @@ import Testing
         #expect(try store.graph.json("Part/2").contains("\"name\":\"b\"") && store.graph.json("Owner/1").contains("\"land\":\"ES\""))
     }
 
+    @Test func `functions split the text of a column with the name of the relationship`() throws {
+        let store = try Self.store()
+        let mapping = Self.mapping([:], ["previous": PropertyMapping(functions: [.split("|"), .integer])])
+        try store.importing("Thing", csv: "nr,previous\n1,3|4\n5,\n") { $0.mapping = mapping }
+        #expect(try store.graph.json("Thing/1").hasSuffix("\"previous\":[\"Thing/2\",\"Thing/3\"]}"))
+        #expect(store.graph.objectCount == 4)
+    }
+
     @Test func `formats and functions of a mapping see the text of a cell`() throws {
         let mapping = Self.mapping([
             "doubleValue": PropertyMapping(.path("doubleValue"), numbers: NumberFormat(decimal: ",", grouping: ".")),

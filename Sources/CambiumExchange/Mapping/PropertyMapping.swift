@@ -43,6 +43,8 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     package var numbers: NumberFormat?
 
     var isConstant: Bool { if case .constant = source { true } else { false } }
+    /// Whether a function splits texts at a separator.
+    var splitsTexts: Bool { functions.contains { if case .split = $0 { true } else { false } } }
 
     package static let standardSeparator = " "
     @usableFromInline package static let standardZone = "UTC"

@@ -127,6 +127,8 @@ struct CSVColumns {
     private func kind(_ name: String, _ entity: Entity) -> Kind? {
         if let attribute = entity.attribute(name) { return isMapped ? .text : .attribute(attribute.type) }
         guard let relationship = entity.relationship(name) else { return nil }
+        // The functions of a mapping must split the whole text of the field, and not the elements of a list.
+        if resolver.rules(entity)?.objects.relationships[name]?.splitsTexts == true { return .text }
         let identity = schema.entity(relationship.destination).map(resolver.identity(of:)) ?? []
         guard identity.count == 1, identity[0].type != .json else { return .json }
         let type = isMapped ? .string : identity[0].type
