@@ -51,6 +51,29 @@ import Testing
         #expect(error?.code == .typeMismatch && error?.row == 1)
     }
 
+    @Test func `an input that mentions only objects of other entities deletes nothing and is an error`() throws {
+        let schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Note", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    RelationshipDefinition("tag", to: "Tag", inverse: "notes")
+                }
+                EntityDefinition("Tag", identity: ["name"]) {
+                    AttributeDefinition("name", .string)
+                    RelationshipDefinition("notes", to: "Note", .toMany, inverse: "tag")
+                }
+            })
+        let store = try Store.inMemory(schema: schema)
+        func deleted(_ rows: String) throws -> Int {
+            try store.importing("Note", rows) { ($0.absent, $0.absentMax) = (.delete, .percent(100)) }.counts.deleted
+        }
+        let tag = "{\"_entity\":\"Tag\",\"name\":\"a\"}"
+        #expect(try deleted(tag) == 0)
+        try store.importing("Note", "{\"id\":1}\n{\"id\":2}")
+        #expect(code { _ = try deleted(tag) } == .invalidInput && store.graph.objectCount == 3)
+        #expect(try deleted("{\"_entity\":\"Tag\",\"name\":\"a\",\"notes\":[1]}") == 1)
+    }
+
     @Test(arguments: [Double.nan, .infinity, -.infinity, 100.5, -1])
     func `a limit that is not a percentage from 0 to 100 is refused`(percent: Double) throws {
         #expect(try sync(4, lines("{\"id\":9}")) { $0.absentMax = .percent(percent) }.1 == nil)

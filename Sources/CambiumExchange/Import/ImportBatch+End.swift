@@ -41,7 +41,8 @@ extension ImportBatch {
     /// Returns the objects to delete as absent: no row refers to them, and they are in the scope that the options state. Returns no objects
     /// if the options do not request deletions, or if a row was omitted, because that row may refer to any object.
     ///
-    /// Throws `NoRow` if no row could be imported, and `.limitExceeded` if more objects are absent than the options allow.
+    /// Throws `NoRow` if no row could be imported. Throws `.invalidInput` if all rows concern only other entities, and `.limitExceeded` if
+    /// more objects are absent than the options allow.
     package mutating func absent(from draft: borrowing Draft) throws -> [ObjectID] {
         let (entity, options) = (input.entity, input.options)
         guard options.absent == .delete else { return [] }
@@ -49,11 +50,21 @@ extension ImportBatch {
         guard errors.isEmpty else { return [] }
         var absent = draft.absent(entity, mentioned: mentioned)
         var all = draft.original.count(of: entity)
+        // If a row mentions an object from before the import, the rows in `mentioned` need not be searched.
+        var isMentioned = absent.count < all
+        if !isMentioned { isMentioned = draft.hasObject(of: entity, in: mentioned) }
         if let scope = options.absentScope {
             let covered = try draft.original.find(Query(entity.name, where: scope))
             all = covered.count
             let ids = Set(covered)
             absent.removeAll { !ids.contains($0) }
+        }
+        if !isMentioned, !absent.isEmpty {
+            try checkDeferred(draft)
+            throw CambiumError(
+                .invalidInput,
+                "No row of the input describes or refers to an object of '\(entity.name)', so the import would delete \(absent.count) "
+                    + "objects as absent. Nothing was imported. Check the input.")
         }
         deleted = draft.countDeleted(absent)
         let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }

@@ -20,6 +20,18 @@ extension Draft {
         return serials.sorted().map { ObjectID(root: entity.root, serial: $0) }
     }
 
+    /// Returns whether one of the rows in `mentioned` is an object of an entity or of its sub-entities. `mentioned` has a set of rows for
+    /// each table. Complexity: O(rows of the entity's table in `mentioned`).
+    package borrowing func hasObject(of entity: Entity, in mentioned: [RowSet]) -> Bool {
+        guard let table = layout.table(of: entity.root) else { return false }
+        let rows = reader.rows(table.index)
+        var isFound = false
+        mentioned[table.index].forEach { row in
+            if !isFound, entity.family.contains(rows.entity(row, table)) { isFound = true }
+        }
+        return isFound
+    }
+
     /// Returns the number of objects of each entity that deleting `ids` would delete, including cascades. Objects that this draft inserted
     /// do not count.
     package borrowing func countDeleted(_ ids: [ObjectID]) -> [EntityNumber: Int] {
