@@ -33,9 +33,7 @@ extension Operand {
             guard argument.isConstant else {
                 throw QueryMistake("The value of $\(name) is not a constant. Pass a literal, or a list of literals.", at: offset)
             }
-            var value = Operand(argument.form, at: offset.value)
-            value.offset.parameter = name
-            return value
+            return Operand(argument.form, at: offset.value)
         case .list(let elements):
             if elements.areLiterals { return self }
             var replaced: [Operand] = []

@@ -30,7 +30,7 @@ extension ConditionBinder {
     }
 
     private func refuse<Result>(_ attribute: Attribute, _ test: ConstantTest, _ wanted: String) throws(QueryMistake) -> Result {
-        let literal = test.present.first.map { test.offset.text(of: $0) } ?? "null"
+        let literal = test.present.first.map(text(of:)) ?? "null"
         throw QueryMistake(
             "'\(attribute.name)' is of type \(attribute.type.rawValue). Compare it with \(wanted), not with \(literal).", at: test.offset)
     }

@@ -62,7 +62,7 @@ extension GroupOrder {
                     at: part.operand.offset)
             }
             if case .literal(let literal) = part.operand.form, !literal.isValue(of: kind, isObject: isObject) {
-                let found = part.operand.offset.text(of: literal)
+                let found = binder.text(of: literal)
                 throw QueryMistake("Expected \(kind.text), but found \(found). Write a value of that kind.", at: part.operand.offset)
             }
         }
@@ -167,7 +167,7 @@ extension GroupOrder {
         let kinds = [constant, other ?? .null].compactMap(\.kind)
         guard Set(kinds).count == 2 else { return constant }
         throw QueryMistake(
-            "\(offset.text(of: literal)) is \(kinds[0].text), but the group has \(kinds[1].text). Compare values of the same kind.",
+            "\(binder.text(of: literal)) is \(kinds[0].text), but the group has \(kinds[1].text). Compare values of the same kind.",
             at: offset)
     }
 

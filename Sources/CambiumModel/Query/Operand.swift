@@ -110,15 +110,8 @@ package enum QueryLiteral: Hashable, Sendable {
 /// equal.
 package struct TextOffset: Hashable, Sendable {
     package let value: Int?
-    /// The name of the parameter whose value replaced the operand; `nil` for any other operand.
-    package var parameter: String?
 
     package init(_ value: Int?) { self.value = value }
-
-    /// Returns the text of a literal at this offset, for messages. The text names the parameter that has the literal as its value.
-    package func text(of literal: QueryLiteral) -> String {
-        parameter.map { "\(literal) (the value of $\($0))" } ?? "\(literal)"
-    }
 
     package static func == (left: Self, right: Self) -> Bool { true }
     package func hash(into hasher: inout Hasher) {}
