@@ -55,15 +55,19 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
-    @Test func `a checkpoint for which the disk is too small releases the disk space of its pages`() throws {
+    @Test(arguments: [false, true])
+    func `a checkpoint for which the disk is too small releases the disk space of its pages`(fitsPages: Bool) throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-leftover-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }  // A failure is harmless: the directory is temporary.
         let isFull = Mutex(false)
+        let hasPages = Mutex(false)
         var calls = SystemCalls()
         calls.pwrite = { descriptor, bytes, count, offset in
-            // Only a checkpoint writes several chunks at once. The full disk takes the first of them.
-            let isRefused = isFull.withLock { $0 } && count > PageFile.chunkByteCount
-            let written = SystemCalls.system.pwrite(descriptor, bytes, isRefused ? PageFile.chunkByteCount : count, offset)
+            // Only a checkpoint writes whole chunks. The full disk takes the first of them, or all of them and no record.
+            let isOfPages = count >= PageFile.chunkByteCount
+            let isRefused = isFull.withLock { $0 } && (fitsPages ? !isOfPages && hasPages.withLock { $0 } : isOfPages)
+            if isOfPages, isFull.withLock({ $0 }) { hasPages.withLock { $0 = true } }
+            let written = SystemCalls.system.pwrite(descriptor, bytes, isRefused ? min(count, PageFile.chunkByteCount) : count, offset)
             if isRefused { errno = ENOSPC }
             return isRefused ? -1 : written
         }
@@ -76,6 +80,7 @@ import Testing
         }
         isFull.withLock { $0 = true }
         #expect(code { try store.checkpoint() } == .ioFailure)
+        #expect(hasPages.withLock { $0 })
         #expect(try PageFile.byteCount(volume) == 0)
         isFull.withLock { $0 = false }
         try store.checkpoint()

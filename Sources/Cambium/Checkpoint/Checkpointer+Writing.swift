@@ -18,20 +18,20 @@ extension Checkpointer {
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
         // A chunk that is mapped from the file must have the same bytes in the file as in memory, so it is not compressed.
         let mapped = self.inFile
-        let stored: [PageFileWriter.StoredChunk]
-        do throws(CambiumError) {
-            stored = try writer.write(
-                fresh,
-                { [isPacked] chunk in
-                    if inFile.contains(chunk) { return .none }
-                    return isPacked && !mapped.contains(chunk) ? .packed : .asItIs
-                }
-            ) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
-        } catch {
+        var isFinished = false
+        defer {
             // The next checkpoint writes the chunks again. Until then, commits need the disk space.
-            if let taken { writer.discard(fresh.filter { !mapped.contains($0) && !($0 < taken.count && taken[$0]) }) }
-            throw error
+            if !isFinished, !writer.mayBeNamed, let taken {
+                writer.discard((fresh + snapshot.frozen.tables).filter { !mapped.contains($0) && !($0 < taken.count && taken[$0]) })
+            }
         }
+        let stored = try writer.write(
+            fresh,
+            { [isPacked] chunk in
+                if inFile.contains(chunk) { return .none }
+                return isPacked && !mapped.contains(chunk) ? .packed : .asItIs
+            }
+        ) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
         var next = live.enumerated().map { chunk, live in
             var next = live > 0 && chunk < chunks.count ? chunks[chunk] : CheckpointRecord.Chunk()
             next.live = live
@@ -57,7 +57,9 @@ extension Checkpointer {
         // `kept`.
         kept[snapshot.transaction] = nil
         hasUnsyncedRecords = true
-        guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }
+        let finished = try writer.finish(root, tuning: tuning)
+        isFinished = true
+        guard let recordByteCount = finished else { return nil }
         hasUnsyncedRecords = false
         chunks = next
         unstored.subtract(fresh)

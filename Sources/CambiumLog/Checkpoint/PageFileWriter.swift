@@ -8,6 +8,8 @@ package struct PageFileWriter {
     private let file: any VolumeFile
     /// The number of bytes that this writer has written to the file of pages and to records.
     package private(set) var byteCount = 0
+    /// Whether the record refers to the written chunks, or may refer to them, although `finish` failed.
+    package private(set) var mayBeNamed = false
 
     /// The maximum number of neighboring chunks that are written together: 32 chunks of 64 KiB, the size of one huge page. Some kernels
     /// choose the size of a cached page by the offset and the length of a write. Such a kernel can cache these chunks in one huge page.
@@ -114,16 +116,26 @@ package struct PageFileWriter {
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }
         try file.sync()
         let path = CheckpointRecord.path(root.transaction)
-        // If the existing record refers to another file of pages, its readers use no chunk of this file. Then the writer can replace the
-        // record, even if another volume has a hard link to it.
-        if try volume.exists(path), try isOfSameFile(path, as: root) {
-            guard try volume.replaceUnlessShared(path, encoded.record) else { return nil }
-        } else {
-            try volume.replace(path, encoded.record)
+        do throws(CambiumError) {
+            // If the existing record refers to another file of pages, its readers use no chunk of this file. Then the writer can replace
+            // the record, even if another volume has a hard link to it.
+            if try volume.exists(path), try isOfSameFile(path, as: root) {
+                guard try volume.replaceUnlessShared(path, encoded.record) else { return nil }
+            } else {
+                try volume.replace(path, encoded.record)
+            }
+            try volume.syncDirectory(CheckpointRecord.directory)
+        } catch {
+            mayBeNamed = mayBe(encoded.record, at: path)
+            throw error
         }
-        try volume.syncDirectory(CheckpointRecord.directory)
         byteCount += encoded.record.count
         return encoded.record.count
+    }
+
+    /// Whether the file at a path may have the content `record`. Returns `true` if the file cannot be read.
+    private func mayBe(_ record: [UInt8], at path: String) -> Bool {
+        do throws(CambiumError) { return try PageFile.bytes(volume, path) == record } catch { return error.code != .notFound }
     }
 
     private func isOfSameFile(_ path: String, as root: CheckpointRecord) throws(CambiumError) -> Bool {
