@@ -116,6 +116,25 @@ import Testing
         #expect(last.recovery.checkpoint.rawValue == 2 && last.recovery.notes == [] && last.graph.digest() == store.graph.digest())
     }
 
+    @Test func `a mark of corruption of any length only makes the next opening check all pages`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try add(store, 0..<3)
+        try store.checkpoint()
+        try store.close()
+        for mark in [[], [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20 + 1)] {
+            var contents = volume.contents
+            contents[PageFile.damageMark] = mark
+            let marked = MemoryVolume(contents: contents)
+            let again = try reopen(marked)
+            #expect(again.recovery.checkpoint.rawValue == 2 && again.recovery.notes.count == 1)
+            #expect(again.recovery.notes.allSatisfy { $0.utf8.count < 5000 })
+            try again.checkpoint()
+            try again.close()
+            #expect(try !marked.exists(PageFile.damageMark) && Verification(marked).findings == [])
+        }
+    }
+
     @Test func `a writer keeps the mark of a reader that found corruption until the next opening`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)

@@ -85,16 +85,23 @@ extension PageFile {
         try volume.syncDirectory(CheckpointRecord.directory)
     }
 
-    /// Returns the error message in the file `damageMark`, or `nil` if no process has found a corrupt stored graph and created the file.
+    /// Returns the first line of the error message in the file `damageMark`. Returns `nil` if no process has found a corrupt stored graph
+    /// and created the file.
     package static func corruptionNote(_ volume: any Volume) throws(CambiumError) -> String? {
         guard try volume.exists(damageMark) else { return nil }
         do throws(CambiumError) {
-            return String(decoding: try volume.bytes(of: damageMark), as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+            let file = try volume.open(damageMark, .read)
+            defer { file.close() }
+            let beginning = try file.read(at: 0, count: noteByteCountMax)
+            return String(decoding: beginning, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
         } catch {
             guard error.code == .notFound else { throw error }
             return nil  // A writer has made a new checkpoint, and then removed the file.
         }
     }
+
+    /// The maximum number of bytes of the file `damageMark` that are read. The existence of the file matters, and not its length.
+    private static let noteByteCountMax = 4096
 
     static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {
         let file = try volume.open(path, .read)
