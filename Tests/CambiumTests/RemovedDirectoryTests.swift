@@ -40,6 +40,44 @@ import Testing
         #expect(code { try store.close() } == .outcomeUnknown)
     }
 
+    @Test(arguments: [false, true])
+    func `a writer whose lock file is removed or moved away writes nothing to the files of the next writer`(isMoved: Bool) throws {
+        let moved = directory + "-lock"
+        // The operating system removes leftovers.
+        defer { for path in [directory, moved] { try? FileManager.default.removeItem(atPath: path) } }
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        try insert(store, 1)
+        let lock = directory + "/LOCK"
+        if isMoved {
+            try FileManager.default.moveItem(atPath: lock, toPath: moved)
+        } else {
+            try FileManager.default.removeItem(atPath: lock)
+        }
+        let next = try Store.open(at: directory)
+        for number in 2...3 { try insert(next, number) }
+        #expect(code { try insert(store, 4) } == .ioFailure)
+        #expect(code { try store.checkpoint() } != nil)
+        #expect(code { try insert(store, 4) } == .notWritable && store.graph.objectCount == 1)
+        #expect(code { try store.close() } != nil)
+        try insert(next, 5)
+        try next.close()
+        let verification = try Store.verify(at: directory)
+        #expect(verification.isSound && verification.transactionCount == 5)
+    }
+
+    @Test func `closing a writer whose lock file was removed changes no file of the next writer`() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        try insert(store, 1)
+        try FileManager.default.removeItem(atPath: directory + "/LOCK")
+        let next = try Store.open(at: directory)
+        try insert(next, 2)
+        #expect(code { try store.close() } == .ioFailure)
+        try insert(next, 3)
+        next.abandon()
+        #expect(try ReadOnlyStore(at: directory).graph.objectCount == 3)
+    }
+
     @Test(arguments: Removal.allCases)
     func `a follower of a store whose directory was removed or replaced throws`(removal: Removal) throws {
         // The operating system removes leftovers.

@@ -173,6 +173,7 @@ extension Store {
         let (timeline, pages, reader) = (replayed.timeline, replayed.pages, replayed.reader)
         timeline.limit(to: PageCapacity(chunkCountMax: tuning.chunkCountMax))
         let log = try LogWriter(reader, replayed.end, preallocates: durability == .synced, tuning: tuning) { environment.randomBytes(16) }
+        log.lock = lock
         Heap.trim()
         let sealing = Sealing(log, tuning)
         sealing.tidy()

@@ -38,7 +38,10 @@ extension LogWriter {
         }
         precondition(hasCapacity(for: ops), "The staged transactions must be written first if one frame cannot hold them and these ops.")
         // Makes the file durable before the frame that refers to it: a frame must never be durable without its file.
-        if let file = ops.file { try poisoning { () throws(CambiumError) in try file.publish() } }
+        if let file = ops.file {
+            try checkLock()
+            try poisoning { () throws(CambiumError) in try file.publish() }
+        }
         if staged.count == 0 {
             if position >= tuning.segmentByteCount || codec.internedByteCount >= tuning.internedByteCount { try beginRotation() }
             markStaged()
@@ -107,8 +110,12 @@ extension LogWriter {
     /// Writes a frame: the staged transactions, or a joint (a frame without transactions that marks a position in the log) if no
     /// transaction is staged.
     private func appendFrame(_ joint: Joint? = nil) throws(CambiumError) -> Int {
-        if isAsClosed {
-            do { try noteOpen() } catch { try undoStaged(after: error, isHandedOver: false) }
+        do throws(CambiumError) {
+            // Without this condition, each commit that is not synced would ask the operating system.
+            if durablePosition == position { try checkLock() }
+            if isAsClosed { try noteOpen() }
+        } catch {
+            try undoStaged(after: error, isHandedOver: false)
         }
         let checksum = Frame.encode(
             region: joint?.region ?? writer.bytes, transactionCount: staged.count, at: position, durableOffset: durablePosition,
@@ -211,6 +218,7 @@ extension LogWriter {
     /// - Parameter syncs: whether to make everything that was written durable. If not, the caller syncs before it uses the position.
     package func endPosition(syncs: Bool = true) throws(CambiumError) -> LogPosition {
         try checkPoison()
+        try checkLock()
         precondition(!hasStaged, "The staged transactions must be written first: the position follows them.")
         if header.firstTransaction <= lastTransaction, position >= tuning.segmentByteCount || !header.hasJoints { try rotate() }
         if header.firstTransaction > lastTransaction { return LogPosition(checksum: header.previousChecksum) }

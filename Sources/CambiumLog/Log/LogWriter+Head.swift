@@ -64,6 +64,7 @@ extension LogWriter {
             headFile.close()
         }
         if isAsClosed, !hasStaged { return }
+        try checkLock()
         try sync()
         try trim()
         advanceTree(tree ?? MerkleTree(), after: base)

@@ -73,6 +73,18 @@ extension LogWriter {
             underlying: poison)
     }
 
+    /// Poisons the writer and throws if the lock file of the store was removed or replaced, because another process may be writing to the
+    /// same files. If the directory of the store was removed, too, no other process writes to these files, and the next sync reports it.
+    func checkLock() throws(CambiumError) {
+        guard let lock, !lock.isInPlace, try volume.names(path, file) else { return }
+        let error = CambiumError(
+            .ioFailure,
+            "The lock file of the store '\(volume.name)' was removed or replaced while the store was open, so another process may have "
+                + "written to the store. Nothing was written. Close the store and open it again.", place: .init(file: Self.lockFileName))
+        poison = error
+        throw error
+    }
+
     /// Poisons the writer if `body` throws: the writer then refuses all later writes. If the disk is full, or if the process has too many
     /// open files, does not poison the writer, because the caller can repeat the action later.
     func poisoning(_ body: () throws(CambiumError) -> Void) throws(CambiumError) {

@@ -43,6 +43,8 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var preallocatedEnd: Int
     let preallocates: Bool
     let tuning: LogTuning
+    /// The lock of the store; `nil` if the caller ensures in another way that no other process writes.
+    @exclusivity(unchecked) package var lock: (any VolumeLock)?
 
     /// The number of the last transaction that was staged.
     @exclusivity(unchecked) package internal(set) var lastTransaction: TransactionNumber

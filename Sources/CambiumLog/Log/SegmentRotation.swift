@@ -115,6 +115,7 @@ extension LogWriter {
     /// Ends the current segment in memory. Transactions that are staged from now on belong to the next segment. The caller ensures that no
     /// transaction is staged when it calls this method.
     func beginRotation() throws(CambiumError) {
+        try checkLock()
         if isAsClosed { try noteOpen() }
         let ended = SegmentRotation.Ended(
             file: file, path: path, header: header, headerChecksum: headerChecksum, codec: codec, position: position,

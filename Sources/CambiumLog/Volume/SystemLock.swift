@@ -12,9 +12,13 @@ final class SystemLock: VolumeLock {
     private let file: Guarded<SystemFile?>
     private let isOurs: Bool
     private let identity: FileIdentity
+    private let volume: SystemVolume
+    /// The path of the file in `volume`.
+    private let path: String
 
     /// - Parameter file: a regular file that is already locked.
-    init(file: SystemFile) throws(CambiumError) {
+    init(file: SystemFile, in volume: SystemVolume, _ path: String) throws(CambiumError) {
+        (self.volume, self.path) = (volume, path)
         isOurs = LockHolder.isOne(try file.read(at: 0, count: LockHolder.byteCount + 1))
         if isOurs { try? file.write(LockHolder.bytes(getpid()), at: 0) }  // The lock is valid even if the disk has no space for the id.
         identity = FileIdentity(try file.identity())
@@ -23,6 +27,13 @@ final class SystemLock: VolumeLock {
     }
 
     deinit { unlock() }
+
+    var isInPlace: Bool {
+        file.withLock { file in
+            guard let file else { return true }
+            return (try? volume.names(path, file)) ?? true  // If the path cannot be examined, it was probably not removed.
+        }
+    }
 
     func unlock() {
         file.withLock { file in

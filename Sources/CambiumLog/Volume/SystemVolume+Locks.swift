@@ -19,7 +19,7 @@ extension SystemVolume {
             }
             // If a failed creation has removed the file after it was opened, the file is opened again.
             guard try hasName(descriptor, path) else { continue }
-            return try SystemLock(file: file)
+            return try SystemLock(file: file, in: self, path)
         }
     }
 

@@ -124,6 +124,14 @@ extension VolumeFile {
 
 /// An exclusive or shared lock on a file of a volume.
 package protocol VolumeLock: AnyObject, Sendable {
+    /// Whether the path of the lock still leads to the locked file. If not, another process can take the lock, too. Returns `true` if the
+    /// operating system does not know, or if the lock was released.
+    var isInPlace: Bool { get }
     /// Releases the lock. Does nothing if the lock was released earlier.
     func unlock()
+}
+
+extension VolumeLock {
+    /// The default for locks whose file no other program can remove.
+    package var isInPlace: Bool { true }
 }
