@@ -195,6 +195,29 @@ import Testing
         }
     }
 
+    @Test func `a file system that locks exclusively only what is open for writing shows which files are shared`() throws {
+        var calls = SystemCalls()
+        calls.flock = { descriptor, operation in
+            if operation & LOCK_EX == 0 || fcntl(descriptor, F_GETFL) & O_RDWR != 0 {
+                return SystemCalls.system.flock(descriptor, operation)
+            }
+            errno = EBADF
+            return -1
+        }
+        try inDirectory(calls) { volume in
+            let lock = try volume.lock("LOCK")
+            #expect(throws: CambiumError.self) { try volume.lock("LOCK") }
+            lock.unlock()
+            for name in ["file", "file.new"] { try volume.create(name, [1]) }
+            let share = try volume.share("file")
+            #expect(try volume.isShared("file") && !volume.isShared("file.new") && !volume.isShared("none"))
+            #expect(try !volume.removeUnlessShared("file") && !volume.renameUnlessShared("file.new", to: "file"))
+            share.unlock()
+            #expect(try volume.renameUnlessShared("file.new", to: "file") && volume.removeUnlessShared("file"))
+            #expect(try volume.list("") == ["LOCK", "log"])
+        }
+    }
+
     @Test func `a volume with a relative path stays in its directory if the process changes its working directory`() throws {
         try inDirectory { base in
             let (manager, here) = (FileManager.default, FileManager.default.currentDirectoryPath)

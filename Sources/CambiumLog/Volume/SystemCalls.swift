@@ -2,13 +2,14 @@
     import Glibc
 #endif
 
-/// The calls that read, write and sync files. Tests replace them to cause results that the kernel returns only rarely.
+/// The calls that read, write, sync and lock files. Tests replace them to cause results that the kernel returns only rarely.
 struct SystemCalls: Sendable {
     var pread = { @Sendable in Glibc.pread($0, $1, $2, $3) }
     var pwrite = { @Sendable in Glibc.pwrite($0, $1, $2, $3) }
     var ftruncate = { @Sendable in Glibc.ftruncate($0, $1) }
     var fdatasync = { @Sendable in Glibc.fdatasync($0) }
     var fsync = { @Sendable in Glibc.fsync($0) }
+    var flock = { @Sendable (descriptor: Int32, operation: Int32) -> Int32 in Glibc.flock(descriptor, operation) }
     var posix_fallocate = { @Sendable in Glibc.posix_fallocate($0, $1, $2) }
     /// Whether an open file is on a file system that is mounted read-only. Returns `false` if the system does not know.
     var isOnReadOnlyFileSystem = { @Sendable (descriptor: Int32) -> Bool in

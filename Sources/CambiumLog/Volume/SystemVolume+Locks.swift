@@ -9,7 +9,7 @@ extension SystemVolume {
         while true {
             let descriptor = try descriptor(path, O_RDWR | O_CREAT)
             let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
-            if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if calls.flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let code = errno
                 let holder = LockHolder.process((try? file.read(at: 0, count: LockHolder.byteCount)) ?? [])  // Only for the message.
                 let isOwn = (try? file.identity()).map { HeldLocks.has(FileIdentity($0)) } ?? false  // Only for the message.
@@ -33,7 +33,7 @@ extension SystemVolume {
         while true {
             let descriptor = try descriptor(path, O_RDONLY)
             let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
-            let code = SystemCalls.uninterrupted { flock(descriptor, LOCK_SH) }
+            let code = SystemCalls.uninterrupted { calls.flock(descriptor, LOCK_SH) }
             if code != 0 { throw SystemFailure.error("lock", full(path), code) }
             // While this call waited, a process that held an exclusive lock may have removed or replaced the file. The call then begins
             // again.
@@ -42,17 +42,16 @@ extension SystemVolume {
     }
 
     package func isShared(_ path: String) throws(CambiumError) -> Bool {
-        let descriptor: Int32
-        do throws(CambiumError) { descriptor = try self.descriptor(path, O_RDONLY) } catch {
+        let locked: (descriptor: Int32, code: Int32)
+        do throws(CambiumError) { locked = try lockedExclusively(path) } catch {
             guard error.code == .notFound else { throw error }
             return false
         }
         // If no thread or process shares the file, this call takes the lock for a moment, and closing the descriptor releases it. A process
         // that calls `share` in the meantime waits.
-        defer { Glibc.close(descriptor) }
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
-        let code = errno
-        guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", full(path), code) }
+        defer { Glibc.close(locked.descriptor) }
+        if locked.code == 0 { return false }
+        guard locked.code == EWOULDBLOCK else { throw SystemFailure.error("lock", full(path), locked.code) }
         return true
     }
 
@@ -70,14 +69,24 @@ extension SystemVolume {
     /// Calls `body` while this process holds an exclusive lock on the file. If another thread or process shares the file, or a signal
     /// interrupts the call, returns `false` and does not call `body`.
     private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
-        let descriptor = try descriptor(path, O_RDONLY)
+        let (descriptor, code) = try lockedExclusively(path)
         defer { Glibc.close(descriptor) }
-        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            let code = errno
-            if code == EWOULDBLOCK || code == EINTR { return false }
-            throw SystemFailure.error("lock", full(path), code)
-        }
+        if code == EWOULDBLOCK || code == EINTR { return false }
+        if code != 0 { throw SystemFailure.error("lock", full(path), code) }
         try body()
         return true
+    }
+
+    /// Opens a file and tries to lock it exclusively, without waiting. Returns the descriptor, which the caller closes, and the error
+    /// number of the lock, or 0.
+    private func lockedExclusively(_ path: String) throws(CambiumError) -> (descriptor: Int32, code: Int32) {
+        let descriptor = try descriptor(path, O_RDONLY)
+        let code = calls.flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
+        if code != EBADF { return (descriptor, code) }
+        // NFS locks a file exclusively only if the file is open for writing. Other file systems do not require this. There, the file may
+        // belong to another user, who permits only reading.
+        Glibc.close(descriptor)
+        let writable = try self.descriptor(path, O_RDWR)
+        return (writable, calls.flock(writable, LOCK_EX | LOCK_NB) == 0 ? 0 : errno)
     }
 }
