@@ -135,6 +135,24 @@ enum Creation: CaseIterable, Sendable {
         #expect(failedCount > 5)
     }
 
+    @Test func `a new store that cannot be read is removed`() throws {
+        func create(_ volume: FaultyVolume) throws {
+            try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment()).abandon()
+        }
+        let whole = FaultyVolume()
+        try create(whole)
+        var failedCount = 0
+        for read in 0..<whole.readCount {
+            let volume = FaultyVolume()
+            volume.failRead(at: read, with: 5)
+            guard (try? create(volume)) == nil else { continue }
+            failedCount += 1
+            #expect(volume.contents.isEmpty, "read \(read): \(volume.contents.keys.sorted())")
+            #expect(code { try create(volume) } == nil, "read \(read)")
+        }
+        #expect(failedCount > 5)
+    }
+
     @Test func `no reader accepts a store whose log has no transaction`() throws {
         let volume = MemoryVolume()
         let settings = StoreSettings(store: [UInt8](0..<16), creationTime: 1, durability: .synced)

@@ -86,7 +86,7 @@ extension Store {
         _ target: any Volume, _ settings: StoreSettings, durability: Durability?, environment: StoreEnvironment, tuning: LogTuning,
         memory: MemoryBudget, begin: (Store) throws -> Void
     ) throws -> Store {
-        let (_, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
+        try StoreCreation.make(in: target, store: settings.store) { volume in
             try LogWriter.create(volume, settings, saltSeed: environment.randomBytes(16))
             let store = try open(
                 volume, try volume.lock(LogWriter.lockFileName), durability: durability, environment: environment, tuning: tuning,
@@ -98,12 +98,8 @@ extension Store {
                 store.abandon()
                 throw error
             }
-        }
-        do {
-            return try open(target, lock, durability: durability, environment: environment, tuning: tuning, memory: memory)
-        } catch {
-            lock.unlock()
-            throw error
+        } open: { lock in
+            try open(target, lock, durability: durability, environment: environment, tuning: tuning, memory: memory)
         }
     }
 

@@ -113,7 +113,7 @@ struct CreationMark: Equatable {
 
     /// Whether a process that creates a store can write a file with this path. A mark that lists any other path was not written by such a
     /// process.
-    private static func isName(_ path: String) -> Bool {
+    static func isName(_ path: String) -> Bool {
         let suffix = LogFileName.replacementSuffix
         let base = path.hasSuffix(suffix) ? String(path.dropLast(suffix.utf8.count)) : path
         let parts = base.split(separator: "/", omittingEmptySubsequences: false).map(String.init)

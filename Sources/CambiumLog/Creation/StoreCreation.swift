@@ -79,7 +79,7 @@ package enum StoreCreation {
         }
     }
 
-    private static func removeLock(_ target: any Volume) throws(CambiumError) {
+    static func removeLock(_ target: any Volume) throws(CambiumError) {
         guard try target.exists(StoreFileName.lock) else { return }
         try target.remove(StoreFileName.lock)
         try target.syncDirectory("")
