@@ -135,6 +135,37 @@ import Testing
         #expect(messages[5] == "adds 4")
     }
 
+    @Test func `an archive replaces retired segments that are corrupt or missing`() throws {
+        let (volume, archive, root) = try Archiving.compacted(count: 16)
+        let retired = try LogDirectory.segments(volume, upTo: LogReader(volume).retiredEnd())
+        #expect(retired.count > 2)
+        for segment in retired {
+            for offset in [3, 30, 100, nil] {
+                var files = volume.contents
+                let path = LogFileName.path(segment, .segment)
+                if let offset { files[path]?[offset] ^= 1 } else { files[path] = nil }
+                let reader = try LogReader(MemoryVolume(contents: files))
+                let (log, flaw) = try Repair.whole(reader, SegmentArchive(reading: archive, of: reader.settings.store))
+                let report = try Repair(log.volume, to: MemoryVolume(), environment: fixedEnvironment(seed: 5))
+                #expect(flaw?.contains("replaces the log") == true, "\(path), \(offset ?? -1)")
+                #expect(report.missing.isEmpty && report.root == root, "\(path), \(offset ?? -1): \(report.findings)")
+            }
+        }
+    }
+
+    @Test func `an archive that differs from a retired segment is not used although another one is corrupt`() throws {
+        let (volume, _, _) = try Archiving.compacted(count: 16)
+        let (other, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try Archiving.made(other, count: 16, word: "another title ")
+        try store.compact(.since(.latest), in: archive)
+        try store.close()
+        let path = try LogFileName.path(#require(LogDirectory.segments(volume).first), .segment)
+        let file = try volume.open(path, .update)
+        try file.write([0xEE], at: 100)
+        let reader = try LogReader(volume)
+        #expect(code { _ = try Repair.whole(reader, SegmentArchive(reading: archive, of: reader.settings.store)) } == .damaged)
+    }
+
     @Test func `a repair of a sound store reports nothing while short-lived processes write`() throws {
         let volume = MemoryVolume()
         try Archiving.made(volume, count: 10).close()

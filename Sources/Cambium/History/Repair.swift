@@ -54,13 +54,31 @@ public struct Repair: Sendable {
 
     /// Returns the log together with its archive, if an archive is known and can be used.
     fileprivate static func whole(_ reader: LogReader, _ archive: String?) throws -> (log: LogReader, flaw: String?) {
-        guard let path = try archive ?? reader.archive() else { return (reader, nil) }
+        guard let path = try archive ?? reader.archiveOfCorruptStore() else { return (reader, nil) }
         do {
             let source = try SegmentArchive(reading: SystemVolume(root: path), of: reader.settings.store)
-            return (try LogReader(ArchivedVolume(reader.volume, source), settings: reader.settings), nil)
+            return try whole(reader, source)
         } catch let error as CambiumError where archive == nil || error.code == .damaged {
             return (reader, "The archive '\(path)' is not used: \(error)")
         }
+    }
+
+    /// Returns the log together with its archive.
+    ///
+    /// A retired segment of the store proves which transactions belong to the store. If such a segment is corrupt or missing, the checksums
+    /// of the archive must lead to a later segment of the store instead.
+    static func whole(_ reader: LogReader, _ source: SegmentArchive) throws -> (log: LogReader, flaw: String?) {
+        var flaw = try reader.retirementFlaw()
+        let whole = Result { try ArchivedVolume(reader, source) }
+        if case .failure(let error as CambiumError) = whole {
+            guard error.code == .damaged else { throw error }
+            flaw = (reason: error.description, last: TransactionNumber.none)
+        }
+        guard let flaw, let (volume, end) = try ArchivedVolume.salvaging(reader, source), end > flaw.last else {
+            return (try LogReader(whole.get(), settings: reader.settings), nil)
+        }
+        let use = "The archive '\(source.volume.name)' replaces the log up to transaction \(end)."
+        return (try LogReader(volume, settings: reader.settings), "\(flaw.reason) \(use)")
     }
 
     /// The maximum number of attempts of a repair. If the store changed while an attempt found corruption, the corruption may be only an

@@ -10,8 +10,9 @@ package struct ArchivedVolume: Volume {
     /// The paths of the store's segments that this volume does not show, because it shows files of the archive instead.
     private let hidden: Set<String>
     private let reader: LogReader
-    /// The last transaction whose ops compaction has removed from the store; `.none` if there is no such transaction.
-    private let retiredEnd: TransactionNumber
+    /// The last transaction whose ops compaction has removed from the store; `.none` if there is no such transaction. It is `nil` if the
+    /// store is corrupt, so that this transaction is not known.
+    private let retiredEnd: TransactionNumber?
 
     package var name: String { store.name }
 
@@ -28,8 +29,10 @@ package struct ArchivedVolume: Volume {
     }
 
     /// Combines a store with an archive that is already open. Throws as `init(_:archive:)` does.
-    package init(_ store: any Volume, _ source: SegmentArchive) throws {
-        let reader = try LogReader(store)
+    package init(_ store: any Volume, _ source: SegmentArchive) throws { try self.init(LogReader(store), source) }
+
+    /// Combines the store of a log with an archive that is already open. Throws as `init(_:archive:)` does.
+    package init(_ reader: LogReader, _ source: SegmentArchive) throws {
         var listed = try reader.segments()
         var end = try reader.retiredEnd()
         var found = Result { try Self.paths(reader, source, listed, end) }
@@ -41,7 +44,18 @@ package struct ArchivedVolume: Volume {
         }
         paths = try found.get()
         hidden = try Self.hidden(by: paths, of: source, listed, end)
-        (self.store, archive, self.reader, retiredEnd) = (store, source.volume, reader, end)
+        (store, archive, self.reader, retiredEnd) = (reader.volume, source.volume, reader, end)
+    }
+
+    /// Combines the store of a log with files of an archive.
+    ///
+    /// - Parameters:
+    ///   - paths: the files that are read from the archive.
+    ///   - end: the last transaction in these files. The store's segments up to this transaction are hidden.
+    init(_ reader: LogReader, _ source: SegmentArchive, paths: Set<String>, upTo end: TransactionNumber) throws(CambiumError) {
+        self.paths = paths
+        hidden = Set(try reader.segments().filter { $0 <= end }.map { LogFileName.path($0, .segment) }).subtracting(paths)
+        (store, archive, self.reader, retiredEnd) = (reader.volume, source.volume, reader, nil)
     }
 
     /// Returns the paths of the archive's files that are read in place of the retired segments.
@@ -91,7 +105,7 @@ package struct ArchivedVolume: Volume {
             throw CambiumError(.notFound, "The archive contains the transactions of this file in other files.", place: .init(file: path))
         }
         let file = try store.open(path, .read)
-        if path.hasPrefix(LogDirectory.name + "/"), try Self.isRetired(file) { throw isCompacted }
+        if retiredEnd != nil, path.hasPrefix(LogDirectory.name + "/"), try Self.isRetired(file) { throw isCompacted }
         return file
     }
 
@@ -106,7 +120,7 @@ package struct ArchivedVolume: Volume {
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
         // A compaction that has retired segments since this volume was opened may also have merged segments. Their files are then missing
         // from the list.
-        if directory == LogDirectory.name, try reader.retiredEnd() != retiredEnd { throw isCompacted }
+        if let retiredEnd, directory == LogDirectory.name, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }

@@ -10,4 +10,47 @@ extension LogReader {
         let end = try retiredEnd()
         return end != .none && end <= note.end ? note.archive : nil
     }
+
+    /// Returns the first fault of a corrupt store that hides which transactions were retired, and the last transaction before the fault.
+    /// Returns `nil` if there is no such fault. Complexity: opens all segments.
+    package func retirementFlaw() throws(CambiumError) -> (reason: String, last: TransactionNumber)? {
+        let end: TransactionNumber
+        do throws(CambiumError) {
+            end = try retiredEnd()
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return (error.description, TransactionNumber.none)
+        }
+        var next = TransactionNumber(rawValue: 1)
+        for segment in try segments() {
+            let last = TransactionNumber(rawValue: next.rawValue - 1)
+            if segment > next, last == .none || segment <= end.next { return ("The log file with transaction \(next) is missing.", last) }
+            do throws(CambiumError) {
+                let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+                if reader.header.kind == .retired, segment > end {
+                    return ("The log files before transaction \(segment) are corrupt.", last)
+                }
+                next = max(next, reader.sealedEnd?.next ?? segment.next)
+            } catch {
+                if error.code == .damaged { return (error.description, last) }
+                // A writer may have merged the segment into an earlier one.
+                guard error.code == .notFound || error.code == .unsupportedFormat else { throw error }
+            }
+        }
+        return nil
+    }
+
+    /// Returns the path of the archive that the store names, or `nil` if it names none. In a corrupt store, it may not be known which
+    /// transactions were retired. Then the archive is returned even if it may lack some of them.
+    package func archiveOfCorruptStore() throws(CambiumError) -> String? {
+        let end: TransactionNumber
+        do throws(CambiumError) {
+            if let archive = try archive() { return archive }
+            end = try retiredEnd()
+        } catch {
+            guard error.code == .damaged else { throw error }
+            end = .none
+        }
+        return end == .none ? try ArchiveNote.read(volume, store: settings.store)?.archive : nil
+    }
 }

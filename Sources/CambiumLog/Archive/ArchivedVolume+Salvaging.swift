@@ -1,0 +1,78 @@
+internal import CambiumModel
+
+extension ArchivedVolume {
+    /// Combines a corrupt store with its archive. The retired segments of the store may be corrupt or missing.
+    ///
+    /// The archive is read up to the last of its transactions that leads to a segment of the store: that segment states the checksum at the
+    /// end of the archive's segment. Each transaction that can be read in both must be the same.
+    ///
+    /// Throws `.damaged` if a transaction differs. Complexity: O(bytes of the archive).
+    ///
+    /// - Returns: the combined files, and the last transaction that they take from the archive; `nil` if no transaction of the archive
+    ///   leads to the store.
+    package static func salvaging(
+        _ reader: LogReader, _ source: SegmentArchive
+    ) throws -> (volume: ArchivedVolume, end: TransactionNumber)? {
+        guard let part = try ProvenPart(reader, source) else { return nil }
+        return (try ArchivedVolume(reader, source, paths: part.paths, upTo: part.end), part.end)
+    }
+}
+
+/// The part of an archive that provably belongs to a store whose retired segments cannot be read.
+private struct ProvenPart {
+    /// The last transaction of the part.
+    var end = TransactionNumber.none
+    /// The files of the part.
+    var paths: Set<String> = []
+
+    init?(_ reader: LogReader, _ source: SegmentArchive) throws {
+        var archived = ArchivedRecords(source.volume, try LogDirectory.segments(source.volume))
+        let segments = Set(try reader.segments())
+        var kept: SegmentRecords?
+        var files: [String] = []
+        var number = TransactionNumber(rawValue: 1)
+        while let record = try Self.sound({ try archived.record(number) }) ?? nil {
+            if segments.contains(number) { kept = try Self.sound { try SegmentRecords(reader.volume, number) } }
+            if let own = try Self.sound({ try kept?.next() }) ?? nil {
+                try Self.compare(record, with: own, in: source)
+            } else {
+                kept = nil
+            }
+            if case .file(let file) = record.payload { files.append(file.path) }
+            if segments.contains(number.next), try Self.leads(archived, to: number.next, of: reader.volume) {
+                end = number
+                paths = Set(archived.segments.map { LogFileName.path($0, .segment) } + files)
+            }
+            number = number.next
+        }
+        if end == .none { return nil }
+    }
+
+    /// Returns the result of `body`, or `nil` if the bytes that `body` reads are corrupt.
+    private static func sound<Result>(_ body: () throws -> Result) throws -> Result? {
+        do {
+            return try body()
+        } catch let error as CambiumError where error.code == .damaged || error.code == .notFound || error.code == .unsupportedFormat {
+            return nil
+        }
+    }
+
+    /// Throws `.damaged` if a transaction of the archive differs from that of the store. If the ops of one of them cannot be read, they are
+    /// not compared.
+    private static func compare(_ record: LogRecord, with own: LogRecord, in source: SegmentArchive) throws {
+        guard own.number == record.number, let one = try sound({ try record.retired() }), let other = try sound({ try own.retired() })
+        else { return }
+        if one.isSame(as: other) { return }
+        throw CambiumError(
+            .damaged,
+            "Transaction \(record.number) of the archive differs from that transaction of the store. Use the archive of this store.",
+            place: .init(file: "\(source.volume.name)/\(LogDirectory.name)"))
+    }
+
+    /// Whether a segment of the archive ends with the last returned transaction, and a segment of the store continues there.
+    private static func leads(_ archived: ArchivedRecords, to segment: TransactionNumber, of volume: any Volume) throws -> Bool {
+        guard let checksum = try sound({ try archived.endChecksum() }) ?? nil else { return false }
+        let header = try sound { try FrameReader(volume, path: LogFileName.path(segment, .segment), salvages: true).header }
+        return header?.previousChecksum == checksum
+    }
+}
