@@ -88,6 +88,26 @@ import Testing
         #expect(try PageFile.byteCount(volume) > 0 && Verification(volume).findings == [])
     }
 
+    @Test func `a power failure after a compaction loses nothing, whenever the process that made its checkpoint was killed`() throws {
+        let contents = try made()
+        let checkpoint = try operations(contents) { _ = try $0.checkpoint() }
+        for operation in checkpoint {
+            let volume = FaultyVolume(contents: contents)
+            let killed = try open(volume, 0)
+            volume.crash(at: operation)
+            _ = try? killed.checkpoint()  // The process is killed during the checkpoint.
+            killed.abandon()
+            volume.recover()
+            let store = try open(volume, 1)
+            try store.compact(.checkpoints(1))
+            for seed in 0..<UInt64(6) {
+                let found = try? open(MemoryVolume(contents: volume.image(seed: seed)), 2)
+                #expect(found?.graph.export == store.graph.export, "operation \(operation), seed \(seed)")
+            }
+            store.abandon()
+        }
+    }
+
     @Test func `settings that a full disk refuses leave no file`() throws {
         let contents = try made()
         let change = { (store: Store) in try store.setCheckpointPolicy(CheckpointPolicy(compression: .lz4)) }

@@ -12,6 +12,8 @@ extension Compactor {
             return try range.compaction(of: reader, archive) { anchor, compaction in
                 if range.retiredEnd < anchor {
                     try compare(anchor, with: reader)
+                    // The process that made the checkpoint may have ended before the name of the record was durable.
+                    try checkpointer.volume.syncDirectory(CheckpointRecord.directory)
                     try endSegment(with: anchor)
                 }
                 try sealing.whileNoneIsSealed { sealer, openSegment in

@@ -53,6 +53,8 @@ package struct SegmentSealer: Sendable {
         var byteCount = 0
         for name in try volume.list(LogDirectory.name) {
             guard let file = LogFileName.parse(name), file.suffix == .ops, range.contains(file.number) else { continue }
+            // The process that retired the segment may have ended before the name of the retired segment was durable.
+            if byteCount == 0 { try volume.syncDirectory(LogDirectory.name) }
             byteCount += try volume.byteCount(of: LogDirectory.name + "/" + name)
             try volume.remove(LogDirectory.name + "/" + name)
         }
