@@ -190,6 +190,24 @@ enum Creation: CaseIterable, Sendable {
         }
     }
 
+    @Test func `several processes at once that open a store or create it use the same store`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-creation-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
+        for round in 0..<20 {
+            let path = "\(directory)/\(round)"
+            let openedCount = Atomic(0)
+            let lockedCount = Atomic(0)
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                let found = code { try Store.open(at: path, creating: Notes.schema).close() }
+                if found == nil { openedCount.add(1, ordering: .relaxed) }
+                if found == .locked { lockedCount.add(1, ordering: .relaxed) }
+            }
+            let opened = openedCount.load(ordering: .relaxed)
+            #expect(opened > 0 && opened + lockedCount.load(ordering: .relaxed) == 4)
+            #expect(try Store.verify(at: path).transactionCount == 1)
+        }
+    }
+
     // MARK: Paths
 
     @Test func `a creation whose path is too long for its files leaves the directory unchanged`() throws {

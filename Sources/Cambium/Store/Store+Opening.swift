@@ -45,8 +45,14 @@ extension Store {
         do {
             return try open(at: path, durability: durability, environment: environment, memory: memory)
         } catch let error as CambiumError where error.code == .notFound {
-            return try create(
-                at: path, schema: schema, durability: durability ?? .synced, author: author, environment: environment, memory: memory)
+            do {
+                return try create(
+                    at: path, schema: schema, durability: durability ?? .synced, author: author, environment: environment, memory: memory)
+            } catch let error as CambiumError where error.code == .cannotCreate {
+                // Another process may have created the store in the meantime.
+                guard try StoreSettings.isPresent(SystemVolume(root: path)) else { throw error }
+                return try open(at: path, durability: durability, environment: environment, memory: memory)
+            }
         }
     }
 
