@@ -222,6 +222,20 @@ import Testing
         #expect(rows.map { $0.group[0] } == expected.map { .value(.int($0)) })
     }
 
+    @Test(arguments: [
+        ("\"2020-06-01\" between {\"2019-01-01\", max.city.born}", 2), ("\"2021-01-01\" in {null, max.city.born}", 2),
+        ("\"2021-01-01\" in {\"2019-01-01\", max.city.born}", 2), ("\"2020-06-01\" between {max.city.born, \"2022-01-01\"}", 2),
+    ])
+    func `a constant before a list in a condition on groups has the type of the list's path`(having: String, count: Int) throws {
+        #expect(try groups(by: "rank", having: having).count == count)
+    }
+
+    @Test func `an object before a list in a condition on groups is compared with the list's path`() throws {
+        let city = try #require(try graph.first(Query("City")))
+        #expect(try groups(by: "city", having: "City/1 in {null, city}") == [.object(city)])
+        #expect(try groups(by: "city", having: "City/1 in {city, null}") == [.object(city)])
+    }
+
     @Test func `a key that has the name of a function is named after the word group`() throws {
         let store = try Store.inMemory(schema: Schema { EntityDefinition("Note") { AttributeDefinition("count", .int64) } })
         try store.write { transaction in for count: Int64 in [5, 5, 7] { try transaction.insert("Note", ["count": .int(count)]) } }

@@ -114,9 +114,10 @@ extension GroupOrder {
         return ValueTest(.isIn, folding).holds(left, part.paths.compactMap { $0.place.map { value($0, row) } })
     }
 
-    /// Returns the value on the left side. A literal there gets the type of the first element on the right side.
+    /// Returns the value on the left side. A literal there gets the type of the first element on the right side that is not a
+    /// literal.
     private func leftValue(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) -> QueryValue {
-        try operandValue(part.left, row, like: part.elements.first?.place.map { value($0, row) })
+        try operandValue(part.left, row, like: part.elementPlace.map { value($0, row) })
     }
 
     /// Returns whether a text of a group matches the pattern on the right side of a comparison.
