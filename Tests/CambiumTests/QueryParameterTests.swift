@@ -236,6 +236,30 @@ import Testing
         #expect(try groups(by: "city", having: "City/1 in {city, null}") == [.object(city)])
     }
 
+    @Test(arguments: [
+        ("near == Place/1", [1]), ("near == City/1", []), ("near == Place/2", [2]), ("near == \"City/2\"", [2]),
+        ("near in {City/1, City/2, City/9}", [2]), ("near != City/1", [0, 1, 2]), ("near != Place/1", [0, 2]), ("City/1 == near", []),
+    ])
+    func `an object that the name of another entity precedes is in no group`(condition: String, expected: [UInt64]) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Place") { RelationshipDefinition("near", to: "Place") }
+                EntityDefinition("City", parent: "Place") { AttributeDefinition("size", .int64, .optional) }
+            })
+        try store.write { transaction in
+            let place = try transaction.insert("Place")
+            let city = try transaction.insert("City", links: ["near": [place]])
+            try transaction.insert("City", links: ["near": [city]])
+        }
+        let grouping = Grouping(by: [try Operand(parsing: "near")], [.count], having: try Condition(parsing: condition))
+        let serials = try store.graph.aggregate(Query("Place"), grouping).map { row -> UInt64 in
+            if case .object(let id) = row.group[0] { id.serial } else { 0 }
+        }
+        #expect(serials == expected)
+        // Each group has one object here, so the condition on objects finds as many objects.
+        #expect(try store.graph.count(Query("Place", where: condition)) == expected.count)
+    }
+
     @Test func `a key that has the name of a function is named after the word group`() throws {
         let store = try Store.inMemory(schema: Schema { EntityDefinition("Note") { AttributeDefinition("count", .int64) } })
         try store.write { transaction in for count: Int64 in [5, 5, 7] { try transaction.insert("Note", ["count": .int(count)]) } }

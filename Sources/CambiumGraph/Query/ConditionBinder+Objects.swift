@@ -43,6 +43,13 @@ extension ConditionBinder {
         return wanted.family?.contains(actual) ?? true ? place.row : nil
     }
 
+    /// Returns whether the graph has an object with this id, and the object belongs to an entity or to one of its sub-entities.
+    func contains(_ id: ObjectID, of entity: Entity) -> Bool {
+        guard let place = context.reader.place(of: id, layout) else { return false }
+        let table = layout.tables[Int(place.table)]
+        return entity.family.contains(context.reader.rows(table.index).entity(place.row, table))
+    }
+
     private func unknown(_ name: String, at offset: TextOffset) -> QueryMistake {
         QueryMistake("The schema has no entity '\(name)'. Write the name of an entity of the schema.", at: offset)
     }

@@ -68,7 +68,7 @@ extension GroupOrder {
         }
     }
 
-    private func isObject(_ literal: QueryLiteral) -> Bool { if case .id = literal { true } else { id(literal) != nil } }
+    private func isObject(_ literal: QueryLiteral) -> Bool { if case .id = literal { true } else { object(literal) != nil } }
 
     // MARK: Testing
 
@@ -163,7 +163,11 @@ extension GroupOrder {
 
     /// Converts a literal to a value of the same kind as `other`.
     private func constant(_ literal: QueryLiteral, like other: QueryValue?, at offset: TextOffset) throws(QueryMistake) -> QueryValue {
-        if case .object? = other, let id = id(literal) { return .object(id) }
+        if case .object? = other, let (id, entity) = object(literal) {
+            // An id with the name of another entity means no object, as in conditions on objects. An empty list equals neither an object
+            // nor null.
+            return binder.contains(id, of: entity) ? .object(id) : .list([])
+        }
         let constant = ValueTest.value(literal, like: other)
         let kinds = [constant, other ?? .null].compactMap(\.kind)
         guard Set(kinds).count == 2 else { return constant }
@@ -172,11 +176,11 @@ extension GroupOrder {
             at: offset)
     }
 
-    /// Returns the id that a literal states, or `nil` if the literal is not an id.
-    private func id(_ literal: QueryLiteral) -> ObjectID? {
+    /// Returns the id and the entity that a literal names, or `nil` if the literal is not an id with the name of an entity.
+    private func object(_ literal: QueryLiteral) -> (id: ObjectID, entity: Entity)? {
         switch literal {
-        case .object(let entity, let serial): binder.schema.id("\(entity)/\(serial)")?.id
-        case .string(let text), .text(let text), .value(.string(let text)): binder.schema.id(text)?.id
+        case .object(let entity, let serial): binder.schema.id("\(entity)/\(serial)")
+        case .string(let text), .text(let text), .value(.string(let text)): binder.schema.id(text)
         default: nil
         }
     }
