@@ -154,6 +154,18 @@ import Testing
         #expect(code(of: { _ = try groups(by: "title", having: condition, where: "rank > 99") }) == .invalidInput)
     }
 
+    @Test(arguments: [("count > 0 or nosuch > 1", "count"), ("count > 0", "-nosuch"), ("count > 0", "count[c]")])
+    func `a mistake about groups is reported before objects are read`(condition: String, sort: String) async throws {
+        let (graph, having) = (graph, try Condition(parsing: condition))
+        let task = Task {
+            // In a cancelled task, reading objects throws `CancellationError`.
+            withUnsafeCurrentTask { $0?.cancel() }
+            let grouping = Grouping(by: [try Operand(parsing: "rank")], [.count], having: having)
+            return code(of: { _ = try graph.aggregate(Query("Note", sort: sort), grouping) })
+        }
+        #expect(try await task.value == .invalidInput)
+    }
+
     @Test(arguments: [nil, "rank > 99"]) func `a sort key of groups ignores the case of texts only`(condition: String?) throws {
         let grouping = Grouping(by: [try Operand(parsing: "title")], [.count])
         let query = try Query("Note", where: condition, sort: "count[c]")

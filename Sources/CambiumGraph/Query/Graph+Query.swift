@@ -113,19 +113,26 @@ extension Graph {
         } catch {
             throw error.error(in: nil)
         }
+        // Mistakes are reported before objects are read, because reading them may take long.
+        let condition: GroupCondition?
+        do throws(QueryMistake) { condition = try order.condition() } catch { throw grouping.located(error) }
+        do throws(QueryMistake) { for key in query.sort { _ = try order.place(key) } } catch { throw error.error(in: nil) }
         var rows = try run.rows()
-        do throws(QueryMistake) {
-            rows = try order.kept(rows)
-        } catch {
-            var located = error.error(in: grouping.havingText)
-            located.place?.file = grouping.havingOption
-            throw located
-        }
+        do throws(QueryMistake) { rows = try order.kept(rows, condition) } catch { throw grouping.located(error) }
         do throws(QueryMistake) { rows = try order.sorted(rows, by: query.sort) } catch { throw error.error(in: nil) }
         rows = Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
         var plan = run.plan
         plan.duration = ContinuousClock.now - start
         return (rows, plan)
+    }
+}
+
+extension Grouping {
+    /// Returns the error for a mistake in the condition on the groups.
+    fileprivate func located(_ mistake: QueryMistake) -> CambiumError {
+        var error = mistake.error(in: havingText)
+        error.place?.file = havingOption
+        return error
     }
 }
 

@@ -41,10 +41,15 @@ struct GroupOrder {
         self.kinds = kinds
     }
 
-    /// Returns the groups that satisfy the condition.
-    func kept(_ rows: [AggregateRow]) throws(QueryMistake) -> [AggregateRow] {
-        guard let having = grouping.having else { return rows }
-        let condition = try resolved(having)
+    /// Returns the condition on the groups, with places in place of its names; `nil` if there is no condition.
+    func condition() throws(QueryMistake) -> GroupCondition? {
+        guard let having = grouping.having else { return nil }
+        return try resolved(having)
+    }
+
+    /// Returns the groups that satisfy a condition.
+    func kept(_ rows: [AggregateRow], _ condition: GroupCondition?) throws(QueryMistake) -> [AggregateRow] {
+        guard let condition else { return rows }
         var kept: [AggregateRow] = []
         for row in rows where try holds(condition, row) { kept.append(row) }
         return kept
