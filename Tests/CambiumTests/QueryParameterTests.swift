@@ -147,7 +147,8 @@ import Testing
     @Test(arguments: [
         "count < 0 and nosuch > 1", "count > 0 or nosuch > 1", "count > 0 or title > $n", "count > 0 or title matches \"(\"",
         "count > 0 or any title == \"\"", "count > 0 or any city where (true)", "count > 0 or count > \"x\"", "count > 0 or title == 3",
-        "count > 0 or title < count", "count > 0 or count contains 3", "count > 0 or max.city.born in {\"2020\"}",
+        "count > 0 or title < count", "count > 0 or \"a\" < 3", "count > 0 or 3 in {\"a\"}",
+        "count > 0 or count contains 3", "count > 0 or max.city.born in {\"2020\"}",
     ])
     func `a mistake in a condition on groups is reported even if no group needs the part`(condition: String) {
         #expect(code(of: { _ = try groups(by: "title", having: condition) }) == .invalidInput)

@@ -16,7 +16,7 @@ extension GroupOrder {
         case .or(let parts): return .or(try resolved(parts))
         case .related(_, let path, _):
             throw QueryMistake("A group has no relationship '\(path)'. Move the condition to the query itself.", at: path.offset)
-        case .comparison(let comparison): return .comparison(try resolved(comparison))
+        case .comparison(let comparison): return try resolved(comparison)
         }
     }
 
@@ -26,7 +26,7 @@ extension GroupOrder {
         return conditions
     }
 
-    private func resolved(_ comparison: Comparison) throws(QueryMistake) -> GroupComparison {
+    private func resolved(_ comparison: Comparison) throws(QueryMistake) -> GroupCondition {
         if comparison.quantifier != nil {
             throw QueryMistake(
                 "'\(comparison.left)' has one value in each group. Remove any, all or none before it.", at: comparison.left.offset)
@@ -40,7 +40,10 @@ extension GroupOrder {
             guard case .literal(let literal) = comparison.right.form else { throw .noPattern(comparison) }
             if let text = literal.stringText { _ = try patternTest(comparison, literal, text) }
         }
-        return GroupComparison(comparison, left, elements)
+        let part = GroupComparison(comparison, left, elements)
+        // A comparison of constants is tested now, so that a mistake in it is reported even if there is no group.
+        let isConstant = left.place == nil && part.elementPlace == nil
+        return try isConstant ? .constant(holds(part, AggregateRow(group: [], values: []))) : .comparison(part)
     }
 
     private func resolved(_ operand: Operand) throws(QueryMistake) -> GroupOperand {
