@@ -47,4 +47,34 @@ import Testing
         let results = try shops.map { try graph.aggregate(Query("Shop", where: "self == $shop", ["shop": .object($0)]), Grouping([sum])) }
         #expect(Set(results.map { $0.first?.values }).count == 1)
     }
+
+    @Test func `the order of links and of objects does not change the sign of a zero`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Order") { RelationshipDefinition("lines", to: "Line", .toMany, inverse: "order") }
+                EntityDefinition("Line") {
+                    AttributeDefinition("price", .double)
+                    RelationshipDefinition("order", to: "Order", inverse: "lines")
+                }
+            })
+        try store.write { transaction in
+            for prices in [[-0.0, 0.0], [0.0, -0.0]] {
+                let order = try transaction.insert("Order")
+                for price in prices { try transaction.insert("Line", ["price": .double(price)], links: ["order": [order]]) }
+            }
+        }
+        let (graph, price) = (store.graph, try Operand(parsing: "price"))
+        for function in ["min", "max"] {
+            let rows = try graph.values(of: [Operand(parsing: "lines.@\(function).price")], Query("Order"))
+            #expect(rows.map(\.description) == ["[0]", "[0]"])
+        }
+        for order in ["Order/1", "Order/2"] {
+            let query = try Query("Line", where: "order == $order", ["order": .value(.string(order))])
+            let functions = [Aggregate(.min, of: price), Aggregate(.max, of: price)]
+            for keys in [[price], [price, price]] {
+                let rows = try graph.aggregate(query, Grouping(by: keys, functions))
+                #expect(rows.map { "\($0.group[0]) \($0.values)" } == ["0 [0, 0]"])
+            }
+        }
+    }
 }

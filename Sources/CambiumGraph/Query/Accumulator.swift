@@ -74,7 +74,8 @@ struct Accumulator {
         switch function {
         case .count: .int(Int64(clamping: count))
         case .countDistinct: .int(Int64(distinct.count))
-        case .min, .max: best
+        // 0.0 and -0.0 are equal, so the order of the values would decide which of them is the result.
+        case .min, .max: best.withoutNegativeZero
         case .sum: total
         case .avg: count == 0 ? .null : .double(mean)
         }
@@ -120,6 +121,9 @@ extension Int128 {
 }
 
 extension QueryValue {
+    /// The same value, except that 0.0 replaces -0.0.
+    var withoutNegativeZero: QueryValue { if case .value(let value) = self { .value(value.withoutNegativeZero) } else { self } }
+
     /// The value in a form that is the same for all equal values. Equal values may have different types, or may be 0.0 and -0.0.
     var canonical: QueryValue {
         if case .list(let values) = self { return .list(values.map(\.canonical)) }

@@ -24,7 +24,7 @@ final class ColumnGroups: GroupCodes {
 
     override var count: Int { table.examples.count }
 
-    override func values(_ code: Int) -> [QueryValue] { [reader.value(table.examples[code])] }
+    override func values(_ code: Int) -> [QueryValue] { [reader.value(table.examples[code]).withoutNegativeZero] }
 
     override func number(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32]) {
         // The loops use the table as an `inout` parameter, because each access to a property of a class is checked for exclusivity.

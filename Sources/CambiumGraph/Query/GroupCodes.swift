@@ -46,7 +46,7 @@ final class GeneralGroups: GroupCodes {
         if let code = codes[key] { return code }
         let code = Int32(truncatingIfNeeded: groups.count)
         codes[key] = code
-        groups.append(values)
+        groups.append(values.map(\.withoutNegativeZero))
         return code
     }
 
