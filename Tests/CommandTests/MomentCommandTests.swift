@@ -85,6 +85,17 @@ import Testing
         #expect(try place.runWithoutWaiting(["log", "notes", "--at", "2", "--follow"]).code == 64)
     }
 
+    @Test func `a log that is followed ends after a moment that has passed`() throws {
+        let place = try Workplace()
+        let environment = StoreEnvironment(
+            now: { Timestamp(microsecondsSince1970: 0) }, randomBytes: StoreEnvironment.system.randomBytes)
+        let schema = try Schema(SchemaDefinition(json: Array(Workplace.notes.utf8)))
+        try Store.create(at: place.path("notes"), schema: schema, environment: environment).close()
+        #expect(try numbers(place, "--follow", "--to", "1970-01-02") == [1])
+        #expect(try numbers(place, "--follow", "--to", "1969-12-31") == [])
+        #expect(try numbers(place, "--follow", "--to", "1") == [1])
+    }
+
     @Test func `the state of a day is the state at its end`() throws {
         let place = try place()
         for (moment, title) in [

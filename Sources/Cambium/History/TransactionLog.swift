@@ -87,16 +87,16 @@ public struct TransactionLog {
         try follow(from: first, pause: { usleep(UInt32(clamping: interval.microsecondsBetweenReads)) }, body)
     }
 
-    /// Does the same as `follow(from:every:_:)`, but calls `pause` between two reads of the log.
+    /// Does the same as `follow(from:every:_:)`, but calls `pause` between two reads of the log. Throws the errors of `pause`, too.
     package func follow(
-        from first: TransactionNumber = TransactionNumber(rawValue: 1), pause: () -> Void, _ body: (Entry) throws -> Bool
+        from first: TransactionNumber = TransactionNumber(rawValue: 1), pause: () throws -> Void, _ body: (Entry) throws -> Bool
     ) throws {
         struct Stop: Error {}
         var follower = try LogFollower(reader, from: first)
         do {
             while true {
                 try follower.advance { if try !body(Entry($0)) { throw Stop() } }
-                pause()
+                try pause()
             }
         } catch is Stop {}  // `body` has returned `false`.
     }

@@ -58,10 +58,7 @@ struct LogCommand: ParsableCommand {
         }
         if !areNamesResolved(reading) { try? resolveFormerNames(log, &reading) }
         if follow {
-            try log.follow(pause: Terminal.pause) { entry in
-                try printIfWanted(entry, &reading)
-                return reading.range.mayContinue(after: entry)
-            }
+            try log.follow(reading.range) { try printIfWanted($0, &reading) }
         } else {
             try printAll(log, &reading)
             if let object { try check(object, &reading) }

@@ -68,4 +68,32 @@ struct LogRange {
         case .latest, .label: false
         }
     }
+
+    /// The duration for which a range of the newest transactions stays open after its end: a transaction gets its time before other
+    /// processes can read the transaction.
+    private static let commitDuration = Duration.seconds(1)
+
+    /// Returns whether a log that was read at a time has all transactions of the range. Later transactions have later times.
+    func isComplete(readAt time: Timestamp) -> Bool {
+        if case .time(let end) = to { time > end + Self.commitDuration } else { false }
+    }
+}
+
+extension TransactionLog {
+    /// Calls `body` with each transaction, and then with each transaction that other processes commit, up to the end of a range.
+    func follow(_ range: LogRange, _ body: (Entry) throws -> Void) throws {
+        struct EndOfRange: Error {}
+        var readTime = StoreEnvironment.system.now()
+        func pause() throws {
+            if range.isComplete(readAt: readTime) { throw EndOfRange() }
+            Terminal.pause()
+            readTime = StoreEnvironment.system.now()
+        }
+        do {
+            try follow(pause: pause) { entry in
+                try body(entry)
+                return range.mayContinue(after: entry)
+            }
+        } catch is EndOfRange {}  // No later transaction is in the range.
+    }
 }
