@@ -7,8 +7,18 @@ struct DerivationResolver {
     private var known: [Int: Properties] = [:]
 
     private struct Properties {
-        var relationships: [String: RelationshipDefinition] = [:]
-        var attributes: [String: AttributeDefinition] = [:]
+        var relationships: [String: PropertyPlace] = [:]
+        var attributes: [String: PropertyPlace] = [:]
+    }
+
+    /// The place of a property in the definition: the index of the entity that declares it, and the index in the entity's list.
+    ///
+    /// Thousands of entities may inherit thousands of properties. Copies of their definitions would take gigabytes of memory.
+    private struct PropertyPlace {
+        let entity: Int32
+        let index: Int32
+
+        init(_ entity: Int, _ index: Int) { (self.entity, self.index) = (Int32(clamping: entity), Int32(clamping: index)) }
     }
 
     init(_ definition: SchemaDefinition, _ tree: SchemaTree) {
@@ -72,18 +82,27 @@ struct DerivationResolver {
     private mutating func properties(of index: Int) -> Properties {
         if let known = known[index] { return known }
         var found = Properties()
-        for entity in ([index] + tree.ancestors(of: index)).map({ definition.entities[$0] }) {
-            for relationship in entity.relationships { found.relationships[relationship.name] = relationship }
-            for attribute in entity.attributes { found.attributes[attribute.name] = attribute }
+        for place in [index] + tree.ancestors(of: index) {
+            let entity = definition.entities[place]
+            for (number, relationship) in entity.relationships.enumerated() {
+                found.relationships[relationship.name] = PropertyPlace(place, number)
+            }
+            for (number, attribute) in entity.attributes.enumerated() { found.attributes[attribute.name] = PropertyPlace(place, number) }
         }
         known[index] = found
         return found
     }
 
+    /// Returns an attribute that an entity declares or inherits.
+    private mutating func attribute(_ name: String, of index: Int) -> AttributeDefinition? {
+        properties(of: index).attributes[name].map { definition.entities[Int($0.entity)].attributes[Int($0.index)] }
+    }
+
     private mutating func relationship(_ name: String, of index: Int) throws(Mistake) -> RelationshipDefinition {
-        guard let found = properties(of: index).relationships[name] else {
+        guard let place = properties(of: index).relationships[name] else {
             throw Mistake(message: "'\(definition.entities[index].name)' has no relationship '\(name)'")
         }
+        let found = definition.entities[Int(place.entity)].relationships[Int(place.index)]
         if found.cardinality == .toOne {
             throw Mistake(message: "'\(name)' is a to-one relationship, but an expression needs one with \"many\": true")
         }
@@ -92,7 +111,7 @@ struct DerivationResolver {
 
     private mutating func source(_ name: String, of index: Int) throws(Mistake) -> AttributeDefinition {
         let entity = definition.entities[index].name
-        guard let found = properties(of: index).attributes[name] else {
+        guard let found = attribute(name, of: index) else {
             throw Mistake(message: "'\(entity)' has no attribute '\(name)'")
         }
         if found.derivation != nil {
@@ -122,7 +141,7 @@ struct DerivationResolver {
         case .min, .max: return true
         case .folded:
             let name = attribute.derivation?.names.attribute ?? ""
-            return properties(of: index).attributes[name]?.presence == .optional
+            return self.attribute(name, of: index)?.presence == .optional
         }
     }
 
