@@ -103,18 +103,21 @@ final class ChangeObserver {
 
     // MARK: Replaying
 
-    /// Calls `body` on the queue on which observers wait for the disk.
+    /// Calls `body` on the queue on which observers wait for the disk. If the task is cancelled, throws `CancellationError` without waiting
+    /// for the replays of other observers.
     private func replaying<Result: Sendable>(
         _ body: @escaping @Sendable (any Volume, MemoryBudget, Cancellation) throws -> Result
     ) async throws -> Result {
         guard let volume = store.writer.volume else { throw expired() }
         let (queue, budget, cancellation) = (store.observationQueue, store.writer.timeline.budget, Cancellation())
+        let answer = ReplayAnswer<Result>()
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
+                    guard answer.begin(continuation) else { return }
                     queue.async {
-                        continuation.resume(
-                            with: Swift.Result {
+                        answer.end(
+                            Swift.Result {
                                 try cancellation.check()
                                 return try body(volume, budget, cancellation)
                             })
@@ -122,6 +125,7 @@ final class ChangeObserver {
                 }
             } onCancel: {
                 cancellation.cancel()
+                answer.end(.failure(CancellationError()))
             }
         } catch let error as CambiumError where error.code == .notFound {
             throw expired(error)

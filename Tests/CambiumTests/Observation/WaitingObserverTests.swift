@@ -60,6 +60,23 @@ import Testing
         try store.close()
     }
 
+    @Test func `a cancelled task does not wait for the replays of other consumers`() async throws {
+        let store = try Store.notes()
+        try store.addNote(1)
+        let otherReplay = DispatchSemaphore(value: 0)
+        let hasWaited = Guarded(false)
+        store.observationQueue.async {
+            if otherReplay.wait(timeout: .now() + 20) == .timedOut { hasWaited.withLock { $0 = true } }
+        }
+        let consumer = Task { try await store.changes(from: .none).all().count }
+        for _ in 0..<1000 { await Task.yield() }
+        consumer.cancel()
+        await #expect(throws: CancellationError.self) { try await consumer.value }
+        #expect(hasWaited.withLock { !$0 })
+        otherReplay.signal()
+        try store.close()
+    }
+
     @Test func `a transaction that waits for the disk is not delivered`() async throws {
         let volume = GatedVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
