@@ -44,6 +44,21 @@ import Testing
         #expect(code(of: { _ = try ranks(condition, value) }) == .invalidInput)
     }
 
+    @Test(arguments: ["rank == $x", "rank in {1, $x}", "city == $x", "city.born < $x", "not city.notes.@sum.rank == $x"])
+    func `a message does not repeat a long value`(condition: String) throws {
+        let long = String(repeating: "x", count: 100_000)
+        let error = try #require(throws: CambiumError.self) { _ = try ranks(condition, .value(.string(long))) }
+        #expect(error.code == .invalidInput && error.message.utf8.count < 300)
+    }
+
+    @Test func `a message does not repeat a long number`() throws {
+        let digits = String(repeating: "7", count: 100_000)
+        let store = try Store.inMemory(schema: Schema { EntityDefinition("Item") { AttributeDefinition("price", .decimal) } })
+        let query = try Query("Item", where: "price == 1\(digits)")
+        let error = try #require(throws: CambiumError.self) { _ = try store.graph.find(query) }
+        #expect(error.code == .invalidInput && error.message.utf8.count < 300)
+    }
+
     @Test func `a value that is no constant is refused`() throws {
         let path = try Operand(parsing: "rank")
         #expect(code(of: { _ = try ranks("rank == $x", path) }) == .invalidInput)

@@ -43,13 +43,13 @@ struct ConditionBinder {
 
     // MARK: Messages
 
-    /// Returns the text of a constant, for messages. The text also names a parameter that has the constant as its value.
+    /// Returns the text of a constant, for messages. The text is cut if it is long. It also names a parameter that has the constant as its value.
     func text(of literal: QueryLiteral) -> String {
         let operand = Operand(.literal(literal))
         let named = arguments.filter { argument in
             if case .list(let elements) = argument.value.form { elements.contains(operand) } else { argument.value == operand }
         }
-        return named.keys.min().map { "\(literal) (the value of $\($0))" } ?? "\(literal)"
+        return named.keys.min().map { "\(literal.excerpt) (the value of $\($0))" } ?? literal.excerpt
     }
 
     // MARK: Paths

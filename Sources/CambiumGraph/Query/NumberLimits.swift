@@ -108,7 +108,7 @@ enum LiteralNumber {
 struct NumberMistake: Error {
     let text: String
 
-    var message: String { "\(text) is not a number of at most 38 digits. Write a number with fewer digits." }
+    var message: String { "\(QueryLiteral.number(text).excerpt) is not a number of at most 38 digits. Write a number with fewer digits." }
 }
 
 /// The greatest whole number that does not exceed a limit (`floor`), and whether the limit itself is whole.

@@ -1,4 +1,9 @@
+internal import CambiumJSON
+
 extension QueryLiteral {
+    /// The literal as a message states it: its text, which is cut if it is long. The value of a parameter may have millions of characters.
+    package var excerpt: String { Excerpt.plain(description) }
+
     /// The digits of a number; `nil` if the literal is not a number. `Double` also reads texts such as `0x10`, which are not numbers here.
     package var numberText: String? {
         switch self {

@@ -66,7 +66,7 @@ extension ConditionCheck {
     ) throws(QueryMistake) {
         if literal == .null { return }
         if !literal.isValue(of: kind, isObject: { left.path != nil && isObject($0) }) {
-            throw QueryMistake("Expected \(kind.text), but found \(literal). Write a value of that kind.", at: offset)
+            throw QueryMistake("Expected \(kind.text), but found \(literal.excerpt). Write a value of that kind.", at: offset)
         }
         if relation == .matches, let pattern = literal.stringText { try check(pattern, at: offset) }
         let isName = if case .entityName = left.path?.end { true } else { false }
