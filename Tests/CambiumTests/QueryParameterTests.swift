@@ -44,6 +44,12 @@ import Testing
         #expect(code(of: { _ = try ranks(condition, value) }) == .invalidInput)
     }
 
+    @Test(arguments: ["rank in {1, \"wrong\", 2}", "rank between {1, \"wrong\"}", "city.born in {\"2020-01-01\", \"wrong\"}"])
+    func `a message names the element of a list that has the wrong type`(condition: String) throws {
+        let error = try #require(throws: CambiumError.self) { _ = try graph.find(Query("Note", where: condition)) }
+        #expect(error.code == .invalidInput && error.message.hasSuffix("not with \"wrong\"."), "\(error.message)")
+    }
+
     @Test(arguments: ["rank == $x", "rank in {1, $x}", "city == $x", "city.born < $x", "not city.notes.@sum.rank == $x"])
     func `a message does not repeat a long value`(condition: String) throws {
         let long = String(repeating: "x", count: 100_000)

@@ -29,10 +29,13 @@ extension ConditionBinder {
         }
     }
 
-    private func refuse<Result>(_ attribute: Attribute, _ test: ConstantTest, _ wanted: String) throws(QueryMistake) -> Result {
-        let literal = test.present.first.map(text(of:)) ?? "null"
+    /// Throws the error for a constant that is not a value of the attribute's type.
+    private func refuse<Result>(
+        _ attribute: Attribute, _ literal: QueryLiteral, _ test: ConstantTest, _ wanted: String
+    ) throws(QueryMistake) -> Result {
+        let found = self.text(of: literal)
         throw QueryMistake(
-            "'\(attribute.name)' is of type \(attribute.type.rawValue). Compare it with \(wanted), not with \(literal).", at: test.offset)
+            "'\(attribute.name)' is of type \(attribute.type.rawValue). Compare it with \(wanted), not with \(found).", at: test.offset)
     }
 
     private func refuseRelation<Result>(_ attribute: Attribute, _ test: ConstantTest, _ wanted: String) throws(QueryMistake) -> Result {
@@ -47,7 +50,7 @@ extension ConditionBinder {
         var numbers: [LiteralNumber] = []
         numbers.reserveCapacity(test.present.count)
         for literal in test.present {
-            guard let number = literal.number else { return try refuse(attribute, test, "a number") }
+            guard let number = literal.number else { return try refuse(attribute, literal, test, "a number") }
             numbers.append(number)
         }
         do throws(NumberMistake) {
@@ -141,7 +144,7 @@ extension ConditionBinder {
         var seconds: [Double] = []
         for literal in test.present {
             guard case .date(let date)? = literal.value(of: .date) else {
-                return try refuse(attribute, test, "\(AttributeType.date.wanted)")
+                return try refuse(attribute, literal, test, "\(AttributeType.date.wanted)")
             }
             seconds.append(date.timeIntervalSinceReferenceDate + 0)
         }
@@ -167,7 +170,7 @@ extension ConditionBinder {
         guard [.equal, .notEqual, .isIn].contains(test.relation) else { return try refuseRelation(attribute, test, "== or !=") }
         var nodes: [ConditionNode] = []
         for literal in test.present {
-            guard let value = literal.boolValue else { return try refuse(attribute, test, "true or false") }
+            guard let value = literal.boolValue else { return try refuse(attribute, literal, test, "true or false") }
             let byte: UInt8 = value ? 1 : 0
             nodes.append(ranged(attribute, field, (byte, byte), ColumnRange.uint8) { .bool($0 == 1) })
         }
@@ -180,7 +183,7 @@ extension ConditionBinder {
         var values: [Value] = []
         for literal in test.present {
             guard let value = literal.value(of: .uuid), case .fixed(let low, let high)? = StoredForm(value, type: .uuid) else {
-                return try refuse(attribute, test, "a UUID")
+                return try refuse(attribute, literal, test, "a UUID")
             }
             if forms.insert(SIMD2(low, high)).inserted { values.append(value) }
         }
@@ -193,7 +196,9 @@ extension ConditionBinder {
         guard [.equal, .notEqual, .isIn].contains(test.relation) else { return try refuseRelation(attribute, test, "==, != or in") }
         var wanted: Set<[UInt8]> = []
         for literal in test.present {
-            guard case .data(let bytes)? = literal.value(of: .data) else { return try refuse(attribute, test, "a string in base64") }
+            guard case .data(let bytes)? = literal.value(of: .data) else {
+                return try refuse(attribute, literal, test, "a string in base64")
+            }
             wanted.insert(bytes)
         }
         return TextNode(field.slot, .isIn(wanted))

@@ -27,12 +27,12 @@ extension ConditionBinder {
             wanted = (ObjectID(root: named.root, serial: serial), named.family)
         case .string(let text), .text(let text), .value(.string(let text)):
             guard let (id, named) = schema.id(text) else {
-                let found = text(of: literal)
+                let found = self.text(of: literal)
                 throw QueryMistake("\(found) is not the id of an object. Write an id such as \(entity.name)/1.", at: offset)
             }
             wanted = (id, named.family)
         default:
-            let found = text(of: literal)
+            let found = self.text(of: literal)
             throw QueryMistake("An object is compared with an id such as \(entity.name)/1, not with \(found).", at: offset)
         }
         guard let place = context.reader.place(of: wanted.id, layout), Int(place.table) == layout.tableIndex(ofKnown: entity.root) else {
@@ -61,7 +61,7 @@ extension ConditionBinder {
         var sourceConstants: Set<QueryLiteral>?
         for literal in test.present {
             guard let text = literal.stringText else {
-                let found = text(of: literal)
+                let found = self.text(of: literal)
                 throw QueryMistake(
                     "_entity is compared with the name of an entity, not with \(found). Write the name as a string.", at: test.offset)
             }

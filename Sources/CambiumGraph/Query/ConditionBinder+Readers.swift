@@ -89,7 +89,7 @@ extension ConditionBinder {
         case .data: if let value = literal.value(of: .data) { return .value(value) }
         case .object: break
         }
-        let found = text(of: literal)
+        let found = self.text(of: literal)
         throw QueryMistake("Expected \(reader.kind.text), but found \(found). Write a value of that kind.", at: offset)
     }
 }

@@ -7,7 +7,7 @@ extension ConditionBinder {
         var texts: [String] = []
         for literal in test.present {
             guard let text = literal.stringText else {
-                let found = text(of: literal)
+                let found = self.text(of: literal)
                 throw QueryMistake(
                     "'\(attribute.name)' is of type \(attribute.type.rawValue). Compare it with a string, not with \(found).",
                     at: test.offset)

@@ -43,7 +43,8 @@ struct ConditionBinder {
 
     // MARK: Messages
 
-    /// Returns the text of a constant, for messages. The text is cut if it is long. It also names a parameter that has the constant as its value.
+    /// Returns the text of a constant, for messages. The text is cut if it is long. It also names a parameter that has the constant as its
+    /// value.
     func text(of literal: QueryLiteral) -> String {
         let operand = Operand(.literal(literal))
         let named = arguments.filter { argument in
