@@ -56,6 +56,17 @@ import Testing
         #expect(try store.graph.json("A/2") == #"{"_id":"A/2","id":2,"name":"y","size":5,"next":null}"#)
     }
 
+    @Test func `a row that completes a stub clears the values that the next import of the row would clear`() throws {
+        let store = try Store.notes()
+        try store.importing("Note", #"{"id":1,"related":[2]}"#)
+        let stub = try #require(try store.graph.find("Note", identity: [2]))
+        try store.write { try $0.set(stub, "rating", to: .double(2.5)) }
+        let row = #"{"id":2,"title":"b"}"#
+        try store.importing("Note", row) { $0.missing = .clear }
+        #expect(try store.graph.json("Note/2").contains(#""title":"b","rating":null"#))
+        #expect(try store.importing("Note", row) { $0.missing = .clear }.transaction == nil)
+    }
+
     @Test func `several rows with the same identity are one object`() throws {
         let store = try Store.notes()
         let report = try store.importing("Note", #"[{"id":1,"related":[2,2]},{"id":2,"title":"b"},{"id":1,"title":"z"}]"#)

@@ -87,14 +87,18 @@ extension RowPlanner {
         }
     }
 
-    /// Adds the defaults to a stub that the row completes, so that the stub gets the same values as a new object.
+    /// Adds the defaults to a stub that the row completes, so that the stub gets the same values as a new object. A program may have set
+    /// values of the stub. They are cleared if a repeated import would clear them.
     mutating func completeStub(
         _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) {
         mark(values, entity, batch)
-        for index in entity.facts.indices
-        where !entity.isGivenAttribute(index) && draft.isNull(entity.table, row, attribute: index) {
-            complete(index, entity, batch)
+        for index in entity.facts.indices where !entity.isGivenAttribute(index) {
+            if draft.isNull(entity.table, row, attribute: index) {
+                complete(index, entity, batch)
+            } else if options.missing == .clear {
+                clear(index, entity, batch)
+            }
         }
     }
 
@@ -102,13 +106,15 @@ extension RowPlanner {
     /// Records a lack if a mandatory attribute has no default.
     mutating func clearMissing(_ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch) {
         mark(values, entity, batch)
-        for index in entity.facts.indices
-        where !entity.isGivenAttribute(index) && !entity.isKeptAttribute(index) && !entity.identity.contains(index)
-            && !entity.facts[index].isDerived
-        {
-            let isReplaced = !entity.facts[index].isOptional && entity.facts[index].hasDefault
-            if !entity.facts[index].isOptional, !isReplaced { lack(index, entity, batch) }
-            plan.extras.append(.init(attribute: index, kind: isReplaced ? .standard : .null))
-        }
+        for index in entity.facts.indices where !entity.isGivenAttribute(index) { clear(index, entity, batch) }
+    }
+
+    /// Clears an attribute that the row lacks, unless the row keeps the attribute, or no row can clear it.
+    private mutating func clear(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
+        let facts = entity.facts[index]
+        if entity.isKeptAttribute(index) || entity.identity.contains(index) || facts.isDerived { return }
+        let isReplaced = !facts.isOptional && facts.hasDefault
+        if !facts.isOptional, !isReplaced { lack(index, entity, batch) }
+        plan.extras.append(.init(attribute: index, kind: isReplaced ? .standard : .null))
     }
 }
