@@ -7,13 +7,15 @@ final class ImportEntity {
     struct Facts {
         let isOptional: Bool
         let hasDefault: Bool
-        /// Whether the store computes the value.
-        let isDerived: Bool
+        /// Whether a row can set the value: the store does not compute it, and the mapping reads it.
+        let isRead: Bool
     }
 
     struct Link {
         let relationship: Relationship
         let end: ImportEnd
+        /// Whether the mapping reads the relationship.
+        let isRead: Bool
     }
 
     let entity: Entity
@@ -56,8 +58,9 @@ final class ImportEntity {
         isAlone = entity.isAlone
         attributes = entity.attributes
         var links: [Link] = []
-        for relationship in entity.relationships {
-            links.append(Link(relationship: relationship, end: draft.importEnd(relationship)))
+        for (index, relationship) in entity.relationships.enumerated() {
+            let isRead = !outcome.unread.contains(.relationship(index))
+            links.append(Link(relationship: relationship, end: draft.importEnd(relationship), isRead: isRead))
         }
         self.links = links
         ends = entity.relationships.map { ($0.isToMany, $0.destination) }
@@ -68,7 +71,7 @@ final class ImportEntity {
         facts = entity.attributes.enumerated().map { [table] in
             Facts(
                 isOptional: $0.element.isOptional || $0.element.isDerived, hasDefault: table.hasDefault($0.offset),
-                isDerived: $0.element.isDerived)
+                isRead: !$0.element.isDerived && !outcome.unread.contains(.attribute($0.offset)))
         }
         attributeStamps = [Int](repeating: 0, count: entity.attributes.count)
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)

@@ -41,8 +41,8 @@ extension RowPlanner {
     mutating func clearMissingLinks(of owner: Int, _ given: RowBatch.Span, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
         entity.beginLinks()
         for link in given.range { entity.markLink(Int(batch.links[link].index)) }
-        for index in entity.links.indices where !entity.isGivenLink(index) && !leadsBack(entity.links[index].relationship, batch) {
-            clear(owner, index, entity)
+        for (index, link) in entity.links.enumerated() where link.isRead && !entity.isGivenLink(index) {
+            if !leadsBack(link.relationship, batch) { clear(owner, index, entity) }
         }
     }
 

@@ -80,7 +80,7 @@ extension RowPlanner {
     private mutating func complete(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
         let facts = entity.facts[index]
         if facts.hasDefault {
-            let isCleared = options.missing == .clear && facts.isOptional && !facts.isDerived && !entity.isKeptAttribute(index)
+            let isCleared = options.missing == .clear && facts.isOptional && facts.isRead && !entity.isKeptAttribute(index)
             plan.extras.append(.init(attribute: index, kind: isCleared ? .null : .standard))
         } else if !facts.isOptional {
             lack(index, entity, batch)
@@ -112,7 +112,7 @@ extension RowPlanner {
     /// Clears an attribute that the row lacks, unless the row keeps the attribute, or no row can clear it.
     private mutating func clear(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
         let facts = entity.facts[index]
-        if entity.isKeptAttribute(index) || entity.identity.contains(index) || facts.isDerived { return }
+        if entity.isKeptAttribute(index) || entity.identity.contains(index) || !facts.isRead { return }
         let isReplaced = !facts.isOptional && facts.hasDefault
         if !facts.isOptional, !isReplaced { lack(index, entity, batch) }
         plan.extras.append(.init(attribute: index, kind: isReplaced ? .standard : .null))

@@ -16,6 +16,8 @@ struct MappingResolver {
         var index: UniqueSet?
         /// The entity to which the rules belong. Without an index, the import finds only objects of this entity and of its sub-entities.
         var scope: Entity?
+        /// The properties that the mapping does not read.
+        var unread: Set<KeyTable.Target> = []
 
         /// - Parameter discriminator: the key that names the entity of an object, unless the mapping states another key.
         init(_ set: UniqueSet?, _ discriminator: Discriminator?) {
@@ -166,6 +168,7 @@ struct MappingResolver {
         try tree.read { (place: String, message: String) in mapping.mistake(pointer + place, message) }
         if let path = outcome.discriminatorPath, path.keys.count > 1 { tree.pass(path) }
         outcome.mapping = tree.mapping
+        outcome.unread = tree.unread
         return outcome
     }
 

@@ -22,6 +22,9 @@ struct MappingTree {
     /// The properties that a row can set: the attributes, then the relationships, each in the order of the entity. A property without a
     /// rule is read from the key with its name. Such a property is omitted if a rule reads another property from that key.
     private(set) var properties: [Property] = []
+    /// The properties that no row can set, because their rule is null, or because a rule reads another property from the key with their
+    /// name.
+    private(set) var unread: Set<KeyTable.Target> = []
     /// The keys that lead directly to a property. Exactly one property is read from such a key, and the property has no functions or
     /// formats. For every other key, a numbered slot keeps the value until the whole object has been read.
     private var direct: [(name: String, target: KeyTable.Target)] = []
@@ -75,7 +78,9 @@ struct MappingTree {
             properties[index].paths = []
         }
         let claimed = Set(properties.filter(\.isListed).flatMap(\.paths).flatMap(Self.firstKeys))
-        properties.removeAll { !$0.isListed && claimed.contains(Array($0.name.utf8)) }
+        func isTaken(_ property: Property) -> Bool { !property.isListed && claimed.contains(Array(property.name.utf8)) }
+        for property in properties where property.rule.source == .nothing || isTaken(property) { unread.insert(property.target) }
+        properties.removeAll(where: isTaken)
         var uses: [KeyBytes: Int] = [:]
         for path in properties.flatMap(\.paths) {
             for key in Set(Self.firstKeys(of: path)) { uses[key, default: 0] += 1 }
