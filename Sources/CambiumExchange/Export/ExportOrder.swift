@@ -43,7 +43,7 @@ struct ExportOrder {
     }
 
     /// Returns bytes that sort in the order of the identities: whole numbers by value, all other values by the bytes of their text. Null
-    /// comes last.
+    /// comes last. The bytes are the same for -0.0 and 0.0, because an import finds the same object by both.
     private func key(_ place: ObjectPlace) -> [UInt8] {
         var bytes: [UInt8] = []
         for value in table.identity(of: place) {
@@ -52,7 +52,7 @@ struct ExportOrder {
                 let ordered = UInt64(bitPattern: number) ^ 1 << 63
                 bytes.append(1)
                 for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: ordered >> UInt64(shift))) }
-            case .bool, .float, .double, .decimal: Self.append(2, value.text, to: &bytes)
+            case .bool, .float, .double, .decimal: Self.append(2, value.withoutNegativeZero.text, to: &bytes)
             case .string, .uri, .data, .date, .uuid, .json: Self.append(3, value.text, to: &bytes)
             case .null: bytes.append(4)
             }

@@ -62,11 +62,13 @@ final class MappedObjectWriter {
         return try object(place, Position(content: options.content, tree: options.include, declared: declared))
     }
 
-    /// Returns the values by which an import finds an object; `nil` if the import always inserts the object.
+    /// Returns the values by which an import finds an object; `nil` if the import always inserts the object. An import does not distinguish
+    /// -0.0 from 0.0.
     private func identity(_ place: ObjectPlace, _ keys: MappedKeys) -> MappedIdentity? {
         if keys.identity.isEmpty { return nil }
         return MappedIdentity(
-            attributes: keys.identity.map(\.number), values: keys.identity.map { graph.value(of: graph.field($0), at: place) })
+            attributes: keys.identity.map(\.number),
+            values: keys.identity.map { graph.value(of: graph.field($0), at: place).withoutNegativeZero })
     }
 
     private func repetition(_ place: ObjectPlace, _ keys: MappedKeys) -> CambiumError {
