@@ -111,6 +111,13 @@ import Testing
         #expect(store.graph.objectCount == 4)
     }
 
+    @Test func `a column named like a relationship is text if the mapping reads an attribute from it`() throws {
+        let mapping = Self.mapping(["stringValue": "previous", "uriValue": "next"], ["previous": "before"])
+        let object = try imported("nr,previous,next,before\n1,a;b,x:c,3;4\n", mapping)
+        #expect(object.contains("\"stringValue\":\"a;b\"") && object.contains("\"uriValue\":\"x:c\""))
+        #expect(object.hasSuffix("\"next\":null,\"previous\":[\"Thing/2\",\"Thing/3\"]}"))
+    }
+
     @Test func `formats and functions of a mapping see the text of a cell`() throws {
         let mapping = Self.mapping([
             "doubleValue": PropertyMapping(.path("doubleValue"), numbers: NumberFormat(decimal: ",", grouping: ".")),

@@ -1,3 +1,5 @@
+import CambiumModel
+
 /// The rules by which objects of one entity are read from JSON objects.
 ///
 /// ```swift
@@ -47,14 +49,36 @@ public struct ObjectMapping: Sendable, Hashable {
     /// Returns whether a rule reads a property from a key of the object itself, or from a path that begins with the key.
     func reads(_ key: String) -> Bool { paths.contains { $0.keys[0] == key || $0.literal == key } }
 
+    /// Returns the keys of an object of an entity. For each key, returns the names of the properties that are read from the key, or from a
+    /// path that begins with the key.
+    func readers(in entity: Entity) -> [String: [String]] {
+        var properties: [(name: String, rule: PropertyMapping?)] = []
+        for attribute in entity.attributes where !attribute.isDerived { properties.append((attribute.name, attributes[attribute.name])) }
+        for relationship in entity.relationships { properties.append((relationship.name, relationships[relationship.name])) }
+        var readers: [String: [String]] = [:]
+        for (name, rule) in properties {
+            guard let rule else { continue }
+            for key in keys(of: name, rule) { readers[key, default: []].append(name) }
+        }
+        for (name, rule) in properties where rule == nil && readers[name] == nil { readers[name] = [name] }
+        return readers
+    }
+
+    private func keys(of name: String, _ rule: PropertyMapping) -> Set<String> {
+        switch rule.source {
+        case .name, .constant: [name]
+        case .nothing, .path, .coalesce, .join: Set(paths([rule.source]).flatMap { [$0.keys[0], $0.literal] })
+        }
+    }
+
     /// The keys of the object itself from which rules read properties, or with which their paths begin.
     var firstKeys: [String] { paths.map { $0.keys[0] } }
 
     /// The paths from which rules read properties.
-    private var paths: [PropertyPath] {
-        (attributes.values.map(\.source) + relationships.values.map(\.source)).flatMap(\.paths).compactMap {
-            PropertyPath($0, delimiter: delimiter, escape: escape)
-        }
+    private var paths: [PropertyPath] { paths(attributes.values.map(\.source) + relationships.values.map(\.source)) }
+
+    private func paths(_ sources: [PropertyMapping.Source]) -> [PropertyPath] {
+        sources.flatMap(\.paths).compactMap { PropertyPath($0, delimiter: delimiter, escape: escape) }
     }
 }
 

@@ -61,6 +61,8 @@ struct CSVColumns {
     /// The keys with which the paths of a mapping begin; `nil` if there is no mapping. With a mapping, the name of a column does not
     /// determine the type of its texts.
     private let mappedKeys: Set<String>?
+    /// The properties that a mapping reads from each key; `nil` if there is no mapping.
+    private let readers: KeyReaders?
     private var isMapped: Bool { mappedKeys != nil }
 
     init(_ entity: Entity, _ schema: Schema, _ resolver: MappingResolver) {
@@ -69,6 +71,7 @@ struct CSVColumns {
         self.resolver = resolver
         discriminator = resolver.discriminator(entity)
         mappedKeys = resolver.firstKeys(entity)
+        readers = mappedKeys == nil ? nil : KeyReaders(resolver)
     }
 
     /// Adds the next column. Returns `false` if an earlier column has the same name or means the same property.
@@ -129,6 +132,8 @@ struct CSVColumns {
         guard let relationship = entity.relationship(name) else { return nil }
         // The functions of a mapping must split the whole text of the field, and not the elements of a list.
         if resolver.rules(entity)?.objects.relationships[name]?.splitsTexts == true { return .text }
+        // Another property that the mapping reads from the column must see the whole text, too.
+        if let readers, readers.names(name, entity) != [name] { return .text }
         let identity = schema.entity(relationship.destination).map(resolver.identity(of:)) ?? []
         guard identity.count == 1, identity[0].type != .json else { return .json }
         let type = isMapped ? .string : identity[0].type
