@@ -139,6 +139,19 @@ import Testing
         #expect(object.contains("\"doubleValue\":null") && object.contains("\"dateValue\":null"))
     }
 
+    @Test func `an empty cell of a column that a mapping reads only for a sub-entity is not an unknown key`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Media", identity: ["id"]) { AttributeDefinition("id", .int64) }
+                EntityDefinition("Film", parent: "Media") { AttributeDefinition("cut", .string, .optional) }
+            })
+        let mapping = ImportMapping(entity: "Media", attributes: ["cut": "Film cut"])
+        let csv = "_entity,id,Film cut\nMedia,1,\nFilm,2,long\nFilm,3,\n"
+        try store.importing("Media", csv: csv) { ($0.mapping, $0.unknown) = (mapping, .error) }
+        #expect(store.graph.objectCount == 3)
+        #expect(try store.graph.json("Film/2").hasSuffix("\"cut\":\"long\"}"))
+    }
+
     @Test func `a JSON string is not converted to a number`() throws {
         let store = try Self.store()
         let mapping = Self.mapping(["int64Value": "x"])

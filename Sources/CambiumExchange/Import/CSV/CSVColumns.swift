@@ -27,9 +27,9 @@ struct CSVColumns {
         /// The kinds of the field in objects of certain entities, if they differ from the kind in `content`. Sub-entities may have
         /// different properties with the same name.
         let otherKinds: [EntityNumber: Kind]
-        /// The entities that have the property; `nil` if the entity of the columns has it, or if no entity has it. For an object of any
-        /// other entity, an empty field is omitted.
-        let owners: Set<EntityNumber>?
+        /// The entities that have the property, or for which a mapping reads a property from the column. `nil` if the entity of the columns
+        /// is one of them, or if there are none. For an object of any other entity, an empty field is omitted.
+        var owners: Set<EntityNumber>?
     }
 
     enum Content {
@@ -81,7 +81,18 @@ struct CSVColumns {
         var path = self.path(name, root.entity) ?? [Step(name: name, kind: .text)]
         // A mapping whose paths have another delimiter may read a key that contains dots.
         if path.count > 1, mappedKeys?.contains(name) == true { path = [Step(name: name, kind: .text)] }
-        return Self.add(path[...], column, to: &root, discriminator?.key, schema)
+        guard Self.add(path[...], column, to: &root, discriminator?.key, schema) else { return false }
+        let key = path[0].name
+        if let readers, let place = root.places[Array(key.utf8)] { root.members[place].owners = owners(of: key, readers) }
+        return true
+    }
+
+    /// Returns the sub-entities for which a mapping reads a property from a key. Returns `nil` if the mapping also reads the key for the
+    /// entity of the rows, or if it reads the key for no entity.
+    private func owners(of key: String, _ readers: KeyReaders) -> Set<EntityNumber>? {
+        if !readers.names(key, root.entity).isEmpty { return nil }
+        let owners = family(root.entity).filter { !readers.names(key, $0).isEmpty }
+        return owners.isEmpty ? nil : Set(owners.map(\.number))
     }
 
     /// Whether the fields are probably not separated by commas: the name of the only column contains another common separator, which no
