@@ -252,6 +252,13 @@ extension Store {
         #expect(exports.count == 1)
     }
 
+    @Test(arguments: [("key,next,next.key", "exclude each other"), ("key,next.key,next", "exclude each other"), ("key,key", "two columns")])
+    func `the error for columns that contradict each other states the reason`(names: String, reason: String) throws {
+        let store = try Self.store()
+        let error = #expect(throws: CambiumError.self) { try store.importing("Thing", csv: names + "\n") }
+        #expect(error?.code == .invalidInput && error?.message.contains(reason) == true)
+    }
+
     @Test func `an empty file and a file of only column names have no rows`() throws {
         for text in ["", "\n\r\n", "\u{FEFF}", "key", "key,next\r\n\r\n"] {
             #expect(try Self.store().importing("Thing", csv: text).rowCount == 0)

@@ -125,7 +125,7 @@ struct CSVDocuments {
             let text = withRecord(end) { String(decoding: $0[field.start..<field.end], as: UTF8.self) }
             let name = field.isDoubled ? text.split(separator: "\"\"", omittingEmptySubsequences: false).joined(separator: "\"") : text
             if name.isEmpty { throw malformed("a column has no name. Name each column in the first record", at: field.start) }
-            guard columns.append(name) else { throw malformed("two columns have the name '\(name)'. Rename one of them", at: field.start) }
+            guard columns.append(name) else { throw malformed(conflict(name), at: field.start) }
         }
         if columns.hasOtherSeparators {
             let message = "the only column has the name '\(columns.names[0])'. Separate the columns and fields with commas"
@@ -133,6 +133,15 @@ struct CSVDocuments {
         }
         window.advance(to: end)
         return true
+    }
+
+    /// Returns the message for a column that cannot be combined with an earlier column. The last of `columns.names` is the column's name.
+    private func conflict(_ name: String) -> String {
+        if columns.names.dropLast().contains(where: { ByteText.equals($0, name) }) {
+            return "two columns have the name '\(name)'. Rename one of them"
+        }
+        return "the column '\(name)' and an earlier one exclude each other. One is the whole value of a relationship, and the other is a "
+            + "property of the object at its end. Remove one of them"
     }
 
     private mutating func firstRecord() throws -> Int? {
