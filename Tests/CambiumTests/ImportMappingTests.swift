@@ -14,6 +14,8 @@ import Testing
         (#"{"attributes":{"created":{"dates":["iso8601","dd.MM"]}}}"#, "/attributes/created/dates/1"),
         (#"{"attributes":{"created":{"dates":["yyyy-MM-dd HH:mm:ss x"]}}}"#, "/attributes/created/dates/0"),
         (#"{"attributes":{"created":{"dates":["iso8601"],"zone":"Mars"}}}"#, "/attributes/created/zone"),
+        (#"{"attributes":{"created":{"zone":"+01:00"}}}"#, "/attributes/created/zone"),
+        (#"{"attributes":{"title":{"functions":["trim"],"pivot":1900}}}"#, "/attributes/title/pivot"),
         (#"{"attributes":{"title":"a..b"}}"#, "/attributes/title"),
         (#"{"identity":["nope"]}"#, "/identity"), (#"{"entityFrom":{"key":"t","map":{"A":"Nope"}}}"#, "/entityFrom/map/A"),
         (#"{"nested":{"Tag":{"entityFrom":{"key":""}}}}"#, "/nested/Tag/entityFrom/key"),
@@ -40,6 +42,18 @@ import Testing
         let error = #expect(throws: CambiumError.self) { try store.importing("Note", #"{"id":1}"#) { $0.mapping = mapping } }
         #expect(error?.code == .invalidInput && error?.place?.pointer == pointer)
         #expect(code { _ = try store.graph.exported("Note") { $0.mapping = mapping } } == .invalidInput)
+    }
+
+    @Test(arguments: [
+        (PropertyMapping(dates: [.iso8601]), "/relationships/items/dates"),
+        (PropertyMapping(numbers: NumberFormat(decimal: ",")), "/relationships/items/numbers"),
+        (PropertyMapping(zone: "+01:00"), "/relationships/items/zone"),
+    ])
+    func `a rule for a relationship with a format for attributes is refused`(rule: PropertyMapping, pointer: String) throws {
+        let store = try Store.notes()
+        let mapping = ImportMapping(relationships: ["items": rule])
+        let error = #expect(throws: CambiumError.self) { try store.importing("Note", #"{"id":1}"#) { $0.mapping = mapping } }
+        #expect(error?.code == .invalidInput && error?.place?.pointer == pointer)
     }
 
     @Test(arguments: [(512, true), (513, false)])

@@ -67,6 +67,7 @@ struct MappingTree {
         for (index, relationship) in entity.relationships.enumerated() {
             let rule = objects.relationships[relationship.name]
             let place = "/relationships/" + RowPath.escaped(relationship.name)
+            if let rule { try Self.checkRelationship(rule) { mistake(place + $0, $1) } }
             let property = Property(
                 name: relationship.name, target: .relationship(index), place: place, rule: rule ?? PropertyMapping(),
                 isListed: rule != nil)
@@ -96,7 +97,9 @@ struct MappingTree {
     private func conversion(
         _ rule: PropertyMapping?, _ attribute: Attribute, _ mistake: Mistake
     ) throws(CambiumError) -> ResolvedMapping.Conversion? {
-        guard let rule, !rule.functions.isEmpty || !rule.dates.isEmpty || rule.numbers != nil else { return nil }
+        guard let rule else { return nil }
+        try Self.checkDates(rule, mistake)
+        guard !rule.functions.isEmpty || !rule.dates.isEmpty || rule.numbers != nil else { return nil }
         var dates: DateReader?
         if !rule.dates.isEmpty {
             guard attribute.type == .date else {
@@ -115,6 +118,21 @@ struct MappingTree {
         }
         if let flaw = rule.numbers?.flaw { throw mistake("/numbers/" + flaw.mark, flaw.message) }
         return .init(functions: rule.functions, dates: dates, numbers: rule.numbers)
+    }
+
+    /// Throws if a rule has a zone or a pivot without date formats, because nothing would apply them.
+    private static func checkDates(_ rule: PropertyMapping, _ mistake: Mistake) throws(CambiumError) {
+        guard rule.dates.isEmpty else { return }
+        let formats = "write formats of dates, such as \"dates\": [\"iso8601\"]"
+        if rule.zone != PropertyMapping.standardZone { throw mistake("/zone", "'zone' needs 'dates'; \(formats)") }
+        if rule.pivot != PropertyMapping.standardPivot { throw mistake("/pivot", "'pivot' needs 'dates'; \(formats)") }
+    }
+
+    /// Throws if the rule for a relationship has formats, which are only for attributes.
+    private static func checkRelationship(_ rule: PropertyMapping, _ mistake: Mistake) throws(CambiumError) {
+        if !rule.dates.isEmpty { throw mistake("/dates", "'dates' is only for attributes of type date, and not for relationships") }
+        if rule.numbers != nil { throw mistake("/numbers", "'numbers' is only for numbers, and not for relationships") }
+        try checkDates(rule, mistake)
     }
 
     private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
