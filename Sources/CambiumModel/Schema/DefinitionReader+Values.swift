@@ -69,6 +69,16 @@ extension DefinitionReader {
         return nil
     }
 
+    /// Returns the allowed values of an attribute. A list of a mandatory attribute that has only null allows no value, so it is a mistake.
+    /// The list of a schema from a log is read unchanged, so that the store can still be opened.
+    mutating func allowed(_ value: JSONValue?, isMandatory: Bool, _ place: SchemaPlace) -> [JSONValue]? {
+        let allowed = array(value, place)
+        if !acceptsNumbers, isMandatory, let allowed, !allowed.isEmpty, allowed.allSatisfy({ $0 == .null }) {
+            mistakes.add(place.pointer, "the list allows only null, but the attribute is mandatory")
+        }
+        return allowed
+    }
+
     mutating func strings(_ value: JSONValue?, _ place: SchemaPlace) -> [String] {
         var strings: [String] = []
         for (index, element) in (array(value, place) ?? []).enumerated() {

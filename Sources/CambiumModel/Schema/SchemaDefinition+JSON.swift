@@ -108,7 +108,7 @@ struct DefinitionReader {
         attribute.minLength = count(members["minLength"], place["minLength"])
         attribute.maxLength = count(members["maxLength"], place["maxLength"])
         attribute.regex = string(members["regex"], place["regex"])
-        attribute.allowed = array(members["enum"], place["enum"])
+        attribute.allowed = allowed(members["enum"], isMandatory: attribute.presence == .mandatory, place["enum"])
         attribute.isTransient = bool(members["transient"], place["transient"])
         attribute.derivation = derivation(members["derived"], place["derived"])
         attribute.userInfo = stringMap(members["userInfo"], place["userInfo"])
