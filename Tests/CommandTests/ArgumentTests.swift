@@ -38,6 +38,15 @@ import Testing
         #expect(TemporaryDirectory.path("/var/tmp") == "/var/tmp")
     }
 
+    @Test(arguments: ["\u{301}a", "\u{338}=b", "\u{FE0F}", "\u{200D}:=c"])
+    func `a text that begins with a mark is assigned unchanged`(text: String) throws {
+        let plain = try #require(AssignmentArgument(argument: "title=" + text))
+        #expect(plain.name == "title" && !plain.isJSON && plain.text.utf8.elementsEqual(text.utf8))
+        let json = try #require(AssignmentArgument(argument: "title:=" + text))
+        #expect(json.name == "title" && json.isJSON && json.text.utf8.elementsEqual(text.utf8))
+        #expect(AssignmentArgument(argument: "=" + text) == nil && AssignmentArgument(argument: ":=" + text) == nil)
+    }
+
     @Test(arguments: [["-", "-"], ["-", "--mapping", "-"]])
     func `an import cannot read standard input twice`(arguments: [String]) throws {
         let place = try Workplace.withStore()

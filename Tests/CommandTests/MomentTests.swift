@@ -58,6 +58,7 @@ import Testing
         #expect(Moment(argument: "2026")?.point() == .transaction(TransactionNumber(rawValue: 2026)))
         #expect(Moment(argument: "18446744073709551616")?.point() == .transaction(TransactionNumber(rawValue: .max)))
         #expect(Moment(argument: "label:yesterday")?.point() == .label("yesterday"))
+        #expect(Moment(argument: "label:\u{301}x")?.point() == .label("\u{301}x"))
     }
 
     @Test(arguments: [

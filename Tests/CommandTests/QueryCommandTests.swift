@@ -88,6 +88,13 @@ import Testing
         #expect(try run("help", "quit", "Nothing").contains("show Note/1"))
     }
 
+    @Test func `the value of a parameter may begin with a mark`() throws {
+        #expect(try place.run("set", "notes", "Note/1", "title=\u{301}").code == 0)
+        for assignment in ["set t=\u{301}", "set t=\"\u{301}\"", "set t:=\"\u{301}\""] {
+            #expect(try run(assignment, "Note where title == $t count") == "count\n    1\n1 row\n", "\(assignment)")
+        }
+    }
+
     @Test func `a mistake is shown with a caret, later lines are run, and the first failure is the exit code`() throws {
         let outcome = try place.run("query", "notes", input: "Note where nmae == 1\nnote\nNote count\n")
         #expect(outcome.code == 65 && outcome.output.hasPrefix("count\n    3\n"))

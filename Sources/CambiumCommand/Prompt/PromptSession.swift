@@ -89,7 +89,7 @@ final class PromptSession {
             throw PromptMistake("Write the name of the parameter without '$', such as 'set limit=10' for $limit.", at: clause.start)
         }
         // A text in quotation marks is a JSON string, as in conditions.
-        let isQuoted = !assignment.isJSON && assignment.text.hasPrefix("\"")
+        let isQuoted = !assignment.isJSON && assignment.text.unicodeScalars.first == "\""
         let argument = isQuoted ? AssignmentArgument(argument: "\(assignment.name):=\(assignment.text)") : assignment
         arguments[assignment.name] = try clause.located { try (argument ?? assignment).operand() }
     }

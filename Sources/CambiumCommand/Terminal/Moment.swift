@@ -45,8 +45,8 @@ struct Moment: ExpressibleByArgument {
         default:
             if let number = Self.number(argument) {
                 form = .transaction(number)
-            } else if argument.hasPrefix("label:"), argument.utf8.count > 6 {
-                form = .label(String(argument.dropFirst(6)))
+            } else if let name = Self.label(argument) {
+                form = .label(name)
             } else if let time = Self.time(argument) {
                 form = time
             } else if argument.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil, let start = Timestamp(argument + "T00:00:00Z") {
@@ -61,6 +61,14 @@ struct Moment: ExpressibleByArgument {
     private static func number(_ text: String) -> TransactionNumber? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return TransactionNumber(rawValue: UInt64(text) ?? .max)
+    }
+
+    /// Returns the name after `label:`. A mark at the beginning of the name is part of the same character as the colon.
+    private static func label(_ text: String) -> String? {
+        let prefix = "label:".unicodeScalars
+        let scalars = text.unicodeScalars
+        guard scalars.starts(with: prefix), scalars.count > prefix.count else { return nil }
+        return String(scalars.dropFirst(prefix.count))
     }
 
     /// Returns the time of an RFC 3339 text. The seconds are 0 if the text has none, and the time is in UTC if the text has no offset.

@@ -86,11 +86,13 @@ struct AssignmentArgument: ExpressibleByArgument {
     var argument: String { name + (isJSON ? ":=" : "=") + text }
 
     init?(argument: String) {
-        guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }
-        let key = argument[..<equals]
-        isJSON = key.hasSuffix(":")
+        // A mark at the beginning of the text is part of the same character as the equals sign, so the sign is found as a code point.
+        let scalars = argument.unicodeScalars
+        guard let equals = scalars.firstIndex(of: "=") else { return nil }
+        let key = scalars[..<equals]
+        isJSON = key.last == ":"
         name = String(isJSON ? key.dropLast() : key)
-        text = String(argument[argument.index(after: equals)...])
+        text = String(scalars[equals...].dropFirst())
         if name.isEmpty { return nil }
     }
 
