@@ -231,6 +231,20 @@ import Testing
         }
     }
 
+    @Test func `paths are divided and compared by their bytes`() throws {
+        try inDirectory { base in
+            let deep = SystemVolume(root: base.root + "/some/\u{301}place")
+            try deep.createDirectory("")
+            #expect(try base.exists("some/\u{301}place"))
+            #expect(throws: CambiumError.self) { try deep.checkIsOutside(of: SystemVolume(root: base.root + "/some")) }
+            let (composed, decomposed) = (SystemVolume(root: base.root + "/\u{E9}"), SystemVolume(root: base.root + "/e\u{301}"))
+            for volume in [composed, decomposed] { try volume.createDirectory("") }
+            #expect(throws: Never.self) { try composed.checkIsOutside(of: decomposed) }
+            #expect(throws: CambiumError.self) { try composed.checkIsOutside(of: composed) }
+        }
+        #expect(SystemVolume(root: "/\u{301}place").root.utf8.elementsEqual("/\u{301}place".utf8))
+    }
+
     @Test func `directories that were created for a failed operation are removed, and others stay`() throws {
         struct Failure: Error {}
         try inDirectory { base in

@@ -41,15 +41,17 @@ extension SystemVolume {
     private func makeDirectories(_ path: String) throws(CambiumError) -> [String] {
         if path.isEmpty { throw Self.emptyName }
         var made: [String] = []
-        var end = path.startIndex
+        // A mark at the beginning of a name is part of the same character as the slash before it, so slashes are found as bytes.
+        let bytes = path.utf8
+        var end = bytes.startIndex
         do throws(CambiumError) {
-            while end < path.endIndex {
+            while end < bytes.endIndex {
                 let parent = path[..<end]
-                end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
+                end = bytes[bytes.index(after: end)...].firstIndex(of: Self.slash) ?? bytes.endIndex
                 let directory = String(path[..<end])
                 if mkdir(directory, 0o755) == 0 {
                     made.append(directory)
-                    try syncDirectory(at: !parent.isEmpty ? String(parent) : path.hasPrefix("/") ? "/" : ".")
+                    try syncDirectory(at: !parent.isEmpty ? String(parent) : Self.isAbsolute(path) ? "/" : ".")
                 } else {
                     try Self.checkIsDirectory(directory, errno)
                 }
@@ -93,8 +95,11 @@ extension SystemVolume {
     /// Checks that the volume's directory is not the directory of another volume, nor inside it. Otherwise, throws `.cannotCreate`.
     package func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
         if other.root.isEmpty { return }
-        let (path, otherPath) = (Self.resolved(root), Self.resolved(other.root))
-        guard path == otherPath || path.hasPrefix(otherPath + "/") else { return }
+        // The system compares the bytes of names. Different names may be equal strings, because Unicode can write a letter in several ways.
+        let (path, otherPath) = (Self.resolved(root).utf8, Self.resolved(other.root).utf8)
+        guard path.starts(with: otherPath), path.count == otherPath.count || path.dropFirst(otherPath.count).first == Self.slash else {
+            return
+        }
         throw CambiumError(.cannotCreate, "'\(name)' is in the directory '\(other.name)', which is being read; choose another place.")
     }
 
@@ -108,15 +113,19 @@ extension SystemVolume {
                 // SAFETY: `realpath` ends the text with a zero, and the text is freed after it was copied.
                 return String(cString: found) + tail
             }
-            guard let slash = head.lastIndex(of: "/"), slash > head.startIndex else { return head + tail }
+            guard let slash = head.utf8.lastIndex(of: Self.slash), slash > head.startIndex else { return head + tail }
             if head[slash...] != "/" { tail = head[slash...] + tail }
             head = String(head[..<slash])
         }
     }
 
+    private static let slash = UInt8(ascii: "/")
+
+    static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
+
     /// Returns an absolute path, which a process with another working directory can use.
     package static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+        guard !isAbsolute(path), let directory = getcwd(nil, 0) else { return path }
         defer { free(directory) }
         // SAFETY: `getcwd` ends the text with a zero, and the text is freed after it was copied.
         return String(cString: directory) + "/" + path

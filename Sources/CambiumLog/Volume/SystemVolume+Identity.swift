@@ -34,7 +34,7 @@ extension SystemVolume {
         if opened.nameCount == 0 { return false }
         // If the working directory was removed, the root is a relative path. It may lead to another file after the process has changed its
         // working directory, so it is not checked.
-        guard root.hasPrefix("/") else { return true }
+        guard Self.isAbsolute(root) else { return true }
         let path = full(path)
         var found = cmachine_identity_t()
         if cmachine_identity(-1, path, &found) == 0 { return FileIdentity(found) == FileIdentity(opened) }
