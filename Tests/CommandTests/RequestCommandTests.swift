@@ -64,6 +64,34 @@ import Testing
         #expect(try place.bytes(of: "notes/log/00000000000000000001.log") == log)
     }
 
+    @Test func `a repeated import is answered after a migration has renamed its entity`() throws {
+        let place = try made()
+        try place.write(#"{"id":1,"title":"B"}"#, to: "rows.json")
+        func importing() throws -> Workplace.Outcome {
+            try place.run("import", "notes", "Note", "rows.json", "--scope", "id > 0", "--absent", "delete", "--request", "q", "--json")
+        }
+        #expect(try importing().code == 0)
+        let renamed = Workplace.notes.replacing(#""Note""#, with: #""Page""#)
+            .replacing(#""Page": {"#, with: #""Page": { "renamedFrom": "Note","#)
+        try place.write(renamed, to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        let again = try importing()
+        #expect(again.code == 0 && again.output.hasPrefix(#"{"transaction":3,"request":"q","#), "\(again.errors)")
+    }
+
+    @Test func `a repeated label is answered after a compaction has retired its moment`() throws {
+        let place = try made()
+        func label(_ moment: String) throws -> Workplace.Outcome {
+            try place.run("label", "notes", "first", moment, "--request", "q", "--json")
+        }
+        #expect(try label("1").output == "{\"label\":\"first\",\"transaction\":1}\n")
+        #expect(try place.run("compact", "notes", "--retain", "snapshots:1").code == 0)
+        #expect(try place.run("stats", "notes", "--at", "1").code == 66)
+        let again = try label("1")
+        #expect(again.code == 0 && again.output == "{\"label\":\"first\",\"transaction\":1,\"repeated\":true}\n", "\(again.errors)")
+        #expect(try label("2").code == 1)
+    }
+
     @Test func `a repeated import that only deletes objects names none of them`() throws {
         let place = try made()
         #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)

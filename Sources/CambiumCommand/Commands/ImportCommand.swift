@@ -60,14 +60,17 @@ struct ImportCommand: ParsableCommand {
         options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: $0) }
         // A dry run takes no lock, so that another process can write in the meantime.
         let store = try dryRun ? Store.rehearsal(of: store) : Store.open(at: store)
-        let entity = try store.schema.required(self.entity)
-        try checkScope(entity, store.graph)
         let progress = Progress("import", sourceCount: files.count, byteCount: InputFiles.byteCount(files))
         let sources = InputFiles.sources(files, input.format, onError: input.onError, progress)
         let report: ImportReport
         var reached: ImportReport?
         do {
-            report = try store.importRows(entity, from: sources, options, author: try requestAuthor()) { reached = $0 }
+            let author = try requestAuthor()
+            // The request is checked first, because a migration may have renamed the entity since the request was applied.
+            if author.requestID != nil { try store.graph.check(author) }
+            let entity = try store.schema.required(self.entity)
+            try checkScope(entity, store.graph)
+            report = try store.importRows(entity, from: sources, options, author: author) { reached = $0 }
             Terminal.note(committed: report.transaction)
         } catch {
             progress.end()

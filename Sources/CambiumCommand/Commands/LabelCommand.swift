@@ -29,20 +29,31 @@ struct LabelCommand: ParsableCommand {
             if labels.isEmpty, !output.json { Terminal.print("No moment has a label.") }
             return
         }
-        let number = try point.map { try ReadOnlyStore(at: store, point: $0.point()).graph.transaction }
-        let opened = try Store.open(at: store)
         let author = author.author(of: ["label", name] + (point.map { [$0.text] } ?? []) + (move ? ["--move"] : []))
-        let before = opened.graph.transaction
         do {
-            let labeled = try opened.label(name, number, existing: move ? .move : .refuse, author: author)
-            if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
-            try opened.close()
-            print(name, labeled, verb: "names")
+            try label(name, author)
         } catch let error as CambiumError where error.code == .repeated {
-            try opened.close()
             guard let repeated = error.underlying as? RepeatedRequest else { throw error }
             try print(name, repeated)
         }
+    }
+
+    private func label(_ name: String, _ author: Author) throws {
+        // The request is checked first, because a compaction may have retired its moment since the request was applied.
+        if author.requestID != nil { try ReadOnlyStore(at: store).graph.check(author) }
+        let number = try point.map { try ReadOnlyStore(at: store, point: $0.point()).graph.transaction }
+        let opened = try Store.open(at: store)
+        let before = opened.graph.transaction
+        let labeled: TransactionNumber
+        do {
+            labeled = try opened.label(name, number, existing: move ? .move : .refuse, author: author)
+            if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
+        } catch {
+            try opened.close()
+            throw error
+        }
+        try opened.close()
+        print(name, labeled, verb: "names")
     }
 
     /// Prints the result of the first call again, because the request was applied earlier.
