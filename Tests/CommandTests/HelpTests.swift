@@ -80,6 +80,17 @@ import Testing
         }
     }
 
+    @Test func `the shell completes a file or a directory for an option that takes one`() throws {
+        let script = try place.run("--generate-completion-script", "bash").output
+        for option in ["--schema", "--set", "--mapping", "--map"] {
+            #expect(script.contains("'\(option)')\n        __cambium_add_completions -f\n"), "\(option)")
+        }
+        for option in ["--archive", "--to"] {
+            #expect(script.contains("'\(option)')\n        __cambium_add_completions -d\n"), "\(option)")
+        }
+        #expect(!script.contains("'--mapping')\n        return\n") && !script.contains("'--archive')\n        return\n"))
+    }
+
     @Test func `a command with more than six options has them in groups`() throws {
         for command in try commands() {
             let help = try help(command)

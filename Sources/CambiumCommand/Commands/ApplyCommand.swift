@@ -12,8 +12,10 @@ struct ApplyCommand: ParsableCommand {
                 + "refuses a target with changes that the source does not have.",
             examples: "cambium apply notes mirror"))
 
-    @Argument(help: "The store to read the changes from.") var source: String
-    @Argument(help: "The store that gets the changes: a new store, an empty one, or the target of an earlier apply.") var target: String
+    @Argument(help: "The store to read the changes from.", completion: .directory) var source: String
+    @Argument(
+        help: "The store that gets the changes: a new store, an empty one, or the target of an earlier apply.", completion: .directory)
+    var target: String
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {

@@ -10,7 +10,7 @@ struct BackupCommand: ParsableCommand {
             examples: "cambium backup notes /mnt/backup/notes"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "The copy: a directory that does not exist yet, or is empty.") var target: String
+    @Argument(help: "The copy: a directory that does not exist yet, or is empty.", completion: .directory) var target: String
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws { try Store.backUp(at: store, to: target).print(target, json: output.json) }
@@ -28,10 +28,12 @@ struct RestoreCommand: ParsableCommand {
             """,
             examples: "cambium restore copy again --at label:before-the-move", "cambium restore copy again --at 2026-11-21"))
 
-    @Argument(help: "The directory of the backup.") var backup: String
-    @Argument(help: "The new store: a directory that does not exist yet, or is empty.") var store: String
+    @Argument(help: "The directory of the backup.", completion: .directory) var backup: String
+    @Argument(help: "The new store: a directory that does not exist yet, or is empty.", completion: .directory) var store: String
     @Option(help: .init("Restore this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment")) var at: Moment?
-    @Option(help: .init("Read the retired changes from this archive, which 'compact --archive' made.", valueName: "directory"))
+    @Option(
+        help: .init("Read the retired changes from this archive, which 'compact --archive' made.", valueName: "directory"),
+        completion: .directory)
     var archive: String?
     @OptionGroup(title: "Output") var output: OutputOptions
 

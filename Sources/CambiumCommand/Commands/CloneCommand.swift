@@ -23,7 +23,9 @@ struct CloneCommand: ParsableCommand {
         help: .init("Refuse a clone of more than this many objects.", valueName: "count"))
     var maxObjects: Int?
     @Flag(help: "Count the objects that would be copied, and write nothing.") var plan = false
-    @Option(help: .init("Write the old and the new id of each object to this file, as JSON Lines.", valueName: "file")) var map: String?
+    @Option(
+        help: .init("Write the old and the new id of each object to this file, as JSON Lines.", valueName: "file"), completion: .file())
+    var map: String?
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 

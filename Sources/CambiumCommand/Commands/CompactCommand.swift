@@ -27,7 +27,7 @@ struct CompactCommand: ParsableCommand {
     @Option(
         help: .init(
             "Archive the retired changes in this directory: a new or empty one, or the archive of earlier compactions.",
-            valueName: "directory"))
+            valueName: "directory"), completion: .directory)
     var archive: String?
     @Flag(help: "Report which changes could be retired with the existing checkpoints, and change nothing.") var dryRun = false
     @OptionGroup(title: "Output") var output: OutputOptions

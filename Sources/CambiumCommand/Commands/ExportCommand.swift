@@ -98,7 +98,8 @@ struct ExportFormOptions: ParsableArguments {
     var keyPaths = ExportOptions.KeyPaths.nested
     @Option(
         help: .init(
-            "Write the rows that an import by this mapping reads (Docs/IMPORT.md). References are then identities.", valueName: "file"))
+            "Write the rows that an import by this mapping reads (Docs/IMPORT.md). References are then identities.", valueName: "file"),
+        completion: .file())
     var mapping: String?
 }
 

@@ -20,7 +20,7 @@ struct InputOptions: ParsableArguments {
     @Option(
         help: .init(
             "Read rows by this mapping, a JSON file that states where each property is and how it is read (Docs/IMPORT.md).",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var mapping: String?
     @Option(help: .init("Read all files in this format, whatever their names are.", valueName: "format")) var format: ImportSource.Format?
     @Option(help: .init("Report keys that map to nothing, reject their rows, or ignore the keys.", valueName: "rule"))

@@ -73,7 +73,9 @@ struct SchemaCommand: ParsableCommand {
 }
 
 struct MigrationOptions: ParsableArguments {
-    @Option(help: .init("Change the schema to this one: a JSON file, or a Core Data model.", valueName: "file")) var set: String?
+    @Option(
+        help: .init("Change the schema to this one: a JSON file, or a Core Data model.", valueName: "file"), completion: .file())
+    var set: String?
     @Flag(help: "Report what --set would do, and write nothing.") var dryRun = false
 
     func validate() throws {

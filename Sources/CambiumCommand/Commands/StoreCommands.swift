@@ -9,8 +9,8 @@ struct InitCommand: ParsableCommand {
             "A schema is a JSON file or a Core Data model (.xcdatamodeld, .xcdatamodel, or its contents file).",
             examples: "cambium init notes --schema schema.json"))
 
-    @Argument(help: "The new store: a directory that does not exist yet, or is empty.") var store: String
-    @Option(help: .init("Use this schema: a JSON file, or a Core Data model.", valueName: "file")) var schema: String
+    @Argument(help: "The new store: a directory that does not exist yet, or is empty.", completion: .directory) var store: String
+    @Option(help: .init("Use this schema: a JSON file, or a Core Data model.", valueName: "file"), completion: .file()) var schema: String
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -113,7 +113,8 @@ struct VerifyCommand: ParsableCommand {
             valueName: "root"))
     var against: String?
     @Option(
-        help: .init("Verify this archive, too, which 'compact --archive' made, and replay the whole log.", valueName: "directory"))
+        help: .init("Verify this archive, too, which 'compact --archive' made, and replay the whole log.", valueName: "directory"),
+        completion: .directory)
     var archive: String?
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -171,12 +172,14 @@ struct RepairCommand: ParsableCommand {
             examples: "cambium repair notes --to saved"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Option(help: .init("Create the new store in this directory, which does not exist yet, or is empty.", valueName: "directory"))
+    @Option(
+        help: .init("Create the new store in this directory, which does not exist yet, or is empty.", valueName: "directory"),
+        completion: .directory)
     var to: String
     @Option(
         help: .init(
             "Read the retired parts of the log from this archive, which 'compact --archive' made. Needed only if the archive was moved.",
-            valueName: "directory"))
+            valueName: "directory"), completion: .directory)
     var archive: String?
     @OptionGroup(title: "Output") var output: OutputOptions
 

@@ -13,7 +13,9 @@ struct DemoCommand: ParsableCommand {
             "Keeps the store in the given directory, or in a temporary one, and suggests commands to try on it.",
             examples: "cambium demo", "cambium demo packages"))
 
-    @Argument(help: "The store: a directory that does not exist yet, or is empty. A temporary directory by default.") var directory: String?
+    @Argument(
+        help: "The store: a directory that does not exist yet, or is empty. A temporary directory by default.", completion: .directory)
+    var directory: String?
 
     func run() throws {
         let demo = Demo(store: try directory ?? Self.temporaryDirectory())
