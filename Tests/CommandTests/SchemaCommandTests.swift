@@ -151,6 +151,7 @@ import Testing
         try place.write(strict, to: "strict.json")
         let outcome = try place.run("schema", "notes", "--set", "strict.json")
         #expect(outcome.code == 1 && outcome.errors.contains("Note/1: 'when' must have a value") && outcome.output == "")
+        #expect(outcome.errors.contains("Give 'when' a default, or set it before the migration"), "\(outcome.errors)")
         let other = Workplace.notes.replacing(#""id": {"type": "int64"}"#, with: #""id": {"type": "uuid"}"#)
         try place.write(other, to: "other.json")
         let needy = try place.run("schema", "notes", "--set", "other.json")

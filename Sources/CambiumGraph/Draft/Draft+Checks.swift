@@ -24,13 +24,15 @@ extension Draft {
         let (changed, reached) = pending.split()
         var seen = PlaceSet(placeCount: changed.count + reached.count, tableCount: layout.tables.count)
         for place in changed where seen.insert(place) && isLive(place) { found += violations(at: place) }
-        let duplicateCountMax = pending.migration == nil ? Int.max : found.count + Self.migrationViolationCountMax
+        let isOfMigration = pending.migration != nil
+        let duplicateCountMax = isOfMigration ? found.count + Self.migrationViolationCountMax : Int.max
         for duplicate in pending.duplicates where found.count < duplicateCountMax { found += violation(of: duplicate) }
         if let checks = pending.migration { found += violations(of: checks) }
         let causeCount = found.count
         for place in reached where seen.insert(place) && isLive(place) { found += violations(at: place) }
         pending = PendingChecks()
-        return RuleViolations(violations: found, consequenceCount: isDenied ? found.count - causeCount : 0)
+        let consequenceCount = isDenied ? found.count - causeCount : 0
+        return RuleViolations(violations: found, consequenceCount: consequenceCount, isOfMigration: isOfMigration)
     }
 
     func isLive(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isLive(place.row) }

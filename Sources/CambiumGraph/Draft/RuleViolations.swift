@@ -15,10 +15,13 @@ public struct RuleViolations: Error, Hashable, Sendable {
     /// The number of violations at the end of `violations` that are consequences of a denied deletion. Without the deletion, these
     /// violations would disappear.
     package let consequenceCount: Int
+    /// Whether the transaction changes the schema, so that the remedies concern the new schema, too.
+    private let isOfMigration: Bool
 
-    init(violations: [Violation], consequenceCount: Int = 0) {
+    init(violations: [Violation], consequenceCount: Int = 0, isOfMigration: Bool = false) {
         self.violations = violations
         self.consequenceCount = consequenceCount
+        self.isOfMigration = isOfMigration
     }
 
     var isEmpty: Bool { violations.isEmpty }
@@ -29,7 +32,7 @@ public struct RuleViolations: Error, Hashable, Sendable {
     /// The lines of the message: one for each violation that is described, and then up to two lines that count the others.
     fileprivate var lines: [String] {
         let causes = violations.dropLast(consequenceCount)
-        var lines = causes.prefix(Self.shownCountMax).map(\.sentences)
+        var lines = causes.prefix(Self.shownCountMax).map { $0.sentences(isOfMigration: isOfMigration) }
         if causes.count > lines.count { lines.append("and \(causes.count - lines.count) more") }
         if consequenceCount > 0 {
             let rules = consequenceCount == 1 ? "1 other rule" : "\(consequenceCount) other rules"

@@ -54,8 +54,14 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The description and the remedy, as sentences.
-    var sentences: String { "\(description). \(remedy)" }
+    /// Returns the description and the remedy, as sentences.
+    ///
+    /// - Parameter isOfMigration: Whether the rule belongs to the new schema of a migration.
+    func sentences(isOfMigration: Bool) -> String {
+        guard isOfMigration, case .mandatoryAttribute(let name) = rule else { return "\(description). \(remedy)" }
+        // The former schema may lack the attribute, so the user may be unable to set it before the migration.
+        return "\(description). Give '\(name)' a default, or set it before the migration if it exists already."
+    }
 
     private var remedy: String {
         switch rule {
