@@ -95,6 +95,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [("{}", "a JSON object"), ("[[1]]", "a list within a list"), ("[1", "not JSON")])
+    func `a value that no parameter can have is refused by its name`(json: String, mistake: String) throws {
+        for outcome in [
+            try place.run("query", "notes", input: "set t:=\(json)"),
+            try place.run("find", "notes", "Note", "--where", "id == $t", "--set", "t:=\(json)"),
+        ] {
+            #expect(outcome.code == 65 && outcome.errors.contains("The value of $t "), "\(outcome.errors)")
+            #expect(outcome.errors.contains(mistake) && !outcome.errors.contains("--set"), "\(outcome.errors)")
+        }
+    }
+
     @Test func `a mistake is shown with a caret, later lines are run, and the first failure is the exit code`() throws {
         let outcome = try place.run("query", "notes", input: "Note where nmae == 1\nnote\nNote count\n")
         #expect(outcome.code == 65 && outcome.output.hasPrefix("count\n    3\n"))

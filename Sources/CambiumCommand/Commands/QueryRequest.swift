@@ -207,12 +207,14 @@ extension Query {
 }
 
 extension AssignmentArgument {
-    /// Returns the value that the assignment gives to a parameter of a condition.
+    /// Returns the value that the assignment gives to a parameter of a condition. The option `--set` and the line `set` of the prompt
+    /// contain such assignments.
     func operand() throws(CambiumError) -> Operand {
         if !isJSON { return Operand(.literal(.text(text))) }
+        let name = Excerpt.plain(name)
         guard let json = try? JSONValue(parsing: text.utf8) else {
             throw CambiumError(
-                .invalidInput, "--set \(name) has a value that is not JSON: \(Excerpt.quoted(text)). Correct it, or use \(name)=text.")
+                .invalidInput, "The value of $\(name) is not JSON: \(Excerpt.quoted(text)). Correct it, or use \(name)=text.")
         }
         return try Self.operand(json, name)
     }
@@ -226,11 +228,13 @@ extension AssignmentArgument {
         case .array(let elements):
             var operands: [Operand] = []
             for element in elements {
-                if case .array = element { throw CambiumError(.invalidInput, "--set \(name) has a list within a list. Pass one list.") }
+                if case .array = element {
+                    throw CambiumError(.invalidInput, "The value of $\(name) has a list within a list. Pass one list.")
+                }
                 operands.append(try operand(element, name))
             }
             return Operand(.list(operands))
-        case .object: throw CambiumError(.invalidInput, "--set \(name) is a JSON object. Pass a value or a list of values.")
+        case .object: throw CambiumError(.invalidInput, "The value of $\(name) is a JSON object. Pass a value or a list of values.")
         }
     }
 }
