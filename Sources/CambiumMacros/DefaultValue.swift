@@ -5,8 +5,8 @@
     /// The default of an attribute: the initial value of its property, if the value is a constant.
     ///
     /// Only a literal and a case such as `.retail` are constants. A call such as `UUID()` may have another value each time, so it is not a
-    /// default. An initial value that the attribute's options refuse is not a default either: the program must set another value before it
-    /// saves the record.
+    /// default. An initial value that the store or the attribute's options refuse is not a default either: the program must set another
+    /// value before it saves the record.
     struct DefaultValue {
         /// The option with the constant, followed by `as` and the type of the property if the property states its type.
         ///
@@ -18,9 +18,7 @@
             guard let value = property.initialValue?.trimmed, !property.isJSON, !property.isMarkedRelationship else { return nil }
             if Self.isRefused(value, by: property) { return nil }
             let type = property.type.map { $0.withoutOptional.trimmed }
-            guard let literal = Self.literal(value) ?? type.flatMap({ Self.member(value, of: $0, isOptional: property.isOptional) }) else {
-                return nil
-            }
+            guard let literal = Self.literal(value) ?? type.flatMap({ Self.member(value, of: $0, property) }) else { return nil }
             let expression: ExprSyntax = type.map { "\(literal) as \($0)" } ?? literal
             if case .named = property.shape?.wrapped {
                 option = "(\(expression) as Any as? any AttributeValue).map { .default($0) } ?? .userInfo([:])"
@@ -51,12 +49,17 @@
             }
         }
 
+        /// The members of numbers and dates that no attribute can hold: NaN, infinities, and a date before the year 1.
+        private static let unstorableMembers: Set<String> = ["nan", "quietNaN", "signalingNaN", "infinity", "distantPast"]
+
         /// Returns `.name` if the value is `.name` or `Type.name`. Returns `nil` for `.now`, which is not a constant. If the property is
         /// optional, also returns `nil` for `.none`, which may mean `nil`.
-        private static func member(_ value: ExprSyntax, of type: TypeSyntax, isOptional: Bool) -> ExprSyntax? {
+        private static func member(_ value: ExprSyntax, of type: TypeSyntax, _ property: StoredProperty) -> ExprSyntax? {
             guard let member = value.as(MemberAccessExprSyntax.self), member.declName.argumentNames == nil else { return nil }
             let name = member.declName.baseName
-            if name.text == "now" || (isOptional && name.text == "none") { return nil }
+            if name.text == "now" || (property.isOptional && name.text == "none") { return nil }
+            // An enum may have a case with such a name, so only the known types are tested.
+            if property.shape?.attributeType != nil, unstorableMembers.contains(name.text) { return nil }
             guard let base = member.base else { return value }
             return base.trimmedDescription == type.trimmedDescription ? ".\(name.trimmed)" : nil
         }

@@ -132,9 +132,21 @@
         }
 
         @Test(arguments: [
+            ("var a: Date = .distantFuture", ".distantFuture as Date"), ("var a: Int? = Int.max", ".max as Int"),
+        ]) func `a member of a known type becomes the default if the store can hold it`(property: String, value: String) {
+            #expect(properties(property) == [#"RecordProperty("a", \Self.a, .default(\#(value)))"#])
+        }
+
+        @Test func `a case of an enum with the name of an unstorable number is a default`() {
+            let words = expansion("@Entity struct Note {\nvar a: Kind = .infinity\n}").split { $0.isWhitespace }.joined(separator: " ")
+            #expect(words.contains(".infinity as Kind"))
+        }
+
+        @Test(arguments: [
             "var a: UUID = UUID()", "var a: UUID = .init()", "var a: Int? = nil", "var a: [Item] = []", "var a: Date = .now",
             "var a: Kind? = .none",
             "var a: Int = 1 + 1", "var a: String = \"\\(1)\"", "@Relationship var a: City = .home", "var a: Int = -b",
+            "var a: Double = .infinity", "var a: Float? = Float.nan", "var a: Decimal = .nan", "var a: Date = .distantPast",
         ]) func `any other initial value is not a default`(property: String) {
             #expect(properties(property) == [#"RecordProperty("a", \Self.a)"#])
         }
