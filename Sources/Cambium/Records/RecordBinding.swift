@@ -8,6 +8,8 @@ final class RecordBinding: Sendable {
     /// properties.
     let identity: [Int]
     let hasRelationships: Bool
+    /// Whether the record contains other records. If so, it omits the objects of the records that contain it.
+    let holdsRecords: Bool
     /// For each property, the handle with which a `RowCursor` reads its values; `nil` for a relationship.
     let fields: [CursorField?]
     /// The elements of `fields` that are not `nil`.
@@ -49,6 +51,7 @@ final class RecordBinding: Sendable {
         fields = properties.map { if case .attribute(let attribute) = $0 { graph.cursorField(attribute) } else { nil } }
         attributeFields = fields.compactMap { $0 }
         hasRelationships = properties.contains { if case .relationship = $0 { true } else { false } }
+        holdsRecords = description.properties.contains(where: \.holdsRecords)
         let indexes = entity.identity.compactMap { wanted in
             properties.firstIndex { if case .attribute(let attribute) = $0 { attribute === wanted } else { false } }
         }

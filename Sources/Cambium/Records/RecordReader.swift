@@ -204,8 +204,8 @@ public struct RecordReader: ~Copyable {
                     + "Declare one of the properties as Ref or ToMany.")
         }
         let (outerBinding, outerNext, inner) = (binding, next, try bound(Record.self))
-        // A record without relationships omits no object, so its ref need not list the records that contain it.
-        let origin = inner.hasRelationships ? originInside() : inner.origin(graph)
+        // A record that contains no records omits no object, so its ref need not list the records that contain it.
+        let origin = inner.holdsRecords ? originInside() : inner.origin(graph)
         let (outerOwn, outerInside) = (own, inside)
         path.append(outer)
         (binding, own) = (inner, origin)

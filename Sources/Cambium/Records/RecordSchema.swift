@@ -67,6 +67,8 @@ struct RecordDescription: Sendable {
         let name: String
         let form: PropertyForm
         let options: [PropertyOption]
+        /// Whether the values of the property contain records, and not only refs.
+        let holdsRecords: Bool
     }
 }
 
@@ -93,7 +95,7 @@ public struct RecordProperty<Record>: Sendable {
     ///   - options: The rules of the property.
     public init<V: PropertyValue>(_ name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
-        description = RecordDescription.Property(name: name, form: V.propertyForm, options: options)
+        description = RecordDescription.Property(name: name, form: V.propertyForm, options: options, holdsRecords: holdsRecords(V.self))
         write = { record, index, row in
             if let variable = keyPath as? WritableKeyPath<Record, V> {
                 try row.write(index, &record[keyPath: variable])
@@ -112,7 +114,7 @@ public struct RecordProperty<Record>: Sendable {
     public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
         let form = PropertyForm.attribute(.json, isOptional: V.self is any OptionalType.Type, allowed: nil)
-        description = RecordDescription.Property(name: name, form: form, options: options)
+        description = RecordDescription.Property(name: name, form: form, options: options, holdsRecords: false)
         write = { record, index, row in try row.writeJSON(index, record[keyPath: keyPath]) }
         read = { record, index, row in
             let variable = try Self.variable(keyPath, name)
@@ -133,3 +135,15 @@ public struct RecordProperty<Record>: Sendable {
 /// An optional, whatever its content.
 private protocol OptionalType {}
 extension Optional: OptionalType {}
+
+/// A type whose values may contain values of another type.
+private protocol WrappingType { static var wrappedType: Any.Type { get } }
+extension Optional: WrappingType { fileprivate static var wrappedType: Any.Type { Wrapped.self } }
+extension Array: WrappingType { fileprivate static var wrappedType: Any.Type { Element.self } }
+extension Set: WrappingType { fileprivate static var wrappedType: Any.Type { Element.self } }
+
+/// Returns whether a type is a record, or an optional, an array or a set of records.
+private func holdsRecords(_ type: Any.Type) -> Bool {
+    if type is any EntityRecord.Type { return true }
+    return (type as? any WrappingType.Type).map { holdsRecords($0.wrappedType) } ?? false
+}

@@ -96,8 +96,10 @@ public struct RecordWriter: ~Copyable {
             try record.write(to: &self)
         }
         let ref = reference(to: id, record.ref, isNew: isNew)
+        // A record that contains no records omits no object. So its ref does not list the records that contain it, of which there may be
+        // one more in each save.
         let known = current.containers
-        record.ref = current.binding.hasRelationships ? ref.inside(known + path.filter { !known.contains($0) }) : ref
+        record.ref = current.binding.holdsRecords ? ref.inside(known + path.filter { !known.contains($0) }) : ref
         return id
     }
 

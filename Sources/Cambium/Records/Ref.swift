@@ -102,8 +102,8 @@ final class RefOrigin: Sendable {
     let moment: Moment
     /// Reports whether the transaction that inserted the objects was committed; `nil` if the objects already existed.
     let outcome: TransactionOutcome?
-    /// The objects of the records that contained a record when it was read or saved. The list is empty, except in the property `ref` of the
-    /// record. The record omits these objects, so a save of the record alone must not remove its links to them.
+    /// The objects of the records that contained a record when it was read or saved. The list is empty, except in the property `ref` of a
+    /// record that contains records. The record omits these objects, so a save of the record alone must not remove its links to them.
     let containers: [ObjectID]
     /// The id that the object had in the edit that inserted it, if `EditCommit.ref(of:)` returned the ref; otherwise `nil`. A `ToMany` that
     /// was read from the edit knows its owner by this id.
