@@ -8,7 +8,8 @@ public import CambiumModel
 /// no part of that call, and the closure may continue. If the closure throws, the transaction has no effect. Rules that concern the whole
 /// graph (mandatory properties, uniqueness, numbers of members, denied deletions) are checked once, at the end.
 ///
-/// If a change fails halfway, for example because of the disk, the transaction fails. Every later call then throws, and so does the commit.
+/// If a change fails halfway, for example because of the disk, the transaction fails. Each later change, query and read of a record then
+/// throws, and so does the commit. Reading the object of an id shows what the failed change left.
 ///
 /// ```swift
 /// try store.write(Author(actor: "jane")) { transaction in

@@ -50,22 +50,27 @@ extension WriteTransaction {
 
     // MARK: Objects
 
-    /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. Complexity: that of
-    /// `fetch(_:)`.
-    public func find(_ query: Query) throws -> [ObjectID] { try draft.withPreview(for: .queries) { try $0.find(query) } }
+    /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. Also throws if a change in the
+    /// transaction failed halfway. Complexity: that of `fetch(_:)`.
+    public func find(_ query: Query) throws -> [ObjectID] { try withAnswers { try $0.find(query) } }
 
-    /// Returns the first object of the answer to a query, or `nil` if the answer is empty. Throws as `Graph.find(_:)` does. Complexity:
-    /// that of `fetch(_:)`.
-    public func first(_ query: Query) throws -> ObjectID? { try draft.withPreview(for: .queries) { try $0.first(query) } }
+    /// Returns the first object of the answer to a query, or `nil` if the answer is empty. Throws as `find(_:)` does. Complexity: that of
+    /// `fetch(_:)`.
+    public func first(_ query: Query) throws -> ObjectID? { try withAnswers { try $0.first(query) } }
 
     /// Returns the only object of the answer to a query, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several
-    /// objects. Also throws as `Graph.find(_:)` does. Complexity: that of `fetch(_:)`.
-    public func only(_ query: Query) throws -> ObjectID? { try draft.withPreview(for: .queries) { try $0.only(query) } }
+    /// objects. Also throws as `find(_:)` does. Complexity: that of `fetch(_:)`.
+    public func only(_ query: Query) throws -> ObjectID? { try withAnswers { try $0.only(query) } }
 
-    /// Returns whether at least one object satisfies the condition of a query. Throws as `Graph.find(_:)` does. Complexity: that of
+    /// Returns whether at least one object satisfies the condition of a query. Throws as `find(_:)` does. Complexity: that of `fetch(_:)`.
+    public func contains(_ query: Query) throws -> Bool { try withAnswers { try $0.contains(query) } }
+
+    /// Returns the number of objects in the answer to a query. Throws as `Graph.count(_:)` and as `find(_:)` do. Complexity: that of
     /// `fetch(_:)`.
-    public func contains(_ query: Query) throws -> Bool { try draft.withPreview(for: .queries) { try $0.contains(query) } }
+    public func count(_ query: Query) throws -> Int { try withAnswers { try $0.count(query) } }
 
-    /// Returns the number of objects in the answer to a query. Throws as `Graph.count(_:)` does. Complexity: that of `fetch(_:)`.
-    public func count(_ query: Query) throws -> Int { try draft.withPreview(for: .queries) { try $0.count(query) } }
+    private func withAnswers<Result>(_ body: (Graph) throws -> Result) throws -> Result {
+        try checkUsable()
+        return try draft.withPreview(for: .queries, body)
+    }
 }

@@ -162,6 +162,25 @@ struct RecordTransactionTests {
         }
     }
 
+    @Test("a transaction that a save has changed only in part answers no queries")
+    func partialSave() throws {
+        let other = try Library.store()
+        var foreign = Tag("foreign")
+        try other.save(&foreign)
+        let (all, query) = (RecordQuery<Writer>(), try Query("Writer", where: "name == \"half\""))
+        let thrown = try #require(throws: CambiumError.self) {
+            try store.write { transaction in
+                var writer = Writer(id: 2, name: "half", books: [Book("Volpone", tags: [foreign])])
+                _ = try? transaction.save(&writer)
+                let count = try #require(throws: CambiumError.self) { try transaction.count(all) }
+                let found = try #require(throws: CambiumError.self) { try transaction.find(query) }
+                #expect(count.code == .misuse && found.code == .misuse)
+            }
+        }
+        #expect(thrown.code == .misuse)
+        #expect(try store.graph.count(all) == 1)
+    }
+
     @Test("a caught error of a save in part fails the import whose hook saved")
     func partialSaveOfHook() throws {
         let other = try Library.store()
