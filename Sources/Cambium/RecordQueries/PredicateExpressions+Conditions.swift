@@ -33,6 +33,21 @@ extension PredicateTranslation {
         return .condition(unwrapped.reduce(compared) { Condition.comparison(FieldComparison($1, .notEqual, .value(.null))) && $0 })
     }
 
+    /// If a condition such as `$0.nick?.contains("x")` is compared with the constant `true`, returns the condition. Otherwise returns
+    /// `nil`.
+    ///
+    /// The condition of an optional chain is false if the chain is nil. In Swift, the comparison is false, too, because nil is not `true`.
+    fileprivate mutating func condition(
+        _ left: any PredicateExpression, comparedWith right: any PredicateExpression
+    ) throws -> Condition? {
+        let outer = unwrapped
+        defer { unwrapped = outer }
+        guard let right = right as? any ConstantExpression, right.constant as? Bool == true,
+            case .condition(let condition) = try part(left, "the left side of a comparison")
+        else { return nil }
+        return condition
+    }
+
     /// Compares two operands.
     ///
     /// In a query, the number of members of a missing object is 0. In Swift, this number is nil after an optional chain. So the condition
@@ -79,9 +94,14 @@ extension Operand {
 
 extension PredicateExpressions.Equal: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        try translation.comparison(lhs, .equal, rhs)
+        if let condition = try translation.condition(lhs, comparedWith: rhs) { return .condition(condition) }
+        return try translation.comparison(lhs, .equal, rhs)
     }
 }
+
+/// A constant of a predicate.
+private protocol ConstantExpression { var constant: Any { get } }
+extension PredicateExpressions.Value: ConstantExpression { fileprivate var constant: Any { value } }
 
 extension PredicateExpressions.NotEqual: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {

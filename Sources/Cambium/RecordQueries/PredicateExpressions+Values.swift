@@ -105,6 +105,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
             return .condition(PredicateTranslation.compared(count, .equal, .value(.int(0))))
         case (.members(let names, let condition), .isEmpty?):
             return .condition(.related(.none, QueryPath(names), condition))
+        case (.members, .count?):
+            throw translation.refusal("counts filtered members, which queries cannot do. Test them with isEmpty, contains or allSatisfy")
         default: throw translation.refusal("has the key path \(keyPath) of a collection. Only 'count' and 'isEmpty' can be translated")
         }
     }

@@ -99,6 +99,8 @@ struct PredicateTranslation {
         case .aggregate(let aggregate): return Operand(.aggregate(aggregate))
         case .value(let value): return .value(value)
         case .object(let id): return .object(id)
+        case .condition:
+            throw refusal("is a condition, which only == can compare, with 'true'. Write the condition without a comparison", of: place)
         default: throw refusal("is not a value that can be compared", of: place)
         }
     }

@@ -160,6 +160,19 @@ struct RecordPredicateTests {
         #expect(try parents(#Predicate { !($0.favorite?.name.contains("y") ?? false) }) == ["Max", "Zoe"])
     }
 
+    @Test("a condition after an optional chain may be compared with true") func comparedConditions() throws {
+        #expect(try children(#Predicate { $0.nick?.contains("o") == true }) == ["Bob"])
+        #expect(try children(#Predicate { !($0.nick?.contains("o") == true) }) == ["Ann", "Cy", "Dan", "Eve"])
+        #expect(try children(#Predicate { $0.isAway == true }) == ["Bob"])
+        #expect(try parents(#Predicate { $0.favorite?.name.isEmpty == true }) == [])
+        let other = #Predicate<Child> { $0.nick?.contains("o") == false }
+        let error = try #require(throws: CambiumError.self) { try RecordQuery(other) }
+        #expect(error.code == .invalidInput && error.message.contains("is a condition"))
+        let counted = #Predicate<Parent> { $0.children.filter { $0.age > 7 }.count > 1 }
+        let refusal = try #require(throws: CambiumError.self) { try RecordQuery(counted) }
+        #expect(refusal.code == .invalidInput && refusal.message.contains("counts filtered members"))
+    }
+
     @Test("a number of members after an optional chain is nil if there is no object") func optionalChains() throws {
         let store = try Store.inMemory(schema: Schema(of: House.self))
         var houses = [House("a"), House("b", owner: Parent("Ada", [])), House("c", owner: Parent("Max", [Child("Dan", 8)]))]
