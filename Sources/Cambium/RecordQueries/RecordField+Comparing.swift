@@ -1,4 +1,4 @@
-// The operators of conditions. As in the query language, null is not equal to any value, and is neither less nor greater than any value.
+// The operators of conditions. As in the query language, null equals only null, and is neither less nor greater than any value.
 
 private func compare(_ left: Operand, _ relation: Comparison.Relation, _ right: Operand, _ folding: Folding = []) -> Condition {
     .comparison(Comparison(left, relation, right, folding: folding))
