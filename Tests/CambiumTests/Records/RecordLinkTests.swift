@@ -173,6 +173,19 @@ struct RecordLinkTests {
         #expect(try tags.map { try $0.books.load().map(\.title) } == [["Emma"], ["Emma"], ["Emma"], ["Emma"]])
     }
 
+    @Test("a member can be added to the members that were read")
+    func addedMember() throws {
+        let store = try Library.store()
+        var (emma, sanditon) = (Book("Emma", tags: [Tag("novel")]), Book("Sanditon"))
+        try store.save(&emma)
+        try store.save(&sanditon)
+        let ref = try #require(sanditon.ref)
+        var novel = try #require(try store.graph.find(Tag.self, identity: "novel"))
+        novel.books = ToMany(novel.books + [ref])
+        try store.save(&novel)
+        #expect(try store.graph.find(Tag.self, identity: "novel")?.books.load().map(\.title) == ["Emma", "Sanditon"])
+    }
+
     @Test("a record that was read inside of another record keeps its links to it, even if it is saved alone")
     func savedAlone() throws {
         let store = try Library.store()
