@@ -202,9 +202,8 @@ struct ReferenceComparison {
     private static func sum(_ values: [Value]) -> Value {
         let exacts = values.compactMap(exact)
         if exacts.count == values.count {
-            var sum = DecimalNumber.zero
-            for value in exacts { sum = sum + value }
-            return .decimal(sum)
+            let sum = exacts.reduce(Decimal(0)) { $0 + Decimal($1) }
+            return .decimal(DecimalNumber(sum) ?? .zero)
         }
         return .double(values.compactMap(real).reduce(0, +))
     }

@@ -125,6 +125,7 @@ enum DocstringSchemaSnippets {
 
     static func decimal(_ store: Store, _ order: ObjectID) throws {
         let price = DecimalNumber("19.90") ?? DecimalNumber(0)
-        try store.write { try $0.set(order, "total", to: .decimal(price * DecimalNumber(3))) }
+        let total = Decimal(price) * 3
+        try store.write { try $0.set(order, "total", to: total.attributeValue) }
     }
 }
