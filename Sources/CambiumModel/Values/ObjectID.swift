@@ -14,7 +14,7 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     @inlinable package static var serialMax: UInt64 { (1 << 38) - 1 }
 
     /// The number of the root entity and the serial, in one number. Ids have the order of these numbers.
-    public let rawValue: UInt64
+    @usableFromInline package let rawValue: UInt64
 
     /// Creates the id of a root entity's object. Ends the process if the serial is greater than `serialMax`.
     package init(root: EntityNumber, serial: UInt64) {
