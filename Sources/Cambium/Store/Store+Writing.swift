@@ -47,33 +47,33 @@ extension Store {
     /// Does the same as the blocking `write`, for tasks. The closures run one at a time on a queue of the store. No thread waits for the
     /// disk, except for a request that was applied earlier. Transactions that arrive during a sync share the next sync.
     ///
-    /// If the task is cancelled before `body` begins, `body` is not called, and the call throws `CancellationError`. A transaction that has
-    /// begun is finished. Otherwise throws as the blocking `write` does.
+    /// If the task is cancelled before `body` begins, `body` is not called, and the call throws `CancellationError` at once, even if other
+    /// writers are busy. A transaction that has begun is finished. Otherwise throws as the blocking `write` does.
     @discardableResult
     public func write<Result: Sendable>(
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: @escaping @Sendable (inout WriteTransaction) throws -> Result
     ) async throws -> (result: Result, receipt: Receipt) {
-        let cancellation = Cancellation()
+        let call = WaitingCall()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
+                call.wait { continuation.resume(throwing: CancellationError()) }
                 queue.async {
+                    if call.isCancelled { return }
                     do {
-                        // Checks twice, because the task may be cancelled while it is waiting for other writers: here, and when the
-                        // transaction begins.
-                        try cancellation.check()
+                        // The task may also be cancelled while this block waits for other writers.
                         let (result, ticket) = try self.enqueue(author, durability, .listener) { transaction in
-                            try cancellation.check()
+                            guard call.begin() else { throw CancellationError() }
                             return try body(&transaction)
                         }
                         ticket.whenSettled { continuation.resume(with: $0.map { (result, $0) }.mapError { $0 as any Error }) }
                     } catch {
-                        continuation.resume(throwing: error)
+                        if call.begin() { continuation.resume(throwing: error) }
                     }
                 }
             }
         } onCancel: {
-            cancellation.cancel()
+            call.cancel()
         }
     }
 
