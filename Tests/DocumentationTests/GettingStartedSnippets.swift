@@ -37,6 +37,9 @@ import Testing
             guard case .int(let priority) = try graph[note, "priority"] else { continue }
             print(graph.name(of: note) ?? "", priority)
         }
+        let text = graph.name(of: paris) ?? ""
+        let found = try graph.first(Query("Note", where: "self == $id", ["id": .value(.string(text))]))
+        print(found == paris)
         let entity = try graph.schema.required("Note")
         let titles = graph.column(try entity.requiredAttribute("title"))
         let items = graph.relation(try entity.requiredRelationship("items"))
