@@ -8,8 +8,9 @@ final class RecordBinding: Sendable {
     /// properties.
     let identity: [Int]
     let hasRelationships: Bool
-    /// Whether the record contains other records. If so, it omits the objects of the records that contain it.
-    let holdsRecords: Bool
+    /// The root entities of the records that the record contains. If an object of such an entity contains the record, the record omits the
+    /// object. A record that contains only refs omits no object.
+    let omittedRoots: [EntityNumber]
     /// For each property, the handle with which a `RowCursor` reads its values; `nil` for a relationship.
     let fields: [CursorField?]
     /// The elements of `fields` that are not `nil`.
@@ -51,7 +52,11 @@ final class RecordBinding: Sendable {
         fields = properties.map { if case .attribute(let attribute) = $0 { graph.cursorField(attribute) } else { nil } }
         attributeFields = fields.compactMap { $0 }
         hasRelationships = properties.contains { if case .relationship = $0 { true } else { false } }
-        holdsRecords = description.properties.contains(where: \.holdsRecords)
+        var roots: [EntityNumber] = []
+        for (described, property) in zip(description.properties, properties) {
+            if described.holdsRecords, case .relationship(let relationship, _) = property { roots.append(relationship.destinationRoot) }
+        }
+        omittedRoots = roots
         let indexes = entity.identity.compactMap { wanted in
             properties.firstIndex { if case .attribute(let attribute) = $0 { attribute === wanted } else { false } }
         }

@@ -205,7 +205,7 @@ public struct RecordReader: ~Copyable {
         }
         let (outerBinding, outerNext, inner) = (binding, next, try bound(Record.self))
         // A record that contains no records omits no object, so its ref need not list the records that contain it.
-        let origin = inner.holdsRecords ? originInside() : inner.origin(graph)
+        let origin = inner.omittedRoots.isEmpty ? inner.origin(graph) : originInside()
         let (outerOwn, outerInside) = (own, inside)
         path.append(outer)
         (binding, own) = (inner, origin)

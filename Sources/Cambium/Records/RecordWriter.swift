@@ -96,11 +96,15 @@ public struct RecordWriter: ~Copyable {
             try record.write(to: &self)
         }
         let ref = reference(to: id, record.ref, isNew: isNew)
-        // A record that contains no records omits no object. So its ref does not list the records that contain it, of which there may be
-        // one more in each save.
-        let known = current.containers
-        record.ref = current.binding.holdsRecords ? ref.inside(known + path.filter { !known.contains($0) }) : ref
+        record.ref = current.binding.omittedRoots.isEmpty ? ref : ref.inside(containers())
         return id
+    }
+
+    /// Returns the objects that the current record may omit: those that the record's ref lists already, and the containing ones. A ref must
+    /// not list others, because a program may save a record in one new container after the other.
+    private borrowing func containers() -> [ObjectID] {
+        let (known, roots) = (current.containers, current.binding.omittedRoots)
+        return known + path.filter { roots.contains($0.root) && !known.contains($0) }
     }
 
     /// Saves several records.

@@ -26,6 +26,28 @@ private struct Member: BlankRecord {
     }
 }
 
+private struct League: BlankRecord {
+    var name = ""
+    var clubs: [Club] = []
+    var ref: Ref<League>?
+
+    static let recordSchema = RecordSchema<League>("League") {
+        RecordProperty("name", \.name)
+        RecordProperty("clubs", \.clubs)
+    }
+}
+
+private struct Season: BlankRecord {
+    var year = 0
+    var league: League?
+    var ref: Ref<Season>?
+
+    static let recordSchema = RecordSchema<Season>("Season") {
+        RecordProperty("year", \.year, .identity)
+        RecordProperty("league", \.league)
+    }
+}
+
 @Suite("The records that contain a record")
 struct RecordContainerTests {
     @Test("a record that contains only refs does not list the records in which it was saved and read")
@@ -43,5 +65,19 @@ struct RecordContainerTests {
         club.name = "Blues"
         try store.save(&club)
         #expect(try store.graph.fetch(Club.self).map(\.members.count) == [3])
+    }
+
+    @Test("a record does not list the records in which it was saved if it cannot contain them")
+    func otherEntities() throws {
+        let store = try Store.inMemory(schema: Schema(of: Season.self))
+        var league = League(name: "North", clubs: [Club(name: "Reds")])
+        for year in 2001..<2004 {
+            var season = Season(year: year, league: league)
+            try store.save(&season)
+            league = try #require(season.league)
+        }
+        #expect(league.ref?.origin.containers == [])
+        #expect(try store.graph.fetch(League.self).map(\.clubs.count) == [1])
+        #expect(try store.graph.fetch(Season.self) { $0.league.name == "North" }.count == 3)
     }
 }
