@@ -3,13 +3,9 @@ public import CambiumModel
 
 /// Inserting, changing and deleting objects.
 extension WriteTransaction {
-    /// Inserts an object. Attributes without a value get their defaults.
-    ///
-    /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, a derived attribute, or a value
-    /// of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. Throws `.limitExceeded` if the graph is
-    /// full, or if the hierarchy has used all serials (the numbers in object ids). After an error, nothing is changed. Complexity: O(bytes
-    /// of the values).
-    public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
+    /// Inserts an object of an entity of the schema. Throws as `insert(_:_:links:)` does, and `.invalidInput` for an entity or an attribute
+    /// that the schema does not have. After an error, nothing is changed.
+    package mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
         let entity = try schema.current(entity)
         guard !entity.isAbstract else {
             throw CambiumError(.invalidInput, "'\(entity.name)' is abstract. Insert one of its sub-entities.")
@@ -27,16 +23,18 @@ extension WriteTransaction {
         return id
     }
 
-    /// Inserts an object, and links it, with names instead of the schema's entities and attributes.
+    /// Inserts an object, and links it. Attributes without a value get their defaults.
     ///
     /// ```swift
     /// let item = try transaction.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
     /// ```
     ///
-    /// Throws as `insert(_:_:)` does. Also throws `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does
-    /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After one of these
-    /// errors, nothing is changed. The graph may become full between the insertion and a link. Then the call throws `.limitExceeded`, and
-    /// the transaction fails: each later call throws the error, and so does the commit. Complexity: O(bytes of the values + links).
+    /// Throws `.unknownName` for a name that the schema does not have. Throws `.invalidInput` for an abstract entity, a derived attribute,
+    /// or a value of the wrong type, and `.ruleViolated` for a value that the attribute does not allow. Throws `.limitExceeded` if the
+    /// graph is full, or if the hierarchy has used all serials (the numbers in object ids). Throws as `link(_:_:_:at:)` does for an object
+    /// that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After one of these errors, nothing
+    /// is changed. The graph may become full between the insertion and a link. Then the call throws `.limitExceeded`, and the transaction
+    /// fails: each later call throws the error, and so does the commit. Complexity: O(bytes of the values + links).
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
@@ -57,24 +55,24 @@ extension WriteTransaction {
         return id
     }
 
-    /// Changes an attribute. Setting the current value does not count as a change.
-    ///
-    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that the object's entity does not have, for a
-    /// derived attribute, and for a value of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow, and
-    /// `.limitExceeded` if the graph is full. After an error, nothing is changed. Complexity: O(bytes of the value).
-    public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
+    /// Changes an attribute of the schema. Throws as `set(_:_:to:)` with a name does, and `.invalidInput` for an attribute that the
+    /// object's entity does not have.
+    package mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
         try set(id, [(attribute, value)])
     }
 
-    /// Changes an attribute that is given by its name. Throws as `set(_:_:to:)` with an `Attribute` does. Also throws `.unknownName` if the
-    /// entity does not have the attribute.
+    /// Changes an attribute. Setting the current value does not count as a change.
+    ///
+    /// Throws `.notFound` for a missing object, and `.unknownName` for an attribute that the object's entity does not have. Throws
+    /// `.invalidInput` for a derived attribute, and for a value of the wrong type. Throws `.ruleViolated` for a value that the attribute
+    /// does not allow, and `.limitExceeded` if the graph is full. After an error, nothing is changed. Complexity: O(bytes of the value).
     public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
         try set(id, try entity(of: id).requiredAttribute(attribute), to: value)
     }
 
     /// Changes several attributes of an object in one op. Throws as `set(_:_:to:)` does; in that case, no attribute is changed. Complexity:
     /// O(bytes of the values).
-    public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
+    package mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw schema.missingObject(id) }
         var areCurrent = true
         for (attribute, value) in values where try check(attribute, value, entity) !== attribute { areCurrent = false }

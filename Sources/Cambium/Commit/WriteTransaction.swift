@@ -51,7 +51,7 @@ public struct WriteTransaction: ~Copyable {
     consuming func takeDraft() -> Draft { draft }
 
     /// The schema of the graph. Inside the closure of a migration, the new schema.
-    public var schema: Schema { draft.schema }
+    package var schema: Schema { draft.schema }
 
     // MARK: Reading what was written
 
@@ -61,13 +61,13 @@ public struct WriteTransaction: ~Copyable {
     /// The value of an attribute of an object, including the changes of the transaction. The value is `.null` if the object's entity does
     /// not have the attribute, and `nil` if there is no such object. Complexity: O(log serials + bytes of the value); for a derived
     /// attribute, also O(members that are read).
-    public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { draft.value(of: attribute, of: id) }
+    package subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { draft.value(of: attribute, of: id) }
 
     /// Returns the ids of the objects to which a relationship of an object leads, including the changes of the transaction. The ids have
     /// the order of the relationship if it has one; otherwise, they are ascending. Returns `nil` if there is no object `id`, and no ids if
     /// the object's entity does not have the relationship. Complexity: O(members), and O(members x log members) for an unordered
     /// relationship.
-    public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
+    package borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         draft.members(relationship, of: id)
     }
 
@@ -80,7 +80,7 @@ public struct WriteTransaction: ~Copyable {
     /// object, or if a value is not of its attribute's type.
     ///
     /// If several objects have the values, which the commit would refuse, returns one of them. Complexity: O(1) expected.
-    public borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+    package borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         draft.find(entity, identity: values)
     }
 

@@ -56,7 +56,7 @@ public struct Edit: Sendable {
     }
 
     /// The schema of the base graph.
-    public var schema: Schema { base.schema }
+    package var schema: Schema { base.schema }
 
     /// A copy for reading objects by their ids. It lacks the steps of undo and the index of identities, so that a later change of the edit
     /// does not have to copy them.
