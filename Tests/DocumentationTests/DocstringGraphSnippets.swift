@@ -24,7 +24,7 @@ enum DocstringGraphSnippets {
 
     static func printColumn(_ graph: Graph, _ note: Entity) throws {
         let title = graph.column(try note.requiredAttribute("title"))
-        for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
+        for place in graph.places(of: note) { print(title.string(at: place) ?? "") }
     }
 
     static func countItems(_ graph: Graph) throws {

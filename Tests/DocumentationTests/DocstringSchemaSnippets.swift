@@ -102,7 +102,7 @@ enum DocstringSchemaSnippets {
 
     static func printEntity(_ store: Store) throws {
         let note = try store.schema.required("Note")
-        print(note.identity.map(\.name), note.relationships.map(\.name), store.graph.count(of: note))
+        print(note.name, note.identity.map(\.name), note.relationships.map(\.name))
     }
 
     static func printAttributes(_ store: Store) throws {
@@ -110,9 +110,9 @@ enum DocstringSchemaSnippets {
         for attribute in note.attributes { print(attribute.name, attribute.type, attribute.isOptional) }
     }
 
-    static func printMembers(_ store: Store, _ note: ObjectID) throws {
-        let items = try store.schema.required("Note").requiredRelationship("items")
-        for item in store.graph.members(items, of: note) ?? [] { print(store.graph.name(of: item) ?? "") }
+    static func printRelationships(_ store: Store) throws {
+        let note = try store.schema.required("Note")
+        for relationship in note.relationships { print(relationship.name, relationship.isToMany, relationship.deleteRule) }
     }
 
     // MARK: Values

@@ -54,7 +54,7 @@ public import CambiumModel
 ///
 /// ```swift
 /// let title = graph.column(try note.requiredAttribute("title"))
-/// for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
+/// for place in graph.places(of: note) { print(title.string(at: place) ?? "") }
 /// ```
 public struct Column {
     @usableFromInline let directory: LeafDirectory

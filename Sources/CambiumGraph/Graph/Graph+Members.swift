@@ -1,4 +1,4 @@
-public import CambiumModel
+package import CambiumModel
 
 /// A relationship, resolved once for reading it in many objects. A handle can be used for any graph, and is fastest for graphs with the
 /// same schema.
@@ -89,7 +89,7 @@ extension Graph {
     /// Returns the ids of the objects that a relationship leads to: in the order of the relationship if it has one, otherwise ascending.
     /// Returns `nil` if the object is not in this graph. Returns no ids if the object's entity does not have the relationship. Complexity:
     /// O(members), and O(members x log members) for an unordered relationship.
-    public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
+    package func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         place(of: id).map { memberIDs(end(relationship), of: $0) }
     }
 

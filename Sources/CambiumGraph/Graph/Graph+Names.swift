@@ -7,10 +7,8 @@ public import CambiumModel
 /// if let note { print(try graph[note, "title"], try graph.members("items", of: note).count) }
 /// ```
 extension Graph {
-    /// The value of an attribute of an object. Null if the object's entity does not have the attribute.
-    ///
-    /// `nil` if there is no such object. Complexity: O(log serials + bytes of the value).
-    public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { value(of: attribute, of: id) }
+    /// The value of an attribute of an object, as `value(of:of:)` returns it.
+    package subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { value(of: attribute, of: id) }
 
     /// The value of an attribute of an object.
     ///
@@ -33,7 +31,7 @@ extension Graph {
     }
 
     /// Returns the ids of the objects of an entity and its sub-entities, ascending. Throws `.unknownName` if there is no such entity.
-    /// Complexity: as `objects(of:)` with an entity.
+    /// Complexity: O(1); a loop over all ids takes O(serials of the hierarchy).
     public func objects(of entity: String) throws(CambiumError) -> ObjectSequence { objects(of: try schema.required(entity)) }
 
     /// Returns the number of objects of an entity and its sub-entities. Throws `.unknownName` if there is no such entity. Complexity:

@@ -1,4 +1,4 @@
-public import CambiumModel
+package import CambiumModel
 
 /// An attribute resolved for reading: the position of its column, and the form of its values. A field is created once for reading many
 /// objects. It can be used for any graph, and is fastest for graphs with the same schema.
@@ -62,7 +62,7 @@ extension Graph {
     /// Returns the id of the object with these identity values, in the order of `entity.identity`.
     ///
     /// Returns `nil` if there is no such object, or if a value is not of its attribute's type. Complexity: O(1) expected.
-    public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+    package func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         place(entity, identity: values).map(id(of:))
     }
 

@@ -36,7 +36,7 @@ public struct Graph: Sendable {
     }
 
     /// Returns the number of objects of an entity and its sub-entities. Complexity: O(sub-entities).
-    public func count(of entity: Entity) -> Int {
+    package func count(of entity: Entity) -> Int {
         guard let entity = layout.own(entity), let table = layout.table(of: entity.root) else { return 0 }
         return entity.family.reduce(0) { $0 + reader.count(of: $1, in: table) }
     }
@@ -107,9 +107,8 @@ public struct Graph: Sendable {
         )
     }
 
-    /// Returns the ids of the objects of an entity and its sub-entities, ascending. Complexity: O(1); a loop over all ids takes O(serials
-    /// of the hierarchy).
-    public func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
+    /// Returns the ids of the objects of an entity and its sub-entities, ascending. Complexity: as `objects(of:)` with a name.
+    package func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
 
     /// Returns the places of the objects of an entity and its sub-entities, by ascending id. A loop reads attributes and relationships at a
     /// place through a `Column` and a `Relation`. Complexity: O(1); a loop over all places takes O(serials of the hierarchy).

@@ -3,7 +3,7 @@
 ///
 /// ```swift
 /// let note = try store.schema.required("Note")
-/// print(note.identity.map(\.name), note.relationships.map(\.name), store.graph.count(of: note))
+/// print(note.name, note.identity.map(\.name), note.relationships.map(\.name))
 /// ```
 public final class Entity: Sendable {
     package let number: EntityNumber

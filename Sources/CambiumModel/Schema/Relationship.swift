@@ -15,8 +15,8 @@ public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
 /// A relationship of an entity, resolved from a schema.
 ///
 /// ```swift
-/// let items = try store.schema.required("Note").requiredRelationship("items")
-/// for item in store.graph.members(items, of: note) ?? [] { print(store.graph.name(of: item) ?? "") }
+/// let note = try store.schema.required("Note")
+/// for relationship in note.relationships { print(relationship.name, relationship.isToMany, relationship.deleteRule) }
 /// ```
 public final class Relationship: Sendable {
     package let number: PropertyNumber
