@@ -42,7 +42,7 @@ public struct Compaction: Sendable, Equatable {
     package internal(set) var droppedCount = 0
     /// The number of bytes by which the stored pages have shrunk. It is negative if the checkpoint for the compaction takes more bytes than
     /// were saved.
-    public internal(set) var storedByteCount = 0
+    package internal(set) var storedByteCount = 0
     /// The number of segments (files of the log) that this compaction copied to the archive.
     package internal(set) var archivedSegmentCount = 0
     /// The total size, in bytes, of the files that the compaction created in the archive.

@@ -13,9 +13,9 @@ public struct Repair: Sendable {
     /// read.
     public internal(set) var transactionCount = 0
     /// The number of objects in the new store.
-    public internal(set) var objectCount = 0
+    package internal(set) var objectCount = 0
     /// The number of links in the new store. A relationship and its inverse count once.
-    public internal(set) var linkCount = 0
+    package internal(set) var linkCount = 0
     /// The root of the Merkle tree over the transactions of the new store, 64 hexadecimal digits. If nothing is missing, the store that was
     /// read has the same root.
     public internal(set) var root = ""

@@ -21,7 +21,7 @@ public struct TransactionLog {
         public let number: TransactionNumber
         package let metadata: TransactionMetadata
         /// The number of bytes that the transaction takes in the log.
-        public let byteCount: Int
+        package let byteCount: Int
         private let record: LogRecord
 
         init(_ record: LogRecord) {
@@ -38,7 +38,7 @@ public struct TransactionLog {
         public var author: Author { Author(metadata) }
 
         /// Whether the ops of the transaction were retired or redacted. If so, only its author, its time and its size remain.
-        public var isRetired: Bool { if case .redacted = record.payload { true } else { false } }
+        package var isRetired: Bool { if case .redacted = record.payload { true } else { false } }
 
         /// Returns the ops of the transaction. Does not check whether they fit the store.
         ///

@@ -1,5 +1,5 @@
 internal import CambiumLog
-public import CambiumModel
+package import CambiumModel
 
 /// The findings of opening a store, such as bytes that a crash left at the end of the log, and the number of replayed transactions.
 ///
@@ -13,12 +13,12 @@ public struct RecoveryReport: Sendable, Equatable {
     public internal(set) var notes: [String] = []
     /// The number of bytes after the last transaction that verifies. None of these bytes was known to be durable, and opening the store for
     /// writing cuts them off.
-    public internal(set) var cutByteCount = 0
+    package internal(set) var cutByteCount = 0
     package var lastTransaction = TransactionNumber.none
     /// The number of transactions that were replayed.
     public internal(set) var transactionCount = 0
     /// The checkpoint with which the replay began; `.none` if the whole log was replayed.
-    public internal(set) var checkpoint = TransactionNumber.none
+    package internal(set) var checkpoint = TransactionNumber.none
 
     init() {}
 

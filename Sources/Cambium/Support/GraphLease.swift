@@ -1,6 +1,6 @@
 internal import CambiumBytes
 public import CambiumGraph
-public import CambiumModel
+package import CambiumModel
 import Synchronization
 
 /// A right to read a graph for a limited time. A lease suits long reads, which must not force the store to keep old pages indefinitely.
@@ -14,7 +14,7 @@ import Synchronization
 /// the pages only while it is valid, and while `read` runs. Any thread may use a lease.
 public final class GraphLease: Sendable {
     /// The last transaction in the graph.
-    public let transaction: TransactionNumber
+    package let transaction: TransactionNumber
     private let loan: GraphLoan
     private let leases: Leases
 
@@ -27,7 +27,7 @@ public final class GraphLease: Sendable {
     deinit { leases.end(loan) }
 
     /// Whether the lease has ended. If so, `read` throws.
-    public var isExpired: Bool {
+    package var isExpired: Bool {
         leases.expire()
         return loan.graph.withLock { $0 == nil }
     }

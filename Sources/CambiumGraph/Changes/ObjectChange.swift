@@ -71,7 +71,7 @@ public struct ObjectChange: Sendable {
     }
 
     /// Whether the object is a stub at only one of the two moments. A stub is an object of which only the identity is known.
-    public var changesStub: Bool { edited == nil && kind == .changed && first.kind == .stub }
+    package var changesStub: Bool { edited == nil && kind == .changed && first.kind == .stub }
 
     /// The attributes that differ, in the order of the schema. For an inserted or deleted object, the attributes with a value.
     ///

@@ -118,7 +118,7 @@ public struct Column {
     /// Calls `body` with the bytes of a string, URI, JSON text or data. Only values of more than 255 bytes are copied. Calls `body` with
     /// `nil` if the value is null or the attribute has another type. The buffer is valid only until `body` returns. Complexity: O(1), or
     /// O(bytes) for a value of more than 255 bytes.
-    @inlinable public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+    @inlinable package func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
         var bytes: UnsafeRawBufferPointer?
         if bytesTable == place.table {
             let leaf = directory.leaf(place.row)

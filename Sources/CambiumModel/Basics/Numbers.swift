@@ -32,6 +32,6 @@ public struct TransactionNumber: RawRepresentable, Hashable, Sendable, Comparabl
     public static let none = TransactionNumber(rawValue: 0)
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     /// The next number. Ends the process if this number is the largest one.
-    public var next: TransactionNumber { TransactionNumber(rawValue: rawValue + 1) }
+    package var next: TransactionNumber { TransactionNumber(rawValue: rawValue + 1) }
     public var description: String { String(rawValue) }
 }

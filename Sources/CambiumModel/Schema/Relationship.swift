@@ -36,9 +36,9 @@ public final class Relationship: Sendable {
     /// The effect of deleting an object on its members.
     public let deleteRule: DeleteRule
     /// The minimum number of members; 0 if the relationship is optional.
-    public let minCount: Int
+    package let minCount: Int
     /// The maximum number of members, or `nil` for no limit.
-    public let maxCount: Int?
+    package let maxCount: Int?
     /// The texts that the schema attaches to the relationship. Some keys control clones.
     public let userInfo: [String: String]
     /// The index of the relationship's link in `Schema.links`.

@@ -40,7 +40,7 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     /// Whether the id is provisional: an `Edit` inserted the object, and no commit has given it a permanent id yet. No graph contains an
     /// object with a provisional id.
-    public var isProvisional: Bool { serial & Self.provisionalBit != 0 }
+    package var isProvisional: Bool { serial & Self.provisionalBit != 0 }
 
     /// The number of a provisional object in its edit.
     package var provisionalNumber: UInt64 { serial & Self.provisionalCountMax }
