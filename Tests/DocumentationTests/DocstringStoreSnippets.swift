@@ -126,12 +126,12 @@ enum DocstringStoreSnippets {
     // MARK: Moments
 
     static func yesterday(_ store: Store) throws -> Graph {
-        let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
+        let yesterday = try store.graph(at: .time(Timestamp(Date.now - 86_400)))
         return yesterday
     }
 
     static func yesterday(of store: Store) throws -> Graph {
-        let yesterday = Timestamp(Date.now) - .seconds(86_400)
+        let yesterday = Timestamp(Date.now - 86_400)
         let graph = try store.graph(at: .time(yesterday))
         return graph
     }
@@ -153,7 +153,7 @@ enum DocstringStoreSnippets {
     }
 
     static func readOnly() throws {
-        let yesterday = try ReadOnlyStore(at: "notes", point: .time(Timestamp(Date.now) - .seconds(86_400)))
+        let yesterday = try ReadOnlyStore(at: "notes", point: .time(Timestamp(Date.now - 86_400)))
         print(yesterday.graph.transaction, yesterday.graph.objectCount)
     }
 

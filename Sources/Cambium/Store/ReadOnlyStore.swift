@@ -6,7 +6,7 @@ import CambiumModel
 /// no lock for which a writer waits. The graph is durable, because the log is synced before it is read.
 ///
 /// ```swift
-/// let yesterday = try ReadOnlyStore(at: "notes", point: .time(Timestamp(Date.now) - .seconds(86_400)))
+/// let yesterday = try ReadOnlyStore(at: "notes", point: .time(Timestamp(Date.now - 86_400)))
 /// print(yesterday.graph.transaction, yesterday.graph.objectCount)
 /// ```
 public struct ReadOnlyStore: Sendable {

@@ -6,7 +6,7 @@ extension Store {
     /// A replay continues from the latest of these graphs that is not after the moment.
     ///
     /// ```swift
-    /// let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
+    /// let yesterday = try store.graph(at: .time(Timestamp(Date.now - 86_400)))
     /// ```
     ///
     /// Writers and readers continue at the same time. Throws `.notFound` if there is no such moment, or if the transactions that lead to it

@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// A moment with a precision of a microsecond, such as the time of a transaction or the end of a lease.
 ///
 /// ```swift
-/// let yesterday = Timestamp(Date.now) - .seconds(86_400)
+/// let yesterday = Timestamp(Date.now - 86_400)
 /// let graph = try store.graph(at: .time(yesterday))
 /// ```
 public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -69,13 +69,13 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     public static func < (left: Self, right: Self) -> Bool { left.microsecondsSince1970 < right.microsecondsSince1970 }
 
     /// Returns the moment that is later by a duration. A moment beyond the range becomes the nearest end of the range.
-    public static func + (time: Self, duration: Duration) -> Timestamp {
+    package static func + (time: Self, duration: Duration) -> Timestamp {
         let (sum, isBeyond) = time.microsecondsSince1970.addingReportingOverflow(duration.microseconds)
         return Timestamp(microsecondsSince1970: isBeyond ? (duration < .zero ? .min : .max) : sum)
     }
 
     /// Returns the moment that is earlier by a duration. A moment beyond the range becomes the nearest end of the range.
-    public static func - (time: Self, duration: Duration) -> Timestamp {
+    package static func - (time: Self, duration: Duration) -> Timestamp {
         let (difference, isBeyond) = time.microsecondsSince1970.subtractingReportingOverflow(duration.microseconds)
         return Timestamp(microsecondsSince1970: isBeyond ? (duration < .zero ? .max : .min) : difference)
     }
