@@ -95,7 +95,7 @@ import Testing
         let rich = RecordQuery<Trip> { $0.budget > 500 && $0.stops.any { $0.city == "Rome" } }
         let trips = try graph.fetch(rich.sorted(by: \.start, .descending).limited(to: 10))
         let count = try graph.count(rich)
-        let same = try graph.fetch(#Predicate<Trip> { $0.budget > 500 && $0.stops.contains { $0.city == "Rome" } })
+        let same = try graph.fetch(RecordQuery(#Predicate<Trip> { $0.budget > 500 && $0.stops.contains { $0.city == "Rome" } }))
         let spring = try graph.find(Trip.self, identity: "Spring")
         let nights = try graph.sum(\Stop.nights)
         let cities = try graph.counts(by: { (stop: RecordFields<Stop>) in stop.city })

@@ -21,11 +21,6 @@ extension RecordQuery {
     }
 }
 
-extension Graph {
-    /// Returns the records that satisfy a predicate of Foundation, by ascending id. Throws as `RecordQuery.init(_:)` and `fetch(_:)` do.
-    public func fetch<Record: EntityRecord>(_ predicate: Predicate<Record>) throws -> [Record] { try fetch(RecordQuery(predicate)) }
-}
-
 /// The translation of the expressions of one predicate.
 struct PredicateTranslation {
     /// A variable of the predicate or of a closure in the predicate. Only the variable of the innermost closure can be translated, because

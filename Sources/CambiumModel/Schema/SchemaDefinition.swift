@@ -22,7 +22,7 @@ public struct SchemaDefinition: Sendable, Hashable {
     package var nextNumber: Int?
 
     /// Creates a definition from an array of entities. `Schema.init` checks the definition.
-    public init(entities: [EntityDefinition]) { self.entities = entities }
+    package init(entities: [EntityDefinition]) { self.entities = entities }
 
     /// Creates a definition from a list of entities. `Schema.init` checks the definition.
     public init(@DefinitionBuilder<EntityDefinition> _ entities: () -> [EntityDefinition]) { self.entities = entities() }

@@ -93,13 +93,13 @@ struct RecordPredicateTests {
 
     /// Checks that a query and Foundation's own evaluation agree, and returns the names.
     private func parents(_ predicate: Predicate<Parent>) throws -> [String] {
-        let found = try store.graph.fetch(predicate)
+        let found = try store.graph.fetch(RecordQuery(predicate))
         #expect(try found == store.graph.fetch(Parent.self).filter { try predicate.evaluate($0) })
         return found.map(\.name)
     }
 
     private func children(_ predicate: Predicate<Child>) throws -> [String] {
-        let found = try store.graph.fetch(predicate)
+        let found = try store.graph.fetch(RecordQuery(predicate))
         #expect(try found == store.graph.fetch(Child.self).filter { try predicate.evaluate($0) })
         return found.map(\.name)
     }
@@ -138,11 +138,11 @@ struct RecordPredicateTests {
     }
 
     @Test("a forced unwrap of null makes a comparison false") func forcedUnwraps() throws {
-        func children(_ predicate: Predicate<Child>) throws -> [String] { try store.graph.fetch(predicate).map(\.name) }
+        func children(_ predicate: Predicate<Child>) throws -> [String] { try store.graph.fetch(RecordQuery(predicate)).map(\.name) }
         #expect(try children(#Predicate { $0.nick! != "C" }) == ["Bob"])
         #expect(try children(#Predicate { $0.nick! == "C" }) == ["Cy"])
         #expect(try children(#Predicate { !($0.nick! == "C") }) == ["Ann", "Bob", "Dan", "Eve"])
-        func parents(_ predicate: Predicate<Parent>) throws -> [String] { try store.graph.fetch(predicate).map(\.name) }
+        func parents(_ predicate: Predicate<Parent>) throws -> [String] { try store.graph.fetch(RecordQuery(predicate)).map(\.name) }
         #expect(try parents(#Predicate { $0.favorite!.name != "Cy" }) == ["Max"])
         #expect(try parents(#Predicate { $0.favorite!.nick != "C" }) == ["Max"])
         #expect(try parents(#Predicate { $0.favorite!.nick! != "x" }) == ["Ada"])
@@ -178,7 +178,7 @@ struct RecordPredicateTests {
         var houses = [House("a"), House("b", owner: Parent("Ada", [])), House("c", owner: Parent("Max", [Child("Dan", 8)]))]
         try store.save(&houses)
         func names(_ predicate: Predicate<House>) throws -> [String] {
-            let found = try store.graph.fetch(predicate)
+            let found = try store.graph.fetch(RecordQuery(predicate))
             #expect(try found == store.graph.fetch(House.self).filter { try predicate.evaluate($0) })
             return found.map(\.name)
         }
