@@ -66,18 +66,18 @@ enum DocstringGraphSnippets {
 
     static func path(_ graph: Graph, from jane: ObjectID, to john: ObjectID) throws -> [ObjectID]? {
         let follows = try graph.walk(along: ["follows"])
-        for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
+        for object in try follows.objects(from: [jane], within: 2) { print(object.distance, object.id) }
         let path = try follows.path(from: jane, to: john)
         return path
     }
 
     static func distances(_ graph: Graph, _ jane: ObjectID) throws {
         let follows = try graph.walk(along: ["follows"])
-        for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
+        for object in try follows.objects(from: [jane], within: 2) { print(object.distance, object.id) }
     }
 
     static func reach(_ graph: Graph, _ jane: ObjectID) throws {
-        let reached = try graph.walk(along: ["follows"]).objects(from: jane)
+        let reached = try graph.walk(along: ["follows"]).objects(from: [jane])
         print(reached.count, reached.ids(at: 1))
     }
 }

@@ -81,7 +81,7 @@ import Testing
 
     private func walk(_ graph: Graph, from jane: ObjectID, to john: ObjectID) throws -> Int {
         let follows = try graph.walk(along: ["follows"])
-        for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
+        for object in try follows.objects(from: [jane], within: 2) { print(object.distance, object.id) }
         if let path = try follows.path(from: jane, to: john) { print("\(path.count - 1) steps") }
         let components = try follows.components()
         print(components.count, components.sizes.first ?? 0, components.component(of: jane) == components.component(of: john))

@@ -60,7 +60,7 @@ struct Walks {
     private func compare(_ lists: [[Int]], _ walk: Walk, _ people: [ObjectID]) throws {
         for person in stride(from: 0, to: personCount, by: personCount / 10) {
             let expected = Set(lists[person].flatMap { lists[$0] } + lists[person] + [person])
-            let found = try walk.objects(from: people[person], within: 2)
+            let found = try walk.objects(from: [people[person]], within: 2)
             try check(Set(found.map(\.id)) == Set(expected.map { people[$0] }), "two steps reach the right people")
         }
     }
@@ -72,7 +72,7 @@ struct Walks {
             var seconds: [Double] = []
             var (sum, objectCount) = (UInt64(0), 0)
             for start in random.sample(count, of: people) {
-                let (duration, found) = try timed { try walk.objects(from: start, within: distance) }
+                let (duration, found) = try timed { try walk.objects(from: [start], within: distance) }
                 seconds.append(duration)
                 objectCount += found.count
                 for object in found { sum &+= object.id.serial }
@@ -100,7 +100,7 @@ struct Walks {
     }
 
     private func wholeGraph(_ walk: Walk, _ people: [ObjectID], _ variant: String) throws {
-        let (reaching, found) = try timed { try walk.objects(from: people[0]) }
+        let (reaching, found) = try timed { try walk.objects(from: [people[0]]) }
         try check(found.count > personCount / 100, "more than a hundredth of the people are reached")
         settings.emit("\(title): all that can be reached", reaching * 1e3, "ms", variant: variant)
         let (joining, components) = try timed { try walk.components() }

@@ -6,7 +6,7 @@ public import CambiumModel
 ///
 /// ```swift
 /// let follows = try graph.walk(along: ["follows"])
-/// for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
+/// for object in try follows.objects(from: [jane], within: 2) { print(object.distance, object.id) }
 /// let path = try follows.path(from: jane, to: john)
 /// ```
 ///

@@ -4,7 +4,7 @@ public import CambiumModel
 ///
 /// ```swift
 /// let follows = try graph.walk(along: ["follows"])
-/// for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
+/// for object in try follows.objects(from: [jane], within: 2) { print(object.distance, object.id) }
 /// ```
 public struct WalkedObject: Sendable, Hashable {
     /// The object.
@@ -18,7 +18,7 @@ public struct WalkedObject: Sendable, Hashable {
 /// The objects that a walk reached, by ascending distance. The order of objects of the same distance has no meaning.
 ///
 /// ```swift
-/// let reached = try graph.walk(along: ["follows"]).objects(from: jane)
+/// let reached = try graph.walk(along: ["follows"]).objects(from: [jane])
 /// print(reached.count, reached.ids(at: 1))
 /// ```
 public struct WalkedObjects: Sequence, Sendable {
@@ -48,16 +48,18 @@ public struct WalkedObjects: Sequence, Sendable {
         return places[(distance == 0 ? 0 : levelEnds[distance - 1])..<levelEnds[distance]].map(graph.id(of:)).sorted()
     }
 
+    /// Returns an iterator that begins with the starts. Complexity: O(1).
+    public func makeIterator() -> some IteratorProtocol<WalkedObject> { Walker(self) }
+
     /// Returns the objects one by one.
-    public struct Iterator: IteratorProtocol {
+    private struct Walker: IteratorProtocol {
         private let objects: WalkedObjects
         private var index = 0
         private var distance = 0
 
         init(_ objects: WalkedObjects) { self.objects = objects }
 
-        /// Returns the next object, or `nil` at the end. Complexity: O(1).
-        public mutating func next() -> WalkedObject? {
+        mutating func next() -> WalkedObject? {
             guard index < objects.places.count else { return nil }
             while objects.levelEnds[distance] <= index { distance += 1 }
             let place = objects.places[index]
@@ -65,29 +67,19 @@ public struct WalkedObjects: Sequence, Sendable {
             return WalkedObject(id: objects.graph.id(of: place), distance: distance, place: place)
         }
     }
-
-    /// Returns an iterator that begins with the starts. Complexity: O(1).
-    public func makeIterator() -> Iterator { Iterator(self) }
-    /// The number of objects.
-    public var underestimatedCount: Int { places.count }
 }
 
 extension Walk {
-    /// Returns the objects that can be reached from an object, including the object itself, in breadth-first order.
+    /// Returns the objects that can be reached from one or more objects, including these objects, in breadth-first order.
     ///
-    /// Throws `.notFound` if the object does not exist. Complexity: O(objects reached + links followed). Takes memory for the objects
-    /// reached. If the walk reaches many objects, also takes a bit for each object of the tables that it reaches.
+    /// Throws `.notFound` if one of the objects does not exist. Without objects, the result is empty. Complexity: O(objects reached + links
+    /// followed). Takes memory for the objects reached. If the walk reaches many objects, also takes a bit for each object of the tables
+    /// that it reaches.
     ///
-    /// - Parameter distance: The maximum number of links from the start to an object; `nil` for no limit. With 0 or less, only the start is
-    ///   returned.
-    public func objects(from start: ObjectID, within distance: Int? = nil) throws(CambiumError) -> WalkedObjects {
-        try objects(from: [start], within: distance)
-    }
-
-    /// Returns the objects that can be reached from any of several objects, including these objects, in breadth-first order.
-    ///
-    /// Throws `.notFound` if one of the objects does not exist. Without objects, the result is empty. Complexity: as
-    /// `objects(from:within:)` for one object.
+    /// - Parameters:
+    ///   - starts: The objects with which the walk begins.
+    ///   - distance: The maximum number of links from a start to an object; `nil` for no limit. With 0 or less, only the starts are
+    ///     returned.
     public func objects(from starts: [ObjectID], within distance: Int? = nil) throws(CambiumError) -> WalkedObjects {
         try objects(from: starts, within: distance, where: nil)
     }

@@ -69,7 +69,7 @@ import Testing
     @Test(arguments: cases.filter { !$0.distances.isEmpty }) func `a walk has the distances of the benchmark`(each: Case) throws {
         let (walk, root) = try Self.walk(each)
         let start = ObjectID(root: root, serial: UInt64(each.start))
-        let found = try walk.objects(from: start).map { (Int($0.id.serial), $0.distance) }
+        let found = try walk.objects(from: [start]).map { (Int($0.id.serial), $0.distance) }
         #expect(Dictionary(uniqueKeysWithValues: found) == each.distances)
         for (number, distance) in each.distances {
             #expect(try walk.path(from: start, to: ObjectID(root: root, serial: UInt64(number)))?.count == distance + 1)

@@ -31,7 +31,7 @@ import Testing
 
     @Test func `a walk reports each object once, with its least distance`() throws {
         let walk = try graph(count: 5, [(1, 2), (1, 3), (2, 4), (3, 4), (4, 1), (4, 4)]).walk(along: ["parts"])
-        let found = try walk.objects(from: thing(1))
+        let found = try walk.objects(from: [thing(1)])
         #expect(found.map(\.distance) == [0, 1, 1, 2] && found.count == 4 && found.distanceMax == 2)
         #expect(found.ids(at: 1) == [thing(2), thing(3)] && found.ids(at: 2) == [thing(4)])
         #expect(found.ids(at: -1).isEmpty && found.ids(at: 3).isEmpty)
@@ -51,7 +51,7 @@ import Testing
         var links = (2...count).map { ($0 / 2, $0) }
         links += [(count, 1), (count / 2, 7), (count / 3, count / 3)]
         let walk = try graph(count: count, links).walk(along: ["parts"])
-        let found = try walk.objects(from: thing(1))
+        let found = try walk.objects(from: [thing(1)])
         #expect(found.count == count && Set(found.map(\.id)).count == count)
         #expect(found.allSatisfy { $0.distance == Int.bitWidth - 1 - Int($0.id.serial).leadingZeroBitCount })
         #expect(try walk.path(from: thing(3), to: thing(2))?.last == thing(2))
@@ -61,11 +61,11 @@ import Testing
         let graph = try graph(count: 1, [])
         #expect(throws: CambiumError.self) { try graph.walk(along: ["parts", "nothing"]) }
         let walk = try graph.walk(along: ["parts"])
-        for work in [{ _ = try walk.objects(from: thing(2)) }, { _ = try walk.path(from: thing(1), to: thing(2)) }] {
+        for work in [{ _ = try walk.objects(from: [thing(2)]) }, { _ = try walk.path(from: thing(1), to: thing(2)) }] {
             let error = #expect(throws: CambiumError.self) { try work() }
             #expect(error?.code == .notFound)
         }
-        #expect(try walk.objects(from: thing(1)).count == 1)
+        #expect(try walk.objects(from: [thing(1)]).count == 1)
     }
 
     @Test func `a cycle is named in the order of its links`() throws {
