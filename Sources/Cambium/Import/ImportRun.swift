@@ -51,7 +51,7 @@ struct ImportRun {
         }
         if options.absent == .delete, !options.absentMax.isValid {
             throw CambiumError(
-                .invalidInput, "The limit of absent objects is \(options.absentMax). Use a number of at least 0, or 0% to 100%.")
+                .invalidInput, "The limit of absent objects is \(options.absentMax.text). Use a number of at least 0, or 0% to 100%.")
         }
         if let count = options.batchRowCount, count < 1 {
             throw CambiumError(.invalidInput, "The batch size is \(count), but must be at least 1.")

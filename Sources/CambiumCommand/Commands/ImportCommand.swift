@@ -107,7 +107,7 @@ struct ImportCommand: ParsableCommand {
     private func requestAuthor() throws -> Author {
         guard author.request != nil else { return author.author(of: []) }
         var hasher = RequestHasher()
-        let limit = objects.absentMax.map { "\($0)" } ?? ""
+        let limit = objects.absentMax?.text ?? ""
         var words = [
             values.missing.rawValue, values.null.rawValue, values.mismatch.rawValue, objects.existing.rawValue, objects.absent.rawValue,
             limit, values.toMany.rawValue, values.references.rawValue, input.unknown.rawValue, input.onError.rawValue,

@@ -10,9 +10,6 @@ extension ImportOptions.ToMany: ExpressibleByArgument {}
 extension ImportOptions.Reference: ExpressibleByArgument {}
 extension ImportOptions.UnknownKey: ExpressibleByArgument {}
 extension ImportOptions.RowError: ExpressibleByArgument {}
-extension AbsentLimit: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
 extension ImportSource.Format: ExpressibleByArgument {}
 
 /// The options of `import` that state how it reads its files.
@@ -53,7 +50,9 @@ struct ImportObjectOptions: ParsableArguments {
     @Option(help: .init("Update or skip an object that exists already.", valueName: "rule")) var existing = ImportOptions.Existing.update
     @Option(help: .init("Keep or delete the entity's objects that the files do not mention.", valueName: "rule"))
     var absent = ImportOptions.Absent.keep
-    @Option(help: .init("Let --absent delete at most this number or percentage of objects (50% by default).", valueName: "limit"))
+    @Option(
+        help: .init("Let --absent delete at most this number or percentage of objects (50% by default).", valueName: "limit"),
+        transform: Self.limit)
     var absentMax: AbsentLimit?
     @Option(
         parsing: .unconditional,  // A condition may begin with a minus sign.
@@ -61,6 +60,13 @@ struct ImportObjectOptions: ParsableArguments {
             "Let --absent delete an object only if it satisfied this condition before the import. --absent-max can then be a percentage "
                 + "of the objects that satisfied the condition.", valueName: "condition"))
     var scope: String?
+
+    private static func limit(_ text: String) throws -> AbsentLimit {
+        guard let limit = AbsentLimit(text) else {
+            throw ValidationError("A limit is a number of objects such as 100, or a percentage such as 10%.")
+        }
+        return limit
+    }
 
     func validate() throws {
         if absentMax != nil, absent == .keep {

@@ -8,7 +8,7 @@
 /// ```
 ///
 /// `.percent(10)` is a tenth of the objects that existed before the import; `.count(100)` is a hundred objects.
-public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
+public enum AbsentLimit: Sendable, Hashable {
     /// A number of objects, at least 0.
     case count(Int)
     /// A percentage from 0 to 100.
@@ -44,7 +44,8 @@ public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var description: String {
+    /// The limit as a text, which `init(_:)` parses if the limit is valid.
+    package var text: String {
         switch self {
         case .count(let count): "\(count)"
         case .percent(let percent): Int(exactly: percent).map { "\($0)%" } ?? "\(percent)%"

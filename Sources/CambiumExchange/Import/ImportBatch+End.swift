@@ -75,7 +75,7 @@ extension ImportBatch {
             throw CambiumError(
                 .limitExceeded,
                 "The import would delete \(count) of \(all) objects of '\(entity.name)'\(place), because they are not in the input, "
-                    + "but the limit is \(options.absentMax). Nothing was imported. "
+                    + "but the limit is \(options.absentMax.text). Nothing was imported. "
                     + "If the input is complete, raise the limit with --absent-max, or with absentMax in Swift.")
         }
         return absent
