@@ -108,7 +108,7 @@ import Testing
             print(committed.time?.description ?? "", committed.author?.actor ?? "-")
             for object in committed.changes {
                 switch object.kind {
-                case .inserted: print("inserted", committed.graph.name(of: object.id) ?? "")
+                case .inserted: print("inserted", committed.changes.after.name(of: object.id) ?? "")
                 case .deleted: print("deleted", committed.changes.before.name(of: object.id) ?? "")
                 case .changed:
                     for change in object.attributes { print(change.attribute.name, change.before.text, change.after.text) }

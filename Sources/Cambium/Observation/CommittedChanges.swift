@@ -30,5 +30,5 @@ public struct CommittedChanges: Sendable {
     public var transactionCount: Int { Int(clamping: transaction.rawValue - changes.before.transaction.rawValue) }
 
     /// The graph after `transaction`.
-    public var graph: Graph { changes.after }
+    package var graph: Graph { changes.after }
 }
