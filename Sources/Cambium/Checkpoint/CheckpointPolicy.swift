@@ -11,14 +11,9 @@ import CambiumModel
 /// try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))
 /// ```
 public struct CheckpointPolicy: Sendable, Hashable {
-    /// The maximum number of checkpoints, including the newest ones. At least 1.
-    public var countMax: Int
-    /// The maximum disk space of the data that only checkpoints of earlier moments need, as a percentage of the size of the newest
-    /// checkpoint. The limit is at least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
-    public var pastPercent: Int
-    /// The form in which pages are stored. A change takes effect at the first checkpoint after the store is opened again. That checkpoint
-    /// stores all pages.
-    public var compression: Compression
+    package var countMax: Int
+    package var pastPercent: Int
+    package var compression: Compression
 
     /// The form in which a checkpoint stores pages.
     public enum Compression: Sendable, Hashable {
@@ -30,6 +25,13 @@ public struct CheckpointPolicy: Sendable, Hashable {
     }
 
     /// Creates a policy. `Store.setCheckpointPolicy` throws `.invalidInput` for a `countMax` below 1 or a negative `pastPercent`.
+    ///
+    /// - Parameters:
+    ///   - countMax: The maximum number of checkpoints, including the newest ones. At least 1.
+    ///   - pastPercent: The maximum disk space of the data that only checkpoints of earlier moments need, as a percentage of the size of
+    ///     the newest checkpoint. The limit is at least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
+    ///   - compression: The form in which pages are stored. A change takes effect at the first checkpoint after the store is opened again.
+    ///     That checkpoint stores all pages.
     public init(countMax: Int = 32, pastPercent: Int = 100, compression: Compression = .none) {
         self.countMax = countMax
         self.pastPercent = pastPercent

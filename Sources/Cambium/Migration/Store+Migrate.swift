@@ -109,7 +109,7 @@ extension Store {
     ///
     /// Throws as `previewMigration(to:)` does. Also throws `.notFound` if there is no store, and `.damaged` if the log of the store is
     /// corrupt.
-    public static func previewMigration(of path: String, to definition: SchemaDefinition) throws -> MigrationReport {
+    package static func previewMigration(of path: String, to definition: SchemaDefinition) throws -> MigrationReport {
         try preview(LogReader(SystemVolume(root: path)), definition)
     }
 

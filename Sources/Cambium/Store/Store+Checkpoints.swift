@@ -18,7 +18,7 @@ extension Store {
 
     /// Returns the policy that decides which checkpoints are kept, from `store.json`. Throws `.invalidInput` for a store in memory,
     /// `.ioFailure` if the file cannot be read, and `.damaged` if it is corrupt.
-    public func checkpointPolicy() throws -> CheckpointPolicy { try scheduler().checkpointer.readPolicy() }
+    package func checkpointPolicy() throws -> CheckpointPolicy { try scheduler().checkpointer.readPolicy() }
 
     /// Sets the policy for later checkpoints, and writes it to `store.json`.
     ///

@@ -35,7 +35,7 @@ public struct ImportSource: Sendable {
     ///   - format: The format of the bytes.
     ///   - open: Opens the source at its beginning. Returns a reader, which fills a buffer with the next bytes and returns their number,
     ///     or 0 at the end.
-    public init(
+    package init(
         name: String, isRepeatable: Bool, format: Format = .json,
         open: @escaping @Sendable () throws -> (UnsafeMutableRawBufferPointer) throws -> Int
     ) {

@@ -11,11 +11,11 @@ public import CambiumModel
 /// A query without sort keys returns objects by ascending id. Objects with equal sort keys are also returned by ascending id.
 public struct Query: Sendable {
     /// The name of the entity. Objects of its sub-entities belong to the answer, too.
-    public var entity: String
+    package var entity: String
     /// The condition that objects must satisfy; `nil` for all objects.
     public var condition: Condition? { didSet { (parsedNames, text) = (nil, nil) } }
     /// The values of the parameters in the condition, by their names without `$`.
-    public var arguments: [String: Operand]
+    package var arguments: [String: Operand]
     /// The sort keys, the most significant one first.
     public var sort: [SortKey]
     /// The maximum number of objects; `nil` for no maximum.

@@ -46,7 +46,7 @@ public final class Attribute: Sendable {
     }
 
     /// Whether the store computes the value. A transaction cannot set such a value.
-    public var isDerived: Bool { derivation != nil }
+    package var isDerived: Bool { derivation != nil }
 
     /// Returns the error for a value that a caller gives for this derived attribute.
     package func refusal(in entity: Entity) -> CambiumError {

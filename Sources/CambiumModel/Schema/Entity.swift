@@ -14,7 +14,7 @@ public final class Entity: Sendable {
     package let root: EntityNumber
     package let parent: EntityNumber?
     /// Whether only the sub-entities have objects.
-    public let isAbstract: Bool
+    package let isAbstract: Bool
     /// The entity itself and all its descendants.
     package let family: Set<EntityNumber>
     /// The attributes that the entity declares or inherits.
