@@ -65,12 +65,10 @@ extension AttributeValue where Self: FixedWidthInteger {
 }
 
 extension Int: AttributeValue {
-    public init(property: Int, of row: inout RecordReader) throws { self = Int(try row.int(property)) }
     @inlinable
     public static func value(of column: Column, at place: ObjectPlace) -> Int? { column.int(at: place).map(Int.init) }
 }
 extension Int64: AttributeValue {
-    public init(property: Int, of row: inout RecordReader) throws { self = try row.int(property) }
     @inlinable
     public static func value(of column: Column, at place: ObjectPlace) -> Int64? { column.int(at: place) }
 }
