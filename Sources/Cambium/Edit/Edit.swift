@@ -1,6 +1,6 @@
 internal import CambiumBytes
 public import CambiumGraph
-public import CambiumModel
+package import CambiumModel
 import Synchronization
 
 /// Changes that a caller collects over time, for example in a form, and commits later.

@@ -7,8 +7,10 @@ public import CambiumModel
 /// if let note { print(try graph[note, "title"], try graph.members("items", of: note).count) }
 /// ```
 extension Graph {
-    /// The value of an attribute of an object, as `value(of:of:)` returns it.
-    package subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { value(of: attribute, of: id) }
+    /// The value of an attribute of an object. Null if the object's entity does not have the attribute.
+    ///
+    /// `nil` if there is no such object. Complexity: O(log serials + bytes of the value).
+    public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { value(of: attribute, of: id) }
 
     /// The value of an attribute of an object.
     ///

@@ -1,4 +1,4 @@
-internal import CambiumModel
+package import CambiumModel
 
 extension ArchivedVolume {
     /// Combines a corrupt store with its archive. The retired segments of the store may be corrupt or missing.

@@ -2,6 +2,9 @@
     import Glibc
 #endif
 
+/// `Glibc.flock` would name the type and not the function, so the call is not qualified.
+@Sendable private func lock(_ descriptor: Int32, _ operation: Int32) -> Int32 { flock(descriptor, operation) }
+
 /// The calls that read, write, sync and lock files. Tests replace them to cause results that the kernel returns only rarely.
 struct SystemCalls: Sendable {
     var pread = { @Sendable in Glibc.pread($0, $1, $2, $3) }
@@ -9,7 +12,7 @@ struct SystemCalls: Sendable {
     var ftruncate = { @Sendable in Glibc.ftruncate($0, $1) }
     var fdatasync = { @Sendable in Glibc.fdatasync($0) }
     var fsync = { @Sendable in Glibc.fsync($0) }
-    var flock = { @Sendable (descriptor: Int32, operation: Int32) -> Int32 in Glibc.flock(descriptor, operation) }
+    var flock: @Sendable (_ descriptor: Int32, _ operation: Int32) -> Int32 = lock
     var posix_fallocate = { @Sendable in Glibc.posix_fallocate($0, $1, $2) }
     /// Whether an open file is on a file system that is mounted read-only. Returns `false` if the system does not know.
     var isOnReadOnlyFileSystem = { @Sendable (descriptor: Int32) -> Bool in
