@@ -202,8 +202,9 @@ struct ReferenceComparison {
     private static func sum(_ values: [Value]) -> Value {
         let exacts = values.compactMap(exact)
         if exacts.count == values.count {
-            let sum = exacts.reduce(Decimal(0)) { $0 + Decimal($1) }
-            return .decimal(DecimalNumber(sum) ?? .zero)
+            var sum = DecimalNumber.zero
+            for value in exacts { sum = sum + value }
+            return .decimal(sum)
         }
         return .double(values.compactMap(real).reduce(0, +))
     }

@@ -125,7 +125,6 @@ enum DocstringSchemaSnippets {
 
     static func decimal(_ store: Store, _ order: ObjectID) throws {
         let price = DecimalNumber("19.90") ?? DecimalNumber(0)
-        let total = Decimal(price) * 3
-        try store.write { try $0.set(order, "total", to: total.attributeValue) }
+        try store.write { try $0.set(order, "total", to: .decimal(price * DecimalNumber(3))) }
     }
 }

@@ -20,6 +20,22 @@ extension DecimalNumber {
         }
         self.init(negative: decimal.sign == .minus, coefficient: coefficient, exponent: exponent)
     }
+
+    /// Returns the sum, with Foundation's rounding. Ends the process if the sum is out of range.
+    public static func + (left: Self, right: Self) -> Self { number(Decimal(left) + Decimal(right), "sum") }
+
+    /// Returns the difference, with Foundation's rounding. Ends the process if the difference is out of range.
+    public static func - (left: Self, right: Self) -> Self { number(Decimal(left) - Decimal(right), "difference") }
+
+    /// Returns the product, with Foundation's rounding. Ends the process if the product is out of range.
+    public static func * (left: Self, right: Self) -> Self { number(Decimal(left) * Decimal(right), "product") }
+
+    private static func number(_ decimal: Decimal, _ name: String) -> Self {
+        guard let number = DecimalNumber(decimal) else {
+            Trap.because("The \(name) of two decimal numbers is out of range. Check the size of the numbers before you calculate.")
+        }
+        return number
+    }
 }
 
 extension Decimal {

@@ -2,11 +2,8 @@
 ///
 /// ```swift
 /// let price = DecimalNumber("19.90") ?? DecimalNumber(0)
-/// let total = Decimal(price) * 3
-/// try store.write { try $0.set(order, "total", to: total.attributeValue) }
+/// try store.write { try $0.set(order, "total", to: .decimal(price * DecimalNumber(3))) }
 /// ```
-///
-/// Foundation's `Decimal` calculates. If the result of a calculation is not a number, an attribute refuses it with an error.
 ///
 /// The number is always normalized, so equal numbers are equal values. Zero has no sign. The coefficient does not end in zero, unless the
 /// power of ten is the largest.
