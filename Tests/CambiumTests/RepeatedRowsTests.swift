@@ -19,6 +19,32 @@ import Testing
         #expect(try sample.replayedDigest() == digest)
     }
 
+    @Test func `an object that an import changes and changes back keeps its last change`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try store.importing("Note", #"{"id":1,"title":"a","items":[{"key":"x"},{"key":"y"}]}"# + "\n" + #"{"id":2}"#)
+        let rows = [
+            #"{"id":1,"title":"b","items":[]}"#, #"{"id":2,"title":"c","related":[1]}"#, #"{"id":1,"title":" a ","items":["x","y"]}"#,
+            #"{"id":2,"related":[]}"#,
+        ]
+        let hooks = ImportHooks(finish: { transaction, id, _ in
+            if try transaction[id, "title"] == .string(" a ") { try transaction.set(id, "title", to: .string("a")) }
+        })
+        let note = try store.schema.required("Note")
+        let sources = [ImportSource.bytes(Array(rows.joined(separator: "\n").utf8))]
+        #expect(try store.importRows(note, from: sources, hooks: hooks).transaction != nil)
+        let (graph, replayed) = (store.graph, try Store.reopened(volume).graph)
+        var changes: [UInt64] = []
+        for entity in graph.schema.entities {
+            for id in graph.objects(of: entity) {
+                let (place, other) = (try #require(graph.place(of: id)), try #require(replayed.place(of: id)))
+                #expect(graph.provenance(of: place) == replayed.provenance(of: other))
+                changes.append(graph.provenance(of: place).changed.rawValue)
+            }
+        }
+        #expect(changes == [2, 3, 2, 2])
+    }
+
     @Test func `a member returns to its position in a hub`() throws {
         let run = try HubRun(seed: 1)
         let before = run.store.graph.export

@@ -112,7 +112,10 @@ struct ImportRun {
             // The deletion of absent objects makes their unique values available again. So if absent objects are deleted, duplicates are
             // searched only after the deletion.
             if options.absent == .keep { try batch.checkDeferred(transaction.draft) }
-            if options.effect == .commit { try transaction.deriveOps() }
+            if options.effect == .commit {
+                transaction.draft.restoreProvenance()
+                try transaction.deriveOps()
+            }
             try deleteAbsent(&batch, from: &transaction)
             if options.absent == .delete { try batch.checkDeferred(transaction.draft) }
             transaction.isRehearsal = options.effect == .dryRun

@@ -54,9 +54,7 @@ extension Draft {
         for table in layout.tables where table.root != nil {
             var all = seen[table.index]
             all.formUnion(touched.attributes[table.index])
-            let ends = layout.endsByTable[table.index].filter { layout.marks[2 * $0.link + $0.end].isVisible }.map { end in
-                TouchedEnd(end: end, owners: touched.ends[2 * end.link + end.end], hubs: hubs(touched, end))
-            }
+            let ends = touchedEnds(table, touched)
             for end in ends { all.formUnion(end.owners) }
             let rows = reader.rows(table.index)
             let firstNew = base.reader.nextSerialOrOne(table.index, of: base.layout)
@@ -95,6 +93,13 @@ extension Draft {
         let hubs: [UInt32: HubChange]
     }
 
+    /// Returns the ends of links at which the objects of a table have a relationship in the schema.
+    private borrowing func touchedEnds(_ table: TableLayout, _ touched: TouchedRows) -> [TouchedEnd] {
+        layout.endsByTable[table.index].filter { layout.marks[2 * $0.link + $0.end].isVisible }.map { end in
+            TouchedEnd(end: end, owners: touched.ends[2 * end.link + end.end], hubs: hubs(touched, end))
+        }
+    }
+
     private borrowing func hubs(_ touched: TouchedRows, _ end: EndLayout) -> [UInt32: HubChange] {
         let link = schema.links[end.link]
         guard (end.end == 0 ? link.first : link.second).isToMany else { return [:] }
@@ -129,6 +134,41 @@ extension Draft {
             if before != after { return true }
         }
         return false
+    }
+
+    // MARK: Provenance
+
+    /// Restores the last earlier change of each object that the import changed and then changed back. The log has no op for such an object,
+    /// so a replay keeps the earlier change, too.
+    ///
+    /// No object may have been deleted since `trackChanges`. Complexity: O(changed objects and their members).
+    package mutating func restoreProvenance() {
+        guard let touched else { return }
+        for table in layout.tables where table.root != nil {
+            for (row, changed) in changedBack(table, touched) {
+                setProvenance(table.index, row, TableLayout.changedSlot, to: changed)
+            }
+        }
+    }
+
+    /// Returns the rows of the original graph that were changed and then changed back. Each row comes with the transaction that last
+    /// changed it in the original graph.
+    private borrowing func changedBack(_ table: TableLayout, _ touched: TouchedRows) -> [(row: UInt32, changed: UInt64)] {
+        // If the original graph has no object, as before a first import, the new objects need not be searched.
+        guard table.index < base.layout.tables.count, base.reader.liveCount(table.index) > 0 else { return [] }
+        let ends = touchedEnds(table, touched)
+        var all = touched.attributes[table.index]
+        for end in ends { all.formUnion(end.owners) }
+        let rows = reader.rows(table.index)
+        let before = base.reader.rows(table.index)
+        var found: [(row: UInt32, changed: UInt64)] = []
+        all.forEach { row in
+            if !before.isLive(row) { return }
+            let changed = before.provenance(row, TableLayout.changedSlot)
+            if rows.provenance(row, TableLayout.changedSlot) == changed || isChanged(table, row, touched, ends) { return }
+            found.append((row, changed))
+        }
+        return found
     }
 }
 

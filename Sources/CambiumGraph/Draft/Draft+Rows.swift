@@ -172,6 +172,12 @@ extension Draft {
         storeProvenance(group, row, slot, offset)
     }
 
+    /// Records an earlier transaction as the transaction that created a row or last changed it.
+    mutating func setProvenance(_ table: Int, _ row: UInt32, _ slot: Int, to number: UInt64) {
+        let group = ownedGroup(table, row)
+        storeProvenance(group, row, slot, number &- group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self))
+    }
+
     @inline(never)
     mutating func storeProvenance(_ group: UnsafeMutableRawPointer, _ row: UInt32, _ slot: Int, _ offset: UInt64) {
         let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
