@@ -253,6 +253,27 @@ import Testing
         try notes.check()
     }
 
+    @Test func `a transaction and an edit refuse changes through handles from before a renaming`() throws {
+        let notes = try MigratedNotes()
+        let note = try notes.store.schema.required("Note")
+        let (title, related) = (try note.requiredAttribute("title"), try note.requiredRelationship("related"))
+        let id = ObjectID(root: note.root, serial: 1)
+        try notes.migrate {
+            $0["Note"][attribute: "title"].formerName = "title"
+            $0["Note"][attribute: "title"].name = "name"
+            $0["Note"][relationship: "related"].formerName = "related"
+            $0["Note"][relationship: "related"].inverse = "others"
+            $0["Note"][relationship: "related"].name = "others"
+        }
+        var edit = notes.store.edit()
+        #expect(notes.store.graph.value(of: title, of: id) == .string("Paris") && edit[id, title] == .string("Paris"))
+        #expect(code { try notes.store.write { try $0.set(id, title, to: .string("x")) } } == .invalidInput)
+        #expect(code { try notes.store.write { try $0.unlink(id, related, id) } } == .invalidInput)
+        #expect(code { try edit.set(id, title, to: .string("x")) } == .invalidInput)
+        #expect(code { try edit.unlink(id, related, id) } == .invalidInput)
+        #expect(edit.isEmpty)
+    }
+
     // MARK: Foreign logs
 
     @Test func `a later format is refused with its number, and nothing is written`() throws {
