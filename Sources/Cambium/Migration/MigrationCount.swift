@@ -7,6 +7,8 @@ struct MigrationCount {
     private let graph: Graph
     /// The attributes whose definition changes from optional to mandatory, or from mandatory to optional.
     private let changedPresence: Set<SchemaChange.Subject>
+    /// The old numbers of the entities that get another parent.
+    private let reparented: Set<EntityNumber>
     /// The properties that new properties replace, by the old entity that declares them.
     private var replaced: [EntityNumber: Set<PropertyNumber>] = [:]
 
@@ -14,6 +16,7 @@ struct MigrationCount {
         self.migration = migration
         self.graph = graph
         changedPresence = Set(migration.changes.filter { $0.aspect == "optional" }.compactMap(\.new))
+        reparented = Set(migration.changes.filter { $0.aspect == "parent" }.compactMap { $0.old?.entity })
         for change in migration.changes where change.kind == .replaced {
             if let subject = change.old, let number = subject.property { replaced[subject.entity, default: []].insert(number) }
         }
@@ -54,8 +57,8 @@ struct MigrationCount {
     /// property.
     private func inheritedLoss(of entity: Entity) -> Int {
         var family = entity.family.filter { new.entity($0) != nil }
-        for number in migration.changes.filter({ $0.aspect == "parent" }).compactMap({ $0.old?.entity }) where number != entity.number {
-            if entity.family.contains(number) { family.subtract(old.entity(number)?.family ?? []) }
+        for number in entity.family where number != entity.number && reparented.contains(number) {
+            family.subtract(old.entity(number)?.family ?? [])
         }
         var count = 0
         for attribute in entity.attributes where attribute.entity != entity.number {
@@ -105,42 +108,40 @@ struct MigrationCount {
     }
 
     private func counts(_ change: SchemaChange, _ attribute: Attribute) -> (Int, Int) {
-        let family = Set(
-            old.entities.filter { $0.root == attribute.root && $0.attribute(attribute.number) != nil }.map(\.number))
+        // Only the entities that have or had the attribute are examined, because the schema may have many more entities.
+        let family = old.entity(attribute.entity)?.family ?? []
         let staying = family.filter { new.entity($0) != nil }
-        let after = new.entities.filter { $0.root == attribute.root && $0.attribute(attribute.number) != nil }
+        let now = new.attribute(attribute.number, ofRoot: attribute.root)
+        let after = now.flatMap { new.entity($0.entity)?.family } ?? []
         // An attribute that changes may also move to another entity. Then the objects that lose the attribute do not count as changed.
-        let keeping = staying.intersection(after.map(\.number))
+        let keeping = staying.intersection(after)
         switch (change.kind, change.aspect) {
         case (.removed, _), (.replaced, _): return (0, graph.valueCount(of: attribute, in: staying).present)
         case (.moved, _):
-            let losing = staying.subtracting(after.map(\.number))
-            let gaining = Set(after.map(\.number)).subtracting(family)
-            let isFilled = after.first?.attribute(attribute.number)?.defaultValue.isNull == false
-            let filled = isFilled ? graph.fullCount(of: attribute.root, in: gaining) : 0
-            return (filled, graph.valueCount(of: attribute, in: losing).present)
+            let filled = now?.defaultValue.isNull == false ? graph.fullCount(of: attribute.root, in: after.subtracting(family)) : 0
+            return (filled, graph.valueCount(of: attribute, in: staying.subtracting(after)).present)
         case (.changed, "type"): return (graph.valueCount(of: attribute, in: keeping).present, 0)
-        case (.changed, "optional") where attribute.isOptional: return (filledCount(attribute, keeping, after), 0)
+        case (.changed, "optional") where attribute.isOptional: return (filledCount(attribute, keeping, now), 0)
         case (.changed, "derived") where attribute.isOptional:
             // A derived attribute can be optional although its definition is mandatory. Then the report has no entry that it becomes
             // mandatory, so its nulls are counted here.
             let isCounted = change.new.map(changedPresence.contains) ?? true
-            return (isCounted ? 0 : filledCount(attribute, keeping, after), 0)
+            return (isCounted ? 0 : filledCount(attribute, keeping, now), 0)
         default: return (0, 0)
         }
     }
 
     /// Returns the number of nulls that the default replaces because an attribute becomes mandatory.
-    private func filledCount(_ attribute: Attribute, _ keeping: Set<EntityNumber>, _ after: [Entity]) -> Int {
-        guard let new = after.first?.attribute(attribute.number), !new.isOptional, !new.defaultValue.isNull else { return 0 }
+    private func filledCount(_ attribute: Attribute, _ keeping: Set<EntityNumber>, _ now: Attribute?) -> Int {
+        guard let now, !now.isOptional, !now.defaultValue.isNull else { return 0 }
         return graph.valueCount(of: attribute, in: keeping).missing
     }
 
     private func counts(_ change: SchemaChange, _ relationship: Relationship) -> (Int, Int) {
-        let owners = old.entities.filter { $0.root == relationship.root && $0.relationship(relationship.number) != nil }
-        let staying = Set(owners.map(\.number)).filter { new.entity($0) != nil }
-        let after = Set(
-            new.entities.filter { $0.root == relationship.root && $0.relationship(relationship.number) != nil }.map(\.number))
+        let family = old.entity(relationship.entity)?.family ?? []
+        let staying = family.filter { new.entity($0) != nil }
+        let now = new.relationship(relationship.number, ofRoot: relationship.root)
+        let after = now.flatMap { new.entity($0.entity)?.family } ?? []
         switch (change.kind, change.aspect) {
         case (.removed, _), (.replaced, _):
             return (0, isKeptByInverse(relationship) ? 0 : graph.memberCount(of: relationship, in: staying))
