@@ -6,7 +6,7 @@ final class MigrationChecks {
     /// An attribute that must be checked in the objects of some entities.
     struct Mandatory: Sendable {
         let attribute: Attribute
-        var entities: Set<EntityNumber>
+        let entities: Set<EntityNumber>
     }
 
     struct Members: Sendable {

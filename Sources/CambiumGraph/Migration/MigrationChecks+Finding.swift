@@ -3,8 +3,9 @@ import CambiumModel
 extension MigrationChecks {
     /// Finds the new rules that existing objects may break. Complexity: O(properties that the entities of both schemas have).
     convenience init(from old: Schema, to new: Schema, _ links: [LinkSource]) {
-        var (mandatory, values) = (AttributeSets(), AttributeSets())
-        var (counts, targets): ([Members], [Members]) = ([], [])
+        var (mandatory, values) = (PropertySets<Attribute>(), PropertySets<Attribute>())
+        var counts = PropertySets<Relationship>()
+        var targets: [Members] = []
         for entity in new.entities {
             guard let before = old.entity(entity.number), before.root == entity.root else { continue }
             for attribute in entity.attributes {
@@ -12,9 +13,7 @@ extension MigrationChecks {
             }
             for relationship in entity.relationships {
                 let before = before.relationship(relationship.number)
-                if Self.mayBreakCount(relationship, before, links[relationship.link]) {
-                    counts.append(Members(relationship: relationship, entities: [entity.number]))
-                }
+                if Self.mayBreakCount(relationship, before, links[relationship.link]) { counts.add(relationship, entity) }
             }
         }
         var members = MemberFamilies(old, new)
@@ -25,11 +24,15 @@ extension MigrationChecks {
                 targets.append(Members(relationship: relationship, entities: family))
             }
         }
-        self.init(mandatory: mandatory.all, values: values.all, counts: counts, targets: targets)
+        self.init(
+            mandatory: mandatory.all.map { Mandatory(attribute: $0.property, entities: $0.entities) },
+            values: values.all.map { Mandatory(attribute: $0.property, entities: $0.entities) },
+            counts: counts.all.map { Members(relationship: $0.property, entities: $0.entities) }, targets: targets)
     }
 
     private static func note(
-        _ attribute: Attribute, _ before: Attribute?, _ entity: Entity, _ mandatory: inout AttributeSets, _ values: inout AttributeSets
+        _ attribute: Attribute, _ before: Attribute?, _ entity: Entity, _ mandatory: inout PropertySets<Attribute>,
+        _ values: inout PropertySets<Attribute>
     ) {
         if !attribute.isOptional, !attribute.isDerived, attribute.defaultValue.isNull, before?.isOptional ?? true {
             mandatory.add(attribute, entity)
@@ -39,17 +42,18 @@ extension MigrationChecks {
         }
     }
 
-    /// Attributes in the order in which they were added, each with the entities for which it was added.
-    private struct AttributeSets {
-        private(set) var all: [Mandatory] = []
+    /// Attributes or relationships in the order in which they were added, each with the entities for which it was added. So each of them is
+    /// checked in one pass through the objects of its hierarchy.
+    private struct PropertySets<Property: AnyObject> {
+        private(set) var all: [(property: Property, entities: Set<EntityNumber>)] = []
         private var places: [ObjectIdentifier: Int] = [:]
 
-        mutating func add(_ attribute: Attribute, _ entity: Entity) {
-            if let place = places[ObjectIdentifier(attribute)] {
+        mutating func add(_ property: Property, _ entity: Entity) {
+            if let place = places[ObjectIdentifier(property)] {
                 all[place].entities.insert(entity.number)
             } else {
-                places[ObjectIdentifier(attribute)] = all.count
-                all.append(Mandatory(attribute: attribute, entities: [entity.number]))
+                places[ObjectIdentifier(property)] = all.count
+                all.append((property: property, entities: [entity.number]))
             }
         }
     }

@@ -297,6 +297,22 @@ import Testing
         try notes.check()
     }
 
+    @Test func `a broken rule of an inherited relationship is reported for 10,000 objects of all sub-entities`() throws {
+        func definition(min: Int?) -> SchemaDefinition {
+            SchemaDefinition {
+                EntityDefinition("Base", .abstract) { RelationshipDefinition("others", to: "Base", .toMany, min: min) }
+                EntityDefinition("A", parent: "Base")
+                EntityDefinition("B", parent: "Base")
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition(min: nil)))
+        try store.write { transaction in
+            for entity in ["A", "B"] { for _ in 0..<5_001 { try transaction.insert(entity) } }
+        }
+        let violations = try store.previewMigration(to: definition(min: 1)).violations
+        #expect(violations.count == 10_000 && violations.contains { $0.hasPrefix("A/") } && violations.contains { $0.hasPrefix("B/") })
+    }
+
     @Test func `a preview estimates how long the lock would be held, and a finished migration does not`() throws {
         let notes = try MigratedNotes()
         let preview = try notes.store.previewMigration(to: .notes { $0["Note"].remove("rating") })
