@@ -170,23 +170,27 @@ extension Draft {
             guard let table = layout.table(of: hierarchy.root) else { continue }
             if checksAll { plan.rows[table.index].forEach { pending.noteObject(table.index, $1) } }
             if !layout.derived.isEmpty { plan.rows[table.index].forEach { noteDerived(ofObject: table.index, $1) } }
+            // A relationship that several entities inherit is checked in one pass through the copies of all of them.
+            var checked = Set<PropertyNumber>()
             for number in hierarchy.counts.map(\.entity) {
-                for relationship in plan.members[number].entity.relationships where layout.needsCount(table.index, relationship.number) {
-                    noteMiscounted(relationship, number, table, plan.rows[table.index])
+                for relationship in plan.members[number].entity.relationships
+                where layout.needsCount(table.index, relationship.number) && checked.insert(relationship.number).inserted {
+                    noteMiscounted(relationship, table, plan.rows[table.index])
                 }
             }
         }
     }
 
-    private mutating func noteMiscounted(_ relationship: Relationship, _ number: EntityNumber, _ table: TableLayout, _ rows: CloneRows) {
+    private mutating func noteMiscounted(_ relationship: Relationship, _ table: TableLayout, _ rows: CloneRows) {
         let reader = reader
         let tableRows = reader.rows(table.index)
         let end = layout.end(relationship)
         let range = relationship.minCount...(relationship.maxCount ?? Int.max)
+        let family = schema.entity(relationship.entity)?.family ?? []
+        let isWhole = table.entities.allSatisfy(family.contains)
         rows.forEach { row, copy in
-            if tableRows.entity(row, table) == number, !range.contains(reader.memberCount(end, owner: copy)) {
-                pending.noteObject(table.index, copy)
-            }
+            guard isWhole || family.contains(tableRows.entity(row, table)) else { return }
+            if !range.contains(reader.memberCount(end, owner: copy)) { pending.noteObject(table.index, copy) }
         }
     }
 }
