@@ -27,9 +27,14 @@ extension Draft {
         let isOfMigration = pending.migration != nil
         let duplicateCountMax = isOfMigration ? found.count + Self.migrationViolationCountMax : Int.max
         for duplicate in pending.duplicates where found.count < duplicateCountMax { found += violation(of: duplicate) }
-        if let checks = pending.migration { found += violations(of: checks) }
+        // A migration may unlink objects. The checks of these objects find the same violations as the checks of the new rules.
+        var known: Set<Violation> = []
+        if let checks = pending.migration {
+            known = Set(found)
+            found += violations(of: checks).filter { known.insert($0).inserted }
+        }
         let causeCount = found.count
-        for place in reached where seen.insert(place) && isLive(place) { found += violations(at: place) }
+        for place in reached where seen.insert(place) && isLive(place) { found += violations(at: place).filter { !known.contains($0) } }
         pending = PendingChecks()
         let consequenceCount = isDenied ? found.count - causeCount : 0
         return RuleViolations(violations: found, consequenceCount: consequenceCount, isOfMigration: isOfMigration)

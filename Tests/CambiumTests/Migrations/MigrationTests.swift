@@ -313,6 +313,24 @@ import Testing
         #expect(violations.count == 10_000 && violations.contains { $0.hasPrefix("A/") } && violations.contains { $0.hasPrefix("B/") })
     }
 
+    @Test func `a rule that an object breaks is reported once, even if the migration unlinks the object`() throws {
+        func definition(min: Int, _ presence: AttributeDefinition.Presence, _ others: [EntityDefinition]) -> SchemaDefinition {
+            let owner = EntityDefinition("Owner") {
+                AttributeDefinition("name", .string, presence)
+                RelationshipDefinition("items", to: "Item", .toMany, inverse: "owner", min: min)
+            }
+            let item = EntityDefinition("Item") { RelationshipDefinition("owner", to: "Owner", inverse: "items") }
+            return SchemaDefinition(entities: [owner, item] + others)
+        }
+        let store = try Store.inMemory(schema: try Schema(definition(min: 1, .optional, [EntityDefinition("Part", parent: "Item")])))
+        try store.write { transaction in
+            let items = [try transaction.insert("Item"), try transaction.insert("Part")]
+            try transaction.insert("Owner", links: ["items": items])
+        }
+        let violations = try store.previewMigration(to: definition(min: 2, .mandatory, [])).violations
+        #expect(violations == ["Owner/1: 'name' must have a value", "Owner/1: 'items' has too few members: 1 of at least 2"])
+    }
+
     @Test func `a preview estimates how long the lock would be held, and a finished migration does not`() throws {
         let notes = try MigratedNotes()
         let preview = try notes.store.previewMigration(to: .notes { $0["Note"].remove("rating") })
