@@ -1,3 +1,4 @@
+import CambiumLog
 import CambiumTesting
 import Testing
 

@@ -83,6 +83,28 @@ import Testing
         #expect(store.graph.objectCount == 8)
     }
 
+    @Test func `an object that gets several duplicate values is reported once for each unique set`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Card", unique: [["suit", "value"]]) {
+                AttributeDefinition("suit", .string)
+                AttributeDefinition("value", .int32)
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition))
+        try store.write { transaction in
+            for value: Int64 in 1...2 { try transaction.insert("Card", ["suit": "a", "value": .int(value)]) }
+        }
+        let error = #expect(throws: CambiumError.self) {
+            try store.write { transaction in
+                let card = try transaction.insert("Card", ["suit": "b", "value": 2])
+                try transaction.set(card, "suit", to: "a")
+                try transaction.set(card, "value", to: 1)
+            }
+        }
+        let violations = try #require(error?.underlying as? RuleViolations).violations
+        #expect(violations.map(\.description) == ["Card/3: 'suit', 'value' must be unique, but Card/1 has the same values"])
+    }
+
     @Test func `a view does not change while the store does`() throws {
         let store = try filled(MemoryVolume())
         let view = store.graph

@@ -26,11 +26,14 @@ extension Draft {
         for place in changed where seen.insert(place) && isLive(place) { found += violations(at: place) }
         let isOfMigration = pending.migration != nil
         let duplicateCountMax = isOfMigration ? found.count + Self.migrationViolationCountMax : Int.max
-        for duplicate in pending.duplicates where found.count < duplicateCountMax { found += violation(of: duplicate) }
-        // A migration may unlink objects. The checks of these objects find the same violations as the checks of the new rules.
+        // If several changes gave an object a duplicate value, the object is in `duplicates` several times.
         var known: Set<Violation> = []
+        for duplicate in pending.duplicates where found.count < duplicateCountMax {
+            found += violation(of: duplicate).filter { known.insert($0).inserted }
+        }
+        // A migration may unlink objects. The checks of these objects find the same violations as the checks of the new rules.
         if let checks = pending.migration {
-            known = Set(found)
+            known.formUnion(found)
             found += violations(of: checks).filter { known.insert($0).inserted }
         }
         let causeCount = found.count
