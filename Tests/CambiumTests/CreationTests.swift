@@ -201,6 +201,7 @@ enum Creation: CaseIterable, Sendable {
                 let found = code { try Store.open(at: path, creating: Notes.schema).close() }
                 if found == nil { openedCount.add(1, ordering: .relaxed) }
                 if found == .locked { lockedCount.add(1, ordering: .relaxed) }
+                if let found, found != .locked { Issue.record("code \(found)") }
             }
             let opened = openedCount.load(ordering: .relaxed)
             #expect(opened > 0 && opened + lockedCount.load(ordering: .relaxed) == 4)

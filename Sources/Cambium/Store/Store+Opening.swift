@@ -42,19 +42,26 @@ extension Store {
         at path: String, creating schema: Schema, durability: Durability? = nil, author: Author = Author(),
         environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
-        do {
-            return try open(at: path, durability: durability, environment: environment, memory: memory)
-        } catch let error as CambiumError where error.code == .notFound {
+        var attemptCount = 0
+        while true {
+            attemptCount += 1
             do {
-                return try create(
-                    at: path, schema: schema, durability: durability ?? .synced, author: author, environment: environment, memory: memory)
-            } catch let error as CambiumError where error.code == .cannotCreate {
-                // Another process may have created the store in the meantime.
-                guard try StoreSettings.isPresent(SystemVolume(root: path)) else { throw error }
                 return try open(at: path, durability: durability, environment: environment, memory: memory)
+            } catch let error as CambiumError where error.code == .notFound {
+                do {
+                    return try create(
+                        at: path, schema: schema, durability: durability ?? .synced, author: author, environment: environment,
+                        memory: memory)
+                } catch let error as CambiumError where error.code == .cannotCreate {
+                    // Another process may have created the store in the meantime, or may still be creating it.
+                    guard attemptCount < creationAttemptMax, try StoreSettings.isPresent(SystemVolume(root: path)) else { throw error }
+                }
             }
         }
     }
+
+    /// The maximum number of attempts to open or create a store. A damaged creation can be neither opened nor repeated, so the attempts end.
+    private static let creationAttemptMax = 10
 
     /// Creates a store that exists only as long as the process. It has no checkpoints and no earlier moments; otherwise, it behaves like a
     /// store on disk. Throws as `create` does if the first transaction, which contains the schema, cannot be committed.
