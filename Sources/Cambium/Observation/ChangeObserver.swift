@@ -110,22 +110,20 @@ final class ChangeObserver {
     ) async throws -> Result {
         guard let volume = store.writer.volume else { throw expired() }
         let (queue, budget, cancellation) = (store.observationQueue, store.writer.timeline.budget, Cancellation())
-        let answer = ReplayAnswer<Result>()
+        let call = WaitingCall()
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    guard answer.begin(continuation) else { return }
+                    call.wait { continuation.resume(throwing: CancellationError()) }
                     queue.async {
-                        answer.end(
-                            Swift.Result {
-                                try cancellation.check()
-                                return try body(volume, budget, cancellation)
-                            })
+                        if call.isCancelled { return }
+                        let result = Swift.Result { try body(volume, budget, cancellation) }
+                        if call.begin() { continuation.resume(with: result) }
                     }
                 }
             } onCancel: {
                 cancellation.cancel()
-                answer.end(.failure(CancellationError()))
+                call.cancel()
             }
         } catch let error as CambiumError where error.code == .notFound {
             throw expired(error)

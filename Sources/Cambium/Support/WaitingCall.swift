@@ -1,23 +1,23 @@
 internal import CambiumBytes
 
-/// A call of a task that waits for its turn. If the task is cancelled before the turn begins, the call ends at once, even if the turn comes
-/// much later.
+/// A call of a task that waits for a block on a queue. If the task is cancelled before the block calls `begin`, the call ends at once, even
+/// if the queue is busy with other blocks.
 ///
-/// Exactly one of the cancellation and the caller resumes the task.
+/// Exactly one of the cancellation and the block resumes the task.
 final class WaitingCall: Sendable {
     private enum State {
         /// The task is not suspended yet.
         case new
         /// The task is suspended. The closure resumes it with a `CancellationError`.
         case waiting(@Sendable () -> Void)
-        /// The turn has begun, or the caller resumes the task.
+        /// The block resumes the task.
         case begun
         case cancelled
     }
 
     private let state = Guarded(State.new)
 
-    /// Whether the task was cancelled before the turn began.
+    /// Whether the task was cancelled before `begin` was called.
     var isCancelled: Bool {
         state.withLock { state -> Bool in
             if case .cancelled = state { return true }
@@ -37,7 +37,7 @@ final class WaitingCall: Sendable {
         if isCancelled { resume() }
     }
 
-    /// Cancels the call, unless its turn has begun. Resumes the task if it is suspended.
+    /// Cancels the call, unless `begin` was called before. Resumes the task if it is suspended.
     func cancel() {
         let resume = state.withLock { state -> (@Sendable () -> Void)? in
             switch state {
@@ -53,8 +53,8 @@ final class WaitingCall: Sendable {
         resume?()
     }
 
-    /// Records that the turn begins, or that the caller resumes the task. Returns `false` if the call was cancelled. In that case, the
-    /// caller must not resume the task.
+    /// Records that the block resumes the task, and that a later cancellation has no effect. Returns `false` if the call was cancelled. In
+    /// that case, the block must not resume the task.
     func begin() -> Bool {
         state.withLock { state -> Bool in
             if case .cancelled = state { return false }
