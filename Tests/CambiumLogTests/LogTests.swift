@@ -70,6 +70,35 @@ import Testing
         #expect(writer.appendedByteCount < byteCount + byteCount / 100 + 200)
     }
 
+    @Test func `the first frame after a sync checks the lock, even if a frame was written during the sync`() throws {
+        let (volume, writer) = try log()
+        let lock = LosableLock()
+        writer.lock = lock
+        try writer.append(transaction(1, [1]))
+        let sync = try #require(writer.beginSync())
+        try writer.append(transaction(2, [2]))
+        writer.endSync(sync, sync.run())
+        lock.isLost.withLock { $0 = true }
+        #expect(throws: CambiumError.self) { try writer.append(transaction(3, [3])) }
+        #expect(try scanned(volume).count == 2)
+    }
+
+    @Test func `a writer that has lost its lock leaves the file of ops of the next writer unchanged`() throws {
+        let (volume, writer) = try log()
+        let lock = LosableLock()
+        writer.lock = lock
+        try writer.append(transaction(1, [1]))
+        let number = TransactionNumber(rawValue: 2)
+        var abandoned = try [writer.makeOpsFile(number)]
+        lock.isLost.withLock { $0 = true }
+        let next = try self.writer(volume)
+        let file = try next.makeOpsFile(number)
+        abandoned.removeAll()
+        #expect(throws: CambiumError.self) { _ = try writer.makeOpsFile(number) }
+        try file.publish()
+        #expect(try volume.exists(LogFileName.path(number, .ops)))
+    }
+
     @Test func `texts that only look the same are stored unchanged`() throws {
         let (volume, writer) = try log()
         let actors = ["\u{E9}", "e\u{301}", "\u{E9}"]
@@ -221,6 +250,13 @@ import Testing
         #expect(error?.code == .notWritable)
         #expect(try scanned(volume).count == 1)
     }
+}
+
+/// A lock that a test can lose.
+private final class LosableLock: VolumeLock {
+    let isLost = Guarded(false)
+    var isInPlace: Bool { isLost.withLock { !$0 } }
+    func unlock() {}
 }
 
 extension LogWriter {

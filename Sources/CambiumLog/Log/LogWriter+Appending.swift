@@ -14,6 +14,8 @@ extension LogWriter {
 
     /// Creates the file for the ops of a large transaction.
     func makeOpsFile(_ transaction: TransactionNumber) throws(CambiumError) -> OpsFileWriter {
+        // The file replaces a file with the same name, which another writer may be writing if the lock was lost.
+        try checkLock()
         // The random bytes in the header distinguish the file from earlier files of ops for a transaction with the same number.
         let header = SegmentHeader(
             version: Format.fileVersion, kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0,
@@ -112,7 +114,8 @@ extension LogWriter {
     private func appendFrame(_ joint: Joint? = nil) throws(CambiumError) -> Int {
         do throws(CambiumError) {
             // Without this condition, each commit that is not synced would ask the operating system.
-            if durablePosition == position { try checkLock() }
+            if isLockCheckDue { try checkLock() }
+            isLockCheckDue = false
             if isAsClosed { try noteOpen() }
         } catch {
             try undoStaged(after: error, isHandedOver: false)

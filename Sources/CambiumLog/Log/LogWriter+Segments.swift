@@ -13,6 +13,7 @@ extension LogWriter {
     /// `transaction`. The caller ensures that no transaction is staged.
     package func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
         try checkPoison()
+        try checkLock()
         precondition(!hasStaged, "The staged transactions must be written first: they belong to the previous segment.")
         if header.firstTransaction <= transaction { try rotate() }
     }
@@ -76,11 +77,13 @@ extension LogWriter {
     /// Poisons the writer and throws if the lock file of the store was removed or replaced, because another process may be writing to the
     /// same files. If the directory of the store was removed, too, no other process writes to these files, and the next sync reports it.
     func checkLock() throws(CambiumError) {
-        guard let lock, !lock.isInPlace, try volume.names(path, file) else { return }
+        // During a rotation, `path` is already the path of the next segment, but `file` is still the file of the full segment.
+        guard let lock, !lock.isInPlace, try volume.names(rotation?.ended.path ?? path, file) else { return }
         let error = CambiumError(
             .ioFailure,
             "The lock file of the store '\(volume.name)' was removed or replaced while the store was open, so another process may have "
-                + "written to the store. Nothing was written. Close the store and open it again.", place: .init(file: Self.lockFileName))
+                + "written to the store. This process writes nothing more. Close the store and open it again.",
+            place: .init(file: Self.lockFileName))
         poison = error
         throw error
     }

@@ -52,6 +52,7 @@ extension LogWriter {
     /// - Returns: the result that the caller must use: if another operation failed during the sync, the sync also counts as failed.
     @discardableResult
     package func endSync(_ pending: PendingSync, _ outcome: SyncOutcome) -> Result<Void, CambiumError> {
+        isLockCheckDue = true
         if case .failure(let error) = outcome.result { poison = error }
         // A segment that ended during the sync may already be sealed, so its path may lead to another file.
         if poison == nil, pending.segment == header.firstTransaction { poison = displacement(outcome) }
@@ -86,6 +87,7 @@ extension LogWriter {
         if !isLonger, (0..<Self.headInterval).contains(elapsed), !pending.namesFiles { return }
         // HEAD is only a hint, so the commit is durable without it. If HEAD cannot be written, the next commit reports the failure.
         do throws(CambiumError) {
+            try checkLock()
             try writeHead(isClosed: false)
             // A frame with a large transaction refers to a file. Syncing HEAD ensures that no reader mistakes such a frame for a torn tail.
             if pending.namesFiles { try syncHead() }

@@ -45,6 +45,8 @@ package final class LogWriter: @unchecked Sendable {
     let tuning: LogTuning
     /// The lock of the store; `nil` if the caller ensures in another way that no other process writes.
     @exclusivity(unchecked) package var lock: (any VolumeLock)?
+    /// Whether a sync has ended since the last frame, so that the next frame checks the lock.
+    @exclusivity(unchecked) var isLockCheckDue = true
 
     /// The number of the last transaction that was staged.
     @exclusivity(unchecked) package internal(set) var lastTransaction: TransactionNumber

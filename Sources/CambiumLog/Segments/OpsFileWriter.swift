@@ -36,8 +36,10 @@ final class OpsFileWriter: @unchecked Sendable {
     }
 
     deinit {
+        // If the lock of the store was lost, the path may lead to a file of another writer. If removing the file fails, opening the store
+        // removes it.
+        if !isKept, (try? volume.names(path, file)) == true { try? volume.remove(path) }
         file.close()
-        if !isKept { try? volume.remove(path) }  // If this fails, opening the store removes the file.
     }
 
     /// Writes whole ops as one frame.
