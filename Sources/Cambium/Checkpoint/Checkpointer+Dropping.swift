@@ -97,8 +97,8 @@ extension Checkpointer {
         return droppedCount
     }
 
-    /// Syncs the directory of the checkpoint records, if a record was removed or replaced since the last sync. Otherwise, a removed record
-    /// could reappear after a power failure, and refer to chunks that contain other pages by then.
+    /// Syncs the directory of the checkpoint records, if a record may have been removed or replaced since the last sync. Otherwise, an old
+    /// record could reappear after a power failure, and refer to chunks that contain other pages by then.
     func syncRecords() throws(CambiumError) {
         guard hasUnsyncedRecords else { return }
         try volume.syncDirectory(CheckpointRecord.directory)

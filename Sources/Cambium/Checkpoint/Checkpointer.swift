@@ -47,9 +47,9 @@ final class Checkpointer: @unchecked Sendable {
     /// The leases that existed when the store was opened. Each lease lists the chunks of graphs that readers still use, although an earlier
     /// writer has closed the store.
     @exclusivity(unchecked) var leases: ChunkLeases
-    /// Whether records were removed or replaced since their directory was last synced. Until the directory is synced, a power failure may
-    /// restore the old records.
-    @exclusivity(unchecked) var hasUnsyncedRecords = false
+    /// Whether records may have been removed or replaced since their directory was last synced. Until the directory is synced, a power
+    /// failure may restore the old records. At the beginning, the last changes may be those of a process that ended before it synced them.
+    @exclusivity(unchecked) var hasUnsyncedRecords: Bool
     /// Whether chunks were reserved for a checkpoint's table of chunks after `reclaim` last ran.
     @exclusivity(unchecked) var holdsTableChunks = false
 
@@ -73,6 +73,7 @@ final class Checkpointer: @unchecked Sendable {
         progress = Guarded(newest)
         skippedCheckpoints = pages.skippedCheckpoints
         beginsFile = pages.continuedFile == nil
+        hasUnsyncedRecords = root != nil
         tree = CheckpointTree(root)
     }
 

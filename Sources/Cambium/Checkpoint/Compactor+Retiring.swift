@@ -13,7 +13,7 @@ extension Compactor {
                 if range.retiredEnd < anchor {
                     try compare(anchor, with: reader)
                     // The process that made the checkpoint may have ended before the name of the record was durable.
-                    try checkpointer.volume.syncDirectory(CheckpointRecord.directory)
+                    try checkpointer.syncRecords()
                     try endSegment(with: anchor)
                 }
                 try sealing.whileNoneIsSealed { sealer, openSegment in
