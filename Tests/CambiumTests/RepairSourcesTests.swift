@@ -166,6 +166,15 @@ import Testing
         #expect(code { _ = try Repair.whole(reader, SegmentArchive(reading: archive, of: reader.settings.store)) } == .damaged)
     }
 
+    @Test func `a repair ignores the archive of a compaction that was interrupted before it retired a transaction`() throws {
+        let volume = MemoryVolume()
+        try Archiving.made(volume, count: 3).close()
+        let reader = try LogReader(volume)
+        try ArchiveNote("archive", upTo: reader.lastDurableTransaction).write(to: volume, store: reader.settings.store)
+        #expect(try reader.archiveOfCorruptStore() == nil)
+        #expect(try reader.retirementFlaw()?.reason == nil)
+    }
+
     @Test func `a repair of a sound store reports nothing while short-lived processes write`() throws {
         let volume = MemoryVolume()
         try Archiving.made(volume, count: 10).close()

@@ -30,6 +30,7 @@ private struct ProvenPart {
         let segments = Set(try reader.segments())
         var kept: SegmentRecords?
         var files: [String] = []
+        var counts = (segments: 0, files: 0)
         var number = TransactionNumber(rawValue: 1)
         while let record = try Self.sound({ try archived.record(number) }) ?? nil {
             if segments.contains(number) { kept = try Self.sound { try SegmentRecords(reader.volume, number) } }
@@ -41,11 +42,12 @@ private struct ProvenPart {
             if case .file(let file) = record.payload { files.append(file.path) }
             if segments.contains(number.next), try Self.leads(archived, to: number.next, of: reader.volume) {
                 end = number
-                paths = Set(archived.segments.map { LogFileName.path($0, .segment) } + files)
+                counts = (archived.segments.count, files.count)
             }
             number = number.next
         }
         if end == .none { return nil }
+        paths = Set(archived.segments.prefix(counts.segments).map { LogFileName.path($0, .segment) } + files.prefix(counts.files))
     }
 
     /// Returns the result of `body`, or `nil` if the bytes that `body` reads are corrupt.

@@ -14,6 +14,20 @@ extension LogReader {
     /// Returns the first fault of a corrupt store that hides which transactions were retired, and the last transaction before the fault.
     /// Returns `nil` if there is no such fault. Complexity: opens all segments.
     package func retirementFlaw() throws(CambiumError) -> (reason: String, last: TransactionNumber)? {
+        var flaw = try currentFlaw()
+        for _ in 1..<Self.flawCountMax {
+            guard let found = flaw else { return nil }
+            // A writer may have retired segments while they were read, so only a fault that is found again is corruption.
+            flaw = try currentFlaw()
+            if let flaw, flaw == found { return flaw }
+        }
+        return flaw
+    }
+
+    /// The maximum number of attempts to read the segments while a writer retires them.
+    private static let flawCountMax = 10
+
+    private func currentFlaw() throws(CambiumError) -> (reason: String, last: TransactionNumber)? {
         let end: TransactionNumber
         do throws(CambiumError) {
             end = try retiredEnd()
@@ -51,6 +65,8 @@ extension LogReader {
             guard error.code == .damaged else { throw error }
             end = .none
         }
-        return end == .none ? try ArchiveNote.read(volume, store: settings.store)?.archive : nil
+        // If nothing was retired, the note of an interrupted compaction does not matter.
+        guard end == .none, try retirementFlaw() != nil else { return nil }
+        return try ArchiveNote.read(volume, store: settings.store)?.archive
     }
 }
