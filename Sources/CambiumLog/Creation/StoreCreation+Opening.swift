@@ -19,7 +19,7 @@ extension StoreCreation {
                 throw CambiumError(
                     .ioFailure,
                     "\(error) The new store in '\(target.name)' cannot be removed. \(failure.message) "
-                        + "Open the store, or remove it yourself.",
+                        + "If you cannot open the store, create it again or remove it yourself.",
                     underlying: failure)
             }
             if !hasLock { try? removeLock(target) }  // If this fails, the remaining lock file does not prevent the next creation.
