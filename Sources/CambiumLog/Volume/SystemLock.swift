@@ -31,7 +31,13 @@ final class SystemLock: VolumeLock {
     var isInPlace: Bool {
         file.withLock { file in
             guard let file else { return true }
-            return (try? volume.names(path, file)) ?? true  // If the path cannot be examined, it was probably not removed.
+            do throws(CambiumError) {
+                return try volume.names(path, file)
+            } catch {
+                // On NFS, the descriptor is stale after another computer has removed the file. If the file cannot be examined for another
+                // reason, it was probably not removed.
+                return (error.underlying as? SystemError)?.code != ESTALE
+            }
         }
     }
 
