@@ -17,7 +17,7 @@ struct EarlierMoment: Equatable {
         case .label(let name):
             let labels = try labels()
             guard let number = labels[name] else {
-                throw CambiumError(.notFound, "The store has no label '\(name)'. It has \(Self.text(of: labels.keys.sorted())).")
+                throw CambiumError(.notFound, "The store has no label '\(name.excerpt)'. It has \(Self.text(of: labels.keys.sorted())).")
             }
             self.number = number
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cambium
+import CambiumJSON
 
 /// The options that state rules of a clone. A rule from these options replaces the rule in the schema.
 struct CloneRuleOptions: ParsableArguments {
@@ -21,7 +22,7 @@ struct CloneRuleOptions: ParsableArguments {
         }
         let named = NameList.names(in: exclude) + NameList.names(in: copy) + NameList.names(in: share)
         if let name = named.first(where: { name in named.count { $0 == name } > 1 && Set(rules(named: name)).count > 1 }) {
-            throw ValidationError("'\(name)' has more than one rule. Name it in one of --exclude, --copy and --share only.")
+            throw ValidationError("'\(Excerpt.plain(name))' has more than one rule. Name it in one of --exclude, --copy and --share only.")
         }
     }
 

@@ -28,10 +28,10 @@ extension Operand {
         switch form {
         case .parameter(let name):
             guard let argument = arguments[name] else {
-                throw QueryMistake("The parameter $\(name) has no value. Set a value for it.", at: offset)
+                throw QueryMistake("The parameter $\(name.excerpt) has no value. Set a value for it.", at: offset)
             }
             guard argument.isConstant else {
-                throw QueryMistake("The value of $\(name) is not a constant. Pass a literal, or a list of literals.", at: offset)
+                throw QueryMistake("The value of $\(name.excerpt) is not a constant. Pass a literal, or a list of literals.", at: offset)
             }
             return Operand(argument.form, at: offset.value)
         case .list(let elements):

@@ -51,7 +51,7 @@ extension ConditionBinder {
     }
 
     private func unknown(_ name: String, at offset: TextOffset) -> QueryMistake {
-        QueryMistake("The schema has no entity '\(name)'. Write the name of an entity of the schema.", at: offset)
+        QueryMistake("The schema has no entity '\(name.excerpt)'. Write the name of an entity of the schema.", at: offset)
     }
 
     /// Returns the condition node that compares the name of an object's entity with the constants of `test`.

@@ -50,7 +50,7 @@ struct ConditionBinder {
         let named = arguments.filter { argument in
             if case .list(let elements) = argument.value.form { elements.contains(operand) } else { argument.value == operand }
         }
-        return named.keys.min().map { "\(literal.excerpt) (the value of $\($0))" } ?? literal.excerpt
+        return named.keys.min().map { "\(literal.excerpt) (the value of $\($0.excerpt))" } ?? literal.excerpt
     }
 
     // MARK: Paths

@@ -25,7 +25,7 @@ extension Graph {
         guard let stored = entity.query(name) else {
             let names = entity.queries.map(\.name).joined(separator: ", ")
             let remedy = names.isEmpty ? "It has no queries." : "It has: \(names)."
-            throw CambiumError(.unknownName, "'\(entity.name)' has no query '\(name)'. \(remedy)")
+            throw CambiumError(.unknownName, "'\(entity.name)' has no query '\(name.excerpt)'. \(remedy)")
         }
         let definition = stored.definition
         var query = try Query(
@@ -74,11 +74,11 @@ extension Graph {
         }
         guard case .literal(let literal) = argument.form, let id = id(literal) else {
             throw CambiumError(
-                .invalidInput, "The parameter 'source' is \(argument). Pass an object, such as \(example).")
+                .invalidInput, "The parameter 'source' is \(argument.description.excerpt). Pass an object, such as \(example).")
         }
         guard let place = place(of: id), entity.family.contains(self.entity(of: place).number) else {
             throw CambiumError(
-                .notFound, "The graph has no object \(argument) of '\(entity.name)'. Pass another source.")
+                .notFound, "The graph has no object \(argument.description.excerpt) of '\(entity.name)'. Pass another source.")
         }
         return (id, place, entity)
     }

@@ -15,7 +15,8 @@ extension GroupOrder {
         case .and(let parts): return .and(try resolved(parts))
         case .or(let parts): return .or(try resolved(parts))
         case .related(_, let path, _):
-            throw QueryMistake("A group has no relationship '\(path)'. Move the condition to the query itself.", at: path.offset)
+            let found = path.description.excerpt
+            throw QueryMistake("A group has no relationship '\(found)'. Move the condition to the query itself.", at: path.offset)
         case .comparison(let comparison): return try resolved(comparison)
         }
     }

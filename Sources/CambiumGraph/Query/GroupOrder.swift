@@ -82,7 +82,8 @@ struct GroupOrder {
         if let place = places[Array(operand.description.utf8)] { return place }
         let names = places.keys.map { String(decoding: $0, as: UTF8.self) }.sorted().joined(separator: ", ")
         throw QueryMistake(
-            "'\(operand)' is neither a key of the groups nor a function of the query. Use one of: \(names).", at: operand.offset)
+            "'\(operand.description.excerpt)' is neither a key of the groups nor a function of the query. Use one of: \(names).",
+            at: operand.offset)
     }
 
     /// Returns the place of a sort key. Throws if there is no such place, or if the key ignores the case of values that have no case.

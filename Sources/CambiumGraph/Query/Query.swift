@@ -120,7 +120,7 @@ extension Query {
         if let condition, parsedNames == nil { try condition.check() }
         if arguments.isEmpty { return }
         let names = parsedNames ?? condition?.parameterNames ?? []
-        if !arguments.keys.allSatisfy(names.contains), let unused = arguments.keys.filter({ !names.contains($0) }).min() {
+        if !arguments.keys.allSatisfy(names.contains), let unused = arguments.keys.filter({ !names.contains($0) }).min()?.excerpt {
             let fault =
                 condition == nil
                 ? "The query has no condition, but a value is given for $\(unused)."

@@ -44,7 +44,7 @@ public struct Walk: Sendable {
             }
             if found.count == count {
                 let known = Set(schema.entities.flatMap { $0.relationships.map(\.name) }).sorted().joined(separator: ", ")
-                throw CambiumError(.unknownName, "No entity has a relationship '\(name)'. The relationships are: \(known).")
+                throw CambiumError(.unknownName, "No entity has a relationship '\(name.excerpt)'. The relationships are: \(known).")
             }
         }
         return found

@@ -60,7 +60,7 @@ extension CloneOptions {
             if roots.contains(where: { (owner?.family.contains($0.number) ?? true) && $0.relationship(name) != nil }) { continue }
             throw CambiumError(
                 .unknownName,
-                "No object to clone has the relationship '\(text)', which is excluded at the root. "
+                "No object to clone has the relationship '\(text.excerpt)', which is excluded at the root. "
                     + "Check the name, or exclude the relationship at every level.")
         }
     }
@@ -69,17 +69,18 @@ extension CloneOptions {
         guard let dot = text.firstIndex(of: ".") else { return (nil, text) }
         let name = String(text[..<dot])
         guard let entity = schema.entity(name) else {
-            throw CambiumError(.unknownName, "'\(text)': the schema has no entity '\(name)'. Check the name in the request.")
+            throw CambiumError(
+                .unknownName, "'\(text.excerpt)': the schema has no entity '\(name.excerpt)'. Check the name in the request.")
         }
         return (entity, String(text[text.index(after: dot)...]))
     }
 
     private static func unknown(_ text: String, _ owner: Entity?, _ name: String) -> CambiumError {
         if let owner {
-            let kind = owner.attribute(name) == nil ? "has no relationship '\(name)'" : "has '\(name)' as an attribute"
+            let kind = owner.attribute(name) == nil ? "has no relationship '\(name.excerpt)'" : "has '\(name)' as an attribute"
             return CambiumError(.unknownName, "'\(owner.name)' \(kind). Use the name of a relationship in the rules of the clone.")
         }
-        return CambiumError(.unknownName, "No entity has a relationship '\(text)'. Check the name in the request.")
+        return CambiumError(.unknownName, "No entity has a relationship '\(text.excerpt)'. Check the name in the request.")
     }
 
     private static func rootValues(_ values: [String: Value], _ entities: [Entity]) throws(CambiumError) -> [RootValue] {
@@ -87,7 +88,7 @@ extension CloneOptions {
         for (name, value) in values {
             for entity in entities {
                 guard let attribute = entity.attribute(name) else {
-                    throw CambiumError(.unknownName, "'\(entity.name)' has no attribute '\(name)'. Check the name in the request.")
+                    throw CambiumError(.unknownName, "'\(entity.name)' has no attribute '\(name.excerpt)'. Check the name in the request.")
                 }
                 if attribute.isDerived { throw attribute.refusal(in: entity) }
                 guard value.isNull || StoredForm(value, type: attribute.type) != nil else {

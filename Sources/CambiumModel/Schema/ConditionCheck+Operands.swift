@@ -33,7 +33,8 @@ extension ConditionCheck {
                 (side.kind, side.isToMany, side.isSource) = (found.kind, found.isToMany, true)
             } else if name.utf8.contains(UInt8(ascii: ".")) {
                 throw QueryMistake(
-                    "'$\(name)' has a path, but only $source represents an object. Write a parameter with one name.", at: side.offset)
+                    "'$\(name.excerpt)' has a path, but only $source represents an object. Write a parameter with one name.",
+                    at: side.offset)
             }
         case .list: throw QueryMistake("A list can follow only 'in' or 'between'. Move the list there.", at: side.offset)
         }
@@ -72,7 +73,7 @@ extension ConditionCheck {
         let isName = if case .entityName = left.path?.end { true } else { false }
         if isName, folding.isEmpty, [.equal, .notEqual, .isIn].contains(relation), let name = literal.stringText, schema.entity(name) == nil
         {
-            throw QueryMistake("The schema has no entity '\(name)'. Write the name of an entity of the schema.", at: offset)
+            throw QueryMistake("The schema has no entity '\(name.excerpt)'. Write the name of an entity of the schema.", at: offset)
         }
     }
 

@@ -3,7 +3,7 @@ extension Schema {
     /// Complexity: O(1) expected.
     public func required(_ name: String) throws(CambiumError) -> Entity {
         if let entity = entity(name) { return entity }
-        throw CambiumError(.unknownName, "The schema has no entity '\(name)'. \(nameList("entities", entities.map(\.name)))")
+        throw CambiumError(.unknownName, "The schema has no entity '\(name.excerpt)'. \(nameList("entities", entities.map(\.name)))")
     }
 
     /// Returns the error for an id that no object has.
@@ -31,7 +31,7 @@ extension Entity {
     public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
         if let attribute = attribute(name) { return attribute }
         let names = nameList("attributes", attributes.map(\.name))
-        throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name)'. \(names)")
+        throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name.excerpt)'. \(names)")
     }
 
     /// Returns the relationship with this name. Throws `.unknownName` if there is no such relationship; the message lists the names of all
@@ -39,7 +39,7 @@ extension Entity {
     public func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
         if let relationship = relationship(name) { return relationship }
         let names = nameList("relationships", relationships.map(\.name))
-        throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name)'. \(names)")
+        throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name.excerpt)'. \(names)")
     }
 }
 

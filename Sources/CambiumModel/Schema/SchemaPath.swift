@@ -20,7 +20,8 @@ package struct SchemaPath {
         end = .object(entity)
         for (index, name) in path.names.enumerated() {
             guard case .object(let entity) = end else {
-                throw QueryMistake("'\(path)' continues after a value. End the path before '\(name)'.", at: offset)
+                let path = path.description.excerpt
+                throw QueryMistake("'\(path)' continues after a value. End the path before '\(name.excerpt)'.", at: offset)
             }
             switch name {
             case "_id": end = .object(entity)
@@ -66,7 +67,7 @@ extension Schema {
 
     /// Returns the message that an entity has no property with a name.
     fileprivate func unknown(_ name: String, in entity: Entity) -> String {
-        let problem = "'\(entity.name)' has no attribute or relationship '\(name)'."
+        let problem = "'\(entity.name)' has no attribute or relationship '\(name.excerpt)'."
         if let renamed = newName(of: name, in: entity) { return "\(problem) Its name is '\(renamed)' now." }
         let names = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).sorted()
         if names.isEmpty { return "\(problem) The entity has only _id and _entity." }
