@@ -97,6 +97,6 @@ import Testing
         let error = try #require(error(store) { try $0.delete(customer) })
         let found = try #require(error.underlying as? RuleViolations)
         #expect(found.consequenceCount == 0 && found.violations.map(\.object) == ["Note/\(note.serial)"])
-        #expect(error.message.contains("'customer' has too few members: 0 of at least 1"))
+        #expect(error.message.contains("'customer' must lead to at least one object. Link an object."))
     }
 }

@@ -152,6 +152,12 @@ import Testing
         let outcome = try place.run("schema", "notes", "--set", "strict.json")
         #expect(outcome.code == 1 && outcome.errors.contains("Note/1: 'when' must have a value") && outcome.output == "")
         #expect(outcome.errors.contains("Give 'when' a default, or set it before the migration"), "\(outcome.errors)")
+        let linked = Workplace.notes.replacing(
+            #""relationships": { "items""#, with: #""relationships": { "cover": {"to": "Memo", "min": 1}, "items""#)
+        try place.write(linked, to: "linked.json")
+        let unlinked = try place.run("schema", "notes", "--set", "linked.json")
+        #expect(unlinked.code == 1 && unlinked.errors.contains("Note/1: 'cover' must lead to at least one object"), "\(unlinked.errors)")
+        #expect(unlinked.errors.contains("If 'cover' is new, migrate with a minimum of 0 first."), "\(unlinked.errors)")
         let other = Workplace.notes.replacing(#""id": {"type": "int64"}"#, with: #""id": {"type": "uuid"}"#)
         try place.write(other, to: "other.json")
         let needy = try place.run("schema", "notes", "--set", "other.json")

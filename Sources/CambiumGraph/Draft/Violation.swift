@@ -38,6 +38,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         switch rule {
         case .mandatoryAttribute(let name):
             "\(object): '\(name)' must have a value"
+        case .tooFewMembers(let name, count: 0, min: 1):
+            "\(object): '\(name)' must lead to at least one object"
         case .tooFewMembers(let name, let count, let min):
             "\(object): '\(name)' has too few members: \(count) of at least \(min)"
         case .tooManyMembers(let name, let count, let max):
@@ -58,14 +60,23 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter isOfMigration: Whether the rule belongs to the new schema of a migration.
     func sentences(isOfMigration: Bool) -> String {
-        guard isOfMigration, case .mandatoryAttribute(let name) = rule else { return "\(description). \(remedy)" }
-        // The former schema may lack the attribute, so the user may be unable to set it before the migration.
-        return "\(description). Give '\(name)' a default, or set it before the migration if it exists already."
+        "\(description). \(isOfMigration ? migrationRemedy : remedy)"
+    }
+
+    /// The remedy for a rule of the new schema. The former schema may lack the property, so that nothing can change it before the
+    /// migration.
+    private var migrationRemedy: String {
+        switch rule {
+        case .mandatoryAttribute(let name): "Give '\(name)' a default, or set it before the migration if it exists already."
+        case .tooFewMembers(let name, _, _): "Link objects before the migration. If '\(name)' is new, migrate with a minimum of 0 first."
+        default: remedy
+        }
     }
 
     private var remedy: String {
         switch rule {
         case .mandatoryAttribute(let name): "Set '\(name)'."
+        case .tooFewMembers(_, count: 0, min: 1): "Link an object."
         case .tooFewMembers: "Link more objects."
         case .tooManyMembers: "Unlink the other objects."
         case .duplicate: "Change one of the objects."
