@@ -50,7 +50,8 @@ import Testing
         (#""type":"string","minLength":2"#, "a", "is \"a\", which has a length of 1, but the minimum length is 2"),
         (#""type":"string","maxLength":2"#, "abc", "is \"abc\", which has a length of 3, but the maximum length is 2"),
         (#""type":"string","regex":"a+""#, "b", "is \"b\", which does not match a+"),
-        (#""type":"string","enum":["x","y"]"#, "z", "is z, which is not one of x, y"),
+        (#""type":"string","enum":["x","y"]"#, "", #"is "", which is not one of "x", "y""#),
+        (#""type":"int32","enum":[1,2]"#, "3", "is 3, which is not one of 1, 2"),
     ])
     func `a violation states the value and the rule`(_ words: String, _ text: String, _ message: String) throws {
         #expect(try Self.flaw(words, text) == message)

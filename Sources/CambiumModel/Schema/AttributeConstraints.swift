@@ -49,9 +49,9 @@ package struct AttributeConstraints: Sendable {
             return "is \(Excerpt.quoted(text)), which does not match \(regex.pattern)"
         }
         if let allowed, !allowedValues.contains(value.withoutNegativeZero) {
-            let shown = allowed.prefix(Self.shownCountMax).map(\.text).joined(separator: ", ")
+            let shown = allowed.prefix(Self.shownCountMax).map(\.excerpt).joined(separator: ", ")
             let rest = allowed.count - Self.shownCountMax
-            return "is \(Excerpt.plain(value.text)), which is not one of \(shown)" + (rest > 0 ? " and \(rest) more" : "")
+            return "is \(value.excerpt), which is not one of \(shown)" + (rest > 0 ? " and \(rest) more" : "")
         }
         return nil
     }
@@ -75,6 +75,9 @@ package struct AttributeConstraints: Sendable {
 }
 
 extension Value {
+    /// The value as a message states it. A text is in quotation marks, because it may be empty or contain a comma.
+    fileprivate var excerpt: String { plainText.map(Excerpt.quoted) ?? Excerpt.plain(text) }
+
     /// The same value, except that 0.0 replaces -0.0. As numbers, both are equal, but their bits differ.
     package var withoutNegativeZero: Value {
         switch self {
