@@ -54,6 +54,19 @@ import Testing
         #expect(outcome.code == 64 && outcome.errors.contains("only once"), "\(outcome.errors)")
     }
 
+    @Test(arguments: [
+        ["schema", "notes", "--set", "-"], ["init", "new", "--schema", "-"], ["export", "notes", "Note", "--mapping", "-"],
+        ["import", "notes", "Note", "rows.json", "--mapping", "-"],
+    ])
+    func `an error names standard input, and not the argument -`(arguments: [String]) throws {
+        let place = try Workplace.withStore()
+        try place.write("{}", to: "rows.json")
+        for (input, start) in [("{", ":1:1: "), (#"{"x":1}"#, " at /x: ")] {
+            let outcome = try place.run(executable: Workplace.binary, arguments, input: input)
+            #expect(outcome.code == 65 && outcome.errors.hasPrefix("cambium: standard input\(start)"), "\(outcome.errors)")
+        }
+    }
+
     @Test func `transaction 0 and numbers of more than 64 bits are not moments`() throws {
         let place = try Workplace.withStore()
         for arguments in [

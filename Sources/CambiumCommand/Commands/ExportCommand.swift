@@ -61,7 +61,7 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         let graph = try point.open(store).graph
         var options = ExportOptions()
-        options.mapping = try form.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: $0) }
+        options.mapping = try form.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: Terminal.name(of: $0)) }
         if entity == nil, options.mapping != nil, options.mapping?.entity == nil {
             throw CambiumError(.unknownName, "A mapping is for one entity. Name the entity on the command line or in the mapping.")
         }

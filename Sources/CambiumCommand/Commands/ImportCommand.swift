@@ -57,7 +57,7 @@ struct ImportCommand: ParsableCommand {
         options.onError = input.onError
         options.batchRowCount = batch
         options.effect = dryRun ? .dryRun : .commit
-        options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: $0) }
+        options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: Terminal.name(of: $0)) }
         // A dry run takes no lock, so that another process can write in the meantime.
         let store = try dryRun ? Store.rehearsal(of: store) : Store.open(at: store)
         let progress = Progress("import", sourceCount: files.count, byteCount: InputFiles.byteCount(files))

@@ -15,7 +15,7 @@ enum SchemaFile {
             return try Schema(definition)
         } catch {
             var error = error
-            error.place = .init(file: path, pointer: error.place?.pointer)
+            error.place = .init(file: Terminal.name(of: path), pointer: error.place?.pointer)
             throw error
         }
     }
@@ -24,7 +24,8 @@ enum SchemaFile {
         if isModel(path) || resolved(path).map(isModel) == true { return try SchemaDefinition(coreDataModel: path) }
         let bytes = try Terminal.text(of: path)
         let isXML = bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
-        return isXML ? try SchemaDefinition(coreDataModel: bytes, file: path) : try SchemaDefinition(json: bytes, file: path)
+        let name = Terminal.name(of: path)
+        return isXML ? try SchemaDefinition(coreDataModel: bytes, file: name) : try SchemaDefinition(json: bytes, file: name)
     }
 
     /// Returns whether a path has the name of a Core Data model.

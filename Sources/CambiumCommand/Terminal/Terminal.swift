@@ -148,6 +148,9 @@ enum Terminal {
         }
     }
 
+    /// Returns the name of a file in errors. The path - means standard input.
+    static func name(of path: String) -> String { path == "-" ? input.name : path }
+
     /// Returns the content of a file of text, at most 64 MiB, without a byte order mark.
     static func text(of path: String) throws -> [UInt8] {
         let bytes = try contents(of: path)
@@ -167,7 +170,7 @@ enum Terminal {
             guard bytes.count <= byteCountMax else {
                 throw CambiumError(
                     .limitExceeded, "The file has more than \(byteCountMax >> 20) MiB. Check whether this is the right file.",
-                    place: .init(file: path))
+                    place: .init(file: name(of: path)))
             }
         }
     }
