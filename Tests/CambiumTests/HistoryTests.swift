@@ -78,6 +78,21 @@ import Testing
         #expect(code { try found.write(Author(requestID: "request 3")) { try $0.insert("Tag", ["name": .string("x")]) } } == .repeated)
     }
 
+    @Test func `one transaction is read without the log that follows it`() throws {
+        let (volume, store, states) = try made(.tiny)
+        try store.close()
+        let log = try TransactionLog(volume)
+        #expect(try log.entry(TransactionNumber(rawValue: UInt64(states.count)))?.number.rawValue == UInt64(states.count))
+        #expect(try log.entry(TransactionNumber(rawValue: UInt64(states.count) + 1)) == nil)
+        var files = volume.contents
+        let segments = files.keys.filter { $0.hasSuffix(".log") }.sorted()
+        try #require(segments.count > 3)
+        files[segments[segments.count - 2]]?[Format.Segment.headerByteCount + 8] ^= 1
+        let corrupt = try TransactionLog(MemoryVolume(contents: files))
+        #expect(code { try corrupt.forEach { _ in } } == .damaged)
+        #expect(try corrupt.entry(TransactionNumber(rawValue: 3))?.author.requestID == "request 2")
+    }
+
     @Test func `times never go backwards with the clock, and the log records how far the clock lagged`() throws {
         let clock = Guarded(Int64(1_700_000_000_000_000))
         var environment = fixedEnvironment()

@@ -70,6 +70,21 @@ public struct TransactionLog {
         try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }.requireTransaction(in: reader.volume)
     }
 
+    /// Returns a transaction, or `nil` if the log does not have it. Does not read the log that follows the transaction.
+    ///
+    /// Throws as `forEach` does. Complexity: as a read of the log up to the transaction.
+    package func entry(_ number: TransactionNumber) throws -> Entry? {
+        struct Reached: Error {
+            let entry: Entry
+        }
+        do {
+            try forEach(from: number) { throw Reached(entry: $0) }
+        } catch let reached as Reached {
+            return reached.entry.number == number ? reached.entry : nil
+        }
+        return nil
+    }
+
     /// Calls `body` with each transaction whose number is `first` or greater, in order, and then with each transaction that another process
     /// commits.
     ///

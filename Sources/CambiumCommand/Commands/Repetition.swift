@@ -14,13 +14,8 @@ struct Repetition {
     ///   object.
     init(_ path: String, _ request: RepeatedRequest, subject: String? = nil) throws {
         self.request = request
-        var ops: [Op] = []
-        var byteCount = 0
-        try TransactionLog(of: path).forEach(from: request.transaction) { entry in
-            if entry.number != request.transaction { return }
-            byteCount = entry.byteCount
-            if !entry.isRetired { ops = try entry.ops() }
-        }
+        let entry = try TransactionLog(of: path).entry(request.transaction)
+        let ops = if let entry, !entry.isRetired { try entry.ops() } else { [Op]() }
         let graph = try ReadOnlyStore.graph(of: path, after: request.transaction)
         var named = graph
         if case .delete? = ops.first {
@@ -30,7 +25,7 @@ struct Repetition {
         }
         object = ops.first?.object.map(named.text(of:)) ?? subject.map { Self.text(of: $0, graph) }
         if case .clone(let op)? = ops.first { clone = (op, graph) } else { clone = nil }
-        self.byteCount = byteCount
+        byteCount = entry?.byteCount ?? 0
     }
 
     /// Writes the map of the clone to a file, as the first command did. Throws `.notFound` if the log no longer contains the clone.
