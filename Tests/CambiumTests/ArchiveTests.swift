@@ -112,6 +112,18 @@ import Testing
         #expect(try Verification(whole).root == root && Archiving.reopen(whole).graph.objectCount == 10)
     }
 
+    @Test(arguments: [20, 100])
+    func `a corrupt retired segment is refused with its archive, and the error names the repair`(offset: Int) throws {
+        let (volume, archive, _) = try Archiving.compacted(count: 10)
+        var contents = volume.contents
+        contents[LogFileName.path(TransactionNumber(rawValue: 1), .segment)]?[offset] ^= 1
+        let damaged = MemoryVolume(contents: contents)
+        let refusal = try #require(error { _ = try Archiving.restored(damaged, archive) })
+        #expect(refusal.code == .damaged && refusal.message.contains("'cambium repair'"), "\(refusal)")
+        let finding = try Verification(damaged, archive: archive).findings.first
+        #expect(finding?.contains("'cambium repair'") == true, "\(finding ?? "")")
+    }
+
     @Test func `a backup from before the compaction serves as an archive`() throws {
         let volume = MemoryVolume()
         let store = try Archiving.made(volume)

@@ -61,7 +61,10 @@ struct SegmentRecords {
         } catch {
             throw Self.named(error, volume, reader.path)
         }
-        if rest.isEmpty, !reader.isAtEnd { throw damage("The log file is corrupt at this offset. Restore the file from a backup.") }
+        if rest.isEmpty, !reader.isAtEnd {
+            throw damage(
+                "The log file is corrupt at this offset. Restore the file from a backup, or save all intact data with 'cambium repair'.")
+        }
         return rest.popLast()
     }
 
