@@ -93,6 +93,17 @@ import Testing
         #expect(try place.run("query", "notes", input: "A group by #in sum #no\n").output.hasPrefix("in  sum.no\n"))
     }
 
+    @Test func `the object and an attribute with the name self have different keys`() throws {
+        let place = try Workplace()
+        try place.write(#"{"entities":{"A":{"attributes":{"self":{"type":"int64"}}}}}"#, to: "self.json")
+        #expect(try place.run("init", "notes", "--schema", "self.json").code == 0)
+        #expect(try place.run("insert", "notes", "A", "self=7").code == 0)
+        #expect(try lines(place, "A", "--select", "#self") == [#"{"_id":"A/1","self":7}"#])
+        #expect(try lines(place, "A", "--select", "self,#self,self") == [##"{"_id":"A/1","self":"A/1","#self":7}"##])
+        let groups = try lines(place, "A", "--group-by", "self,#self", "--count-distinct", "self", "--count-distinct", "#self")
+        #expect(groups == [##"{"group":{"self":"A/1","#self":7},"countDistinct":{"self":1,"#self":1}}"##])
+    }
+
     @Test func `keys sort, and pages follow an object`() throws {
         let place = try workplace()
         #expect(try ids(place, "--sort", "-items.@count,title") == ["Note/3", "Note/1", "Note/2", "Note/4"])

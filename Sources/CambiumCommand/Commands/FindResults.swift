@@ -51,8 +51,9 @@ struct FindResults {
     ///
     /// - Parameter ids: The object of each row; empty if duplicate rows were removed.
     func print(_ rows: [[QueryValue]], _ ids: [ObjectID], _ operands: [Operand]) {
+        let titles = operands.titles
         for (index, row) in rows.enumerated() {
-            var members = zip(operands, row).map { JSONValue.Member($0.title, json($1)) }
+            var members = zip(titles, row).map { JSONValue.Member($0, json($1)) }
             if index < ids.count { members.insert(JSONValue.Member("_id", .string(graph.text(of: ids[index]))), at: 0) }
             printRow(Self.unique(members))
         }
@@ -65,18 +66,19 @@ struct FindResults {
     }
 
     func print(_ rows: [AggregateRow], _ grouping: Grouping) {
+        let keyTitles = grouping.keys.titles
+        let titles = Dictionary(grouping: grouping.aggregates, by: \.function).mapValues { $0.compactMap(\.operand).titles }
         for row in rows {
             var members: [JSONValue.Member] = []
             if !grouping.keys.isEmpty {
-                let keys = zip(grouping.keys, row.group).map { JSONValue.Member($0.title, json($1)) }
+                let keys = zip(keyTitles, row.group).map { JSONValue.Member($0, json($1)) }
                 members.append(JSONValue.Member("group", .object(Self.unique(keys))))
             }
             for function in AggregateFunction.allCases {
                 let results = zip(grouping.aggregates, row.values).filter { $0.0.function == function }
                 if results.isEmpty { continue }
-                let named = results.compactMap { aggregate, value in
-                    aggregate.operand.map { JSONValue.Member($0.title, json(value)) }
-                }
+                let given = results.filter { $0.0.operand != nil }
+                let named = zip(titles[function] ?? [], given).map { JSONValue.Member($0, json($1.1)) }
                 members.append(JSONValue.Member(function.rawValue, named.isEmpty ? json(results[0].1) : .object(Self.unique(named))))
             }
             printRow(members)
@@ -131,6 +133,13 @@ struct FindResults {
 extension Operand {
     /// The path or the aggregate as a key of a row. Unlike in a condition, no name has a `#` before it.
     var title: String { description.replacing("#", with: "") }
+}
+
+extension [Operand] {
+    /// The titles of the operands. If two different operands have the same title, such as `self` and `#self`, a `#` distinguishes them.
+    var titles: [String] {
+        map { operand in contains { $0.title == operand.title && $0 != operand } ? operand.description : operand.title }
+    }
 }
 
 extension QueryPlan {

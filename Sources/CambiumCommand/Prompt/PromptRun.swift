@@ -140,14 +140,14 @@ struct PromptRun {
         }
         if let grouping {
             let (rows, plan) = try explained(grouping)
-            let titles = grouping.keys.map(\.title) + grouping.aggregates.map(\.title)
+            let titles = grouping.keys.titles + grouping.aggregates.map(\.title)
             return PromptAnswer(titles: titles, rows: rows.map { $0.group + $0.values }, plan: plan).limited(query, rowCountMax)
         }
         var limited = query
         let cutsEarly = query.limit == nil && !isDistinct
         if cutsEarly { limited.limit = rowCountMax.map { $0 + 1 } }
         let (rows, ids, plan) = try graph.selected(operands, limited, repeated: isDistinct ? .remove : .keep)
-        let titles = (isDistinct ? [] : ["_id"]) + operands.map(\.title)
+        let titles = (isDistinct ? [] : ["_id"]) + operands.titles
         let values = isDistinct ? rows : zip(ids, rows).map { [.object($0)] + $1 }
         var answer = PromptAnswer(titles: titles, rows: values, plan: plan).limited(query, rowCountMax)
         if answer.isCut, cutsEarly { answer.total = try graph.count(query) - query.offset }
