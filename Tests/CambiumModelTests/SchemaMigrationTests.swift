@@ -72,6 +72,17 @@ import Testing
         #expect(try SchemaMigration(from: first.after, to: SchemaFixture.definition(after)).isEmpty)
     }
 
+    @Test func `two names are not exchanged if one of them was renamed from the other`() throws {
+        let before = #""E":{"attributes":{"a":{"type":"bool","renamedFrom":"b"},"b":{"type":"bool"}}}"#
+        let plain = #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}}}"#
+        let after = #""E":{"attributes":{"a":{"type":"bool","renamedFrom":"b"},"b":{"type":"bool","renamedFrom":"a"}}}"#
+        let error = #expect(throws: CambiumError.self) { try migration(before, after) }
+        #expect(error?.code == .invalidInput && error?.place?.pointer == "/entities/E/attributes/b/renamedFrom")
+        // Without both entries, nothing remains of the earlier renaming.
+        let second = try SchemaMigration(from: migration(before, plain).after, to: SchemaFixture.definition(after))
+        #expect(second.after.entity("E")?.attributes.map(\.number.rawValue) == [2, 1])
+    }
+
     @Test func `a name that still exists cannot be a former name`() throws {
         let after = #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool","renamedFrom":"a"}}}"#
         let before = #""E":{"attributes":{"a":{"type":"bool"}}}"#

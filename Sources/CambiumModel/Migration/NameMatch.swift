@@ -7,9 +7,8 @@ struct NameMatch {
 
     /// Maps each new name to its old name. A new name without an old name has no entry.
     private(set) var oldNames: [String: String] = [:]
-    /// The new names that state a former name, but match no old name, because another new name, `holder`, matches the former name. So it
-    /// cannot be decided which of the two names was renamed.
-    private(set) var ambiguous: [(name: Name, holder: String)] = []
+    /// The new names whose former name cannot take effect, and the mistakes.
+    private(set) var mistakes: [(name: String, text: String)] = []
     /// Maps each old name that matches a new name to that new name.
     private var newNames: [String: String] = [:]
 
@@ -44,8 +43,27 @@ struct NameMatch {
             // migration renamed from the former name.
             let renamed = byFormerName[former].flatMap { newNames[$0.name] }
             let holder = newNames[former] ?? renamed.flatMap { wanted[$0] == .some(former) ? $0 : nil }
-            if let holder { ambiguous.append((name, holder)) }
+            if let holder { addAmbiguous(name.name, former, holder) }
         }
+        // A name cannot be exchanged with a name that the old schema has renamed from it: that entry has taken effect already.
+        for name in new where oldNames[name.name] == name.name {
+            guard let former = name.formerName, former != name.name, formerNames[name.name] != .some(former), oldNames[former] == former,
+                wanted[former] == .some(name.name), formerNames[former] == .some(name.name)
+            else { continue }
+            let reason = "the store has already renamed '\(former)' from '\(name.name)'"
+            let remedy = "remove this 'renamedFrom', or first set the schema without both"
+            mistakes.append((name.name, "'\(name.name)' cannot be exchanged with '\(former)', because \(reason); \(remedy)"))
+        }
+    }
+
+    /// Adds the mistake that a name cannot be renamed from its former name, because another new name, `holder`, matches the former name.
+    /// So it cannot be decided which of the two names was renamed.
+    private mutating func addAmbiguous(_ name: String, _ former: String, _ holder: String) {
+        let (reason, remedy) =
+            holder == former
+            ? ("the new schema still has '\(former)'", "remove '\(former)' from the schema, or remove 'renamedFrom'")
+            : ("'\(holder)' was renamed from it", "remove one of the two 'renamedFrom'")
+        mistakes.append((name, "'\(name)' cannot be renamed from '\(former)', because \(reason); \(remedy)"))
     }
 
     private mutating func take(_ new: String, _ old: String) {

@@ -73,20 +73,7 @@ struct SchemaMatcher {
         let names = { (schema: Schema) in schema.definition.entities.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) } }
         let match = NameMatch(old: names(old), new: names(new))
         entities = match.oldNames
-        for (name, holder) in match.ambiguous { reportAmbiguous(name, holder, SchemaPlace.entity(name.name)) }
-    }
-
-    /// Adds the mistake that an entity or a property cannot be renamed from its former name, because another new name has the former name.
-    ///
-    /// - Parameter holder: The other new name, which the former name matches.
-    private mutating func reportAmbiguous(_ name: NameMatch.Name, _ holder: String, _ place: SchemaPlace) {
-        let former = name.formerName ?? ""
-        let (reason, remedy) =
-            holder == former
-            ? ("the new schema still has '\(former)'", "remove '\(former)' from the schema, or remove 'renamedFrom'")
-            : ("'\(holder)' was renamed from it", "remove one of the two 'renamedFrom'")
-        mistakes.add(
-            place["renamedFrom"].pointer, "'\(name.name)' cannot be renamed from '\(former)', because \(reason); \(remedy)")
+        for (name, text) in match.mistakes { mistakes.add(SchemaPlace.entity(name)["renamedFrom"].pointer, text) }
     }
 
     /// If an entity would leave its hierarchy, records that a new entity replaces it. The id of an object contains the number of its root
@@ -116,8 +103,8 @@ struct SchemaMatcher {
     private mutating func matchProperties(_ entity: Entity) {
         guard let oldEntity = oldEntity(entity.name) else { return }
         let match = NameMatch(old: oldNames[oldEntity.name] ?? [], new: newNames[entity.name] ?? [])
-        for (name, holder) in match.ambiguous {
-            reportAmbiguous(name, holder, SchemaPlace.entity(entity.name)[Self.kind(name.name, entity)][name.name])
+        for (name, text) in match.mistakes {
+            mistakes.add(SchemaPlace.entity(entity.name)[Self.kind(name, entity)][name]["renamedFrom"].pointer, text)
         }
         for (name, oldName) in match.oldNames {
             let keys = (Key(entity: entity.name, property: name), Key(entity: oldEntity.name, property: oldName))
