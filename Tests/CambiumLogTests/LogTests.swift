@@ -75,7 +75,7 @@ import Testing
         let lock = LosableLock()
         writer.lock = lock
         try writer.append(transaction(1, [1]))
-        let sync = try #require(writer.beginSync())
+        let sync = try #require(try writer.beginSync())
         try writer.append(transaction(2, [2]))
         writer.endSync(sync, sync.run())
         lock.isLost.withLock { $0 = true }
