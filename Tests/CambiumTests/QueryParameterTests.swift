@@ -270,6 +270,24 @@ import Testing
         #expect(try groups(by: "city", having: "City/1 in {city, null}") == [.object(city)])
     }
 
+    @Test(arguments: ["Place/1 in {near, far}", "Place/1 in {far, near}", "\"Place/1\" in {near, far}"])
+    func `an object before a list in a condition on groups is found although another path of the list is null`(having: String) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Place") {
+                    RelationshipDefinition("near", to: "Place")
+                    RelationshipDefinition("far", to: "Place")
+                }
+            })
+        try store.write { transaction in
+            let place = try transaction.insert("Place")
+            try transaction.insert("Place", links: ["far": [place]])
+        }
+        let keys = [try Operand(parsing: "near"), try Operand(parsing: "far")]
+        let grouping = Grouping(by: keys, [.count], having: try Condition(parsing: having))
+        #expect(try store.graph.aggregate(Query("Place"), grouping).count == 1)
+    }
+
     @Test(arguments: [
         ("near == Place/1", [1]), ("near == City/1", []), ("near == Place/2", [2]), ("near == \"City/2\"", [2]),
         ("near in {City/1, City/2, City/9}", [2]), ("near != City/1", [0, 1, 2]), ("near != Place/1", [0, 2]), ("City/1 == near", []),

@@ -22,8 +22,8 @@ struct GroupComparison {
     let left: GroupOperand
     /// The elements of the list on the right side, or the right side itself.
     let elements: [GroupOperand]
-    /// The place of the first element that is not a literal; `nil` if all elements are literals.
-    let elementPlace: Int?
+    /// The places of the elements that are not literals.
+    let elementPlaces: [Int]
     /// The elements after `in` that are literals.
     let constants: [GroupOperand]
     /// The elements after `in` that are not literals.
@@ -33,7 +33,7 @@ struct GroupComparison {
 
     init(_ comparison: Comparison, _ left: GroupOperand, _ elements: [GroupOperand]) {
         (self.comparison, self.left, self.elements) = (comparison, left, elements)
-        elementPlace = elements.first { $0.place != nil }?.place
+        elementPlaces = elements.compactMap(\.place)
         list = comparison.relation == .isIn ? ConstantList() : nil
         let isListed = list != nil
         constants = isListed ? elements.filter { $0.place == nil } : []

@@ -43,7 +43,7 @@ extension GroupOrder {
         }
         let part = GroupComparison(comparison, left, elements)
         // A comparison of constants is tested now, so that a mistake in it is reported even if there is no group.
-        let isConstant = left.place == nil && part.elementPlace == nil
+        let isConstant = left.place == nil && part.elementPlaces.isEmpty
         return try isConstant ? .constant(holds(part, AggregateRow(group: [], values: []))) : .comparison(part)
     }
 
@@ -118,10 +118,12 @@ extension GroupOrder {
         return ValueTest(.isIn, folding).holds(left, part.paths.compactMap { $0.place.map { value($0, row) } })
     }
 
-    /// Returns the value on the left side. A literal there gets the type of the first element on the right side that is not a
-    /// literal.
+    /// Returns the value on the left side. A literal there gets the type of the first element on the right side that is neither a literal
+    /// nor null.
     private func leftValue(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) -> QueryValue {
-        try operandValue(part.left, row, like: part.elementPlace.map { value($0, row) })
+        if let place = part.left.place { return value(place, row) }
+        let values = part.elementPlaces.lazy.map { value($0, row) }
+        return try operandValue(part.left, row, like: values.first { !$0.isNull })
     }
 
     /// Returns whether a text of a group matches the pattern on the right side of a comparison.
