@@ -112,14 +112,16 @@ struct ImportRun {
             // The deletion of absent objects makes their unique values available again. So if absent objects are deleted, duplicates are
             // searched only after the deletion.
             if options.absent == .keep { try batch.checkDeferred(transaction.draft) }
+            var changed: [RowSet]?
             if options.effect == .commit {
-                transaction.draft.restoreProvenance()
+                changed = transaction.draft.restoreProvenance()
                 try transaction.deriveOps()
             }
             try deleteAbsent(&batch, from: &transaction)
             if options.absent == .delete { try batch.checkDeferred(transaction.draft) }
             transaction.isRehearsal = options.effect == .dryRun
-            batch.count(transaction.draft)
+            // The deletion of absent objects may change other objects.
+            batch.count(transaction.draft, changed: options.absent == .keep ? changed : nil)
             try cancellation?.check()
         }
         graph = receipt.graph

@@ -115,7 +115,9 @@ package struct ImportBatch {
     }
 
     /// Counts objects by their net change. The caller must have applied all rows.
-    package mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
+    ///
+    /// - Parameter changed: The objects that differ from the original graph, if they are known; otherwise `nil`.
+    package mutating func count(_ draft: borrowing Draft, changed: [RowSet]?) { counts = draft.netCounts(seen: seen, changed: changed) }
 
     /// Applies a row, unless an earlier run of the batch refused the row, or the row cannot be imported. Returns whether the row was
     /// applied.

@@ -47,7 +47,10 @@ extension Draft {
     }
 
     /// Counts the changed objects and the objects in `seen`, by entity and by their net change. `seen` has a set of rows for each table.
-    package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
+    ///
+    /// - Parameter changed: The result of `restoreProvenance`, if nothing has changed since that call. The objects are then not compared
+    ///   again.
+    package borrowing func netCounts(seen: [RowSet], changed: [RowSet]?) -> [EntityNumber: NetCounts] {
         guard let touched else { return [:] }
         // The counts are in an array, because a lookup in a dictionary for each row would take longer than all other work of this method.
         var counts = [NetCounts](repeating: NetCounts(), count: 1 + Int(schema.entities.map(\.number.rawValue).max() ?? 0))
@@ -61,6 +64,7 @@ extension Draft {
             let newCount = Int(reader.nextSerial(table.index) - firstNew)
             let liveCountBefore = table.index < base.layout.tables.count ? base.reader.liveCount(table.index) : 0
             let hasDeleted = reader.liveCount(table.index) < liveCountBefore + newCount
+            let (known, isKnown) = (changed?[table.index] ?? RowSet(), changed != nil)
             all.forEach { row in
                 if hasDeleted, !rows.isLive(row) { return }
                 let entity = Int(rows.entity(row, table).rawValue)
@@ -71,7 +75,7 @@ extension Draft {
                     } else {
                         counts[entity].inserted += 1
                     }
-                } else if isChanged(table, row, touched, ends) {
+                } else if isKnown ? known.contains(row) : isChanged(table, row, touched, ends) {
                     counts[entity].updated += 1
                 } else if seen[table.index].contains(row) {
                     counts[entity].unchanged += 1
@@ -141,19 +145,24 @@ extension Draft {
     /// Restores the last earlier change of each object that the import changed and then changed back. The log has no op for such an object,
     /// so a replay keeps the earlier change, too.
     ///
-    /// No object may have been deleted since `trackChanges`. Complexity: O(changed objects and their members).
-    package mutating func restoreProvenance() {
-        guard let touched else { return }
+    /// Returns the objects of the original graph that differ from it, with a set of rows for each table. No object may have been deleted
+    /// since `trackChanges`. Complexity: O(changed objects and their members).
+    package mutating func restoreProvenance() -> [RowSet] {
+        var changed = emptyRowSets()
+        guard let touched else { return changed }
         for table in layout.tables where table.root != nil {
-            for (row, changed) in changedBack(table, touched) {
-                setProvenance(table.index, row, TableLayout.changedSlot, to: changed)
+            for (row, number) in changedBack(table, touched, &changed[table.index]) {
+                setProvenance(table.index, row, TableLayout.changedSlot, to: number)
             }
         }
+        return changed
     }
 
     /// Returns the rows of the original graph that were changed and then changed back. Each row comes with the transaction that last
-    /// changed it in the original graph.
-    private borrowing func changedBack(_ table: TableLayout, _ touched: TouchedRows) -> [(row: UInt32, changed: UInt64)] {
+    /// changed it in the original graph. Adds the rows that differ from the original graph to `changed`.
+    private borrowing func changedBack(
+        _ table: TableLayout, _ touched: TouchedRows, _ changed: inout RowSet
+    ) -> [(row: UInt32, number: UInt64)] {
         // If the original graph has no object, as before a first import, the new objects need not be searched.
         guard table.index < base.layout.tables.count, base.reader.liveCount(table.index) > 0 else { return [] }
         let ends = touchedEnds(table, touched)
@@ -161,12 +170,15 @@ extension Draft {
         for end in ends { all.formUnion(end.owners) }
         let rows = reader.rows(table.index)
         let before = base.reader.rows(table.index)
-        var found: [(row: UInt32, changed: UInt64)] = []
+        var found: [(row: UInt32, number: UInt64)] = []
         all.forEach { row in
             if !before.isLive(row) { return }
-            let changed = before.provenance(row, TableLayout.changedSlot)
-            if rows.provenance(row, TableLayout.changedSlot) == changed || isChanged(table, row, touched, ends) { return }
-            found.append((row, changed))
+            if isChanged(table, row, touched, ends) {
+                changed.insert(row)
+                return
+            }
+            let number = before.provenance(row, TableLayout.changedSlot)
+            if rows.provenance(row, TableLayout.changedSlot) != number { found.append((row, number)) }
         }
         return found
     }
