@@ -95,7 +95,7 @@ struct PredicateTranslation {
         case .value(let value): return .value(value)
         case .object(let id): return .object(id)
         case .condition:
-            throw refusal("is a condition, which only == can compare, with 'true'. Write the condition without a comparison", of: place)
+            throw refusal("is a condition. Write the condition without a comparison, or with '== true' after it", of: place)
         default: throw refusal("is not a value that can be compared", of: place)
         }
     }
