@@ -49,17 +49,18 @@ public struct WalkedObjects: Sequence, Sendable {
     }
 
     /// Returns an iterator that begins with the starts. Complexity: O(1).
-    public func makeIterator() -> some IteratorProtocol<WalkedObject> { Walker(self) }
+    public func makeIterator() -> Iterator { Iterator(self) }
 
-    /// Returns the objects one by one.
-    private struct Walker: IteratorProtocol {
+    /// Returns the objects one by one. The type is public, because a loop through `some IteratorProtocol` takes many times as long.
+    public struct Iterator: IteratorProtocol {
         private let objects: WalkedObjects
         private var index = 0
         private var distance = 0
 
         init(_ objects: WalkedObjects) { self.objects = objects }
 
-        mutating func next() -> WalkedObject? {
+        /// Returns the next object, or `nil` at the end. Complexity: O(1).
+        public mutating func next() -> WalkedObject? {
             guard index < objects.places.count else { return nil }
             while objects.levelEnds[distance] <= index { distance += 1 }
             let place = objects.places[index]
