@@ -47,6 +47,8 @@ import Testing
             return text
         }
 
+        func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
         /// Ends the command by SIGTERM, and returns whether this signal ended it within 20 seconds.
         func end() -> Bool {
             kill(process.processIdentifier, SIGTERM)
@@ -129,6 +131,36 @@ import Testing
         #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
         let inserted = try #require(try watch.json()["inserted"] as? [[String: Any]])
         #expect((inserted.first?["object"] as? [String: Any])?["_id"] as? String == "Note/3")
+        #expect(watch.end())
+    }
+
+    /// Waits until no process reads a checkpoint. Returns `false` if a process still reads it after 20 seconds.
+    private static func isReleased(_ checkpoint: URL) -> Bool {
+        let file = open(checkpoint.path, O_RDONLY)
+        defer { close(file) }
+        let deadline = ContinuousClock.now + .seconds(20)
+        while flock(file, LOCK_EX | LOCK_NB) != 0 {
+            if ContinuousClock.now > deadline { return false }
+            usleep(10_000)
+        }
+        return true
+    }
+
+    @Test func `an idle command holds only the checkpoint from which it continues`() throws {
+        let place = try Self.place()
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        let checkpoints = place.directory.appending(path: "notes/roots")
+        let first = try #require(try FileManager.default.contentsOfDirectory(atPath: checkpoints.path).first)
+        let watch = try Watch(place)
+        for _ in 1...2 { #expect(try watch.line().hasPrefix("Note/")) }
+        watch.send(SIGSTOP)  // When the command goes on, two checkpoints are newer than its first one, so it continues from the last one.
+        for title in ["x", "y"] {
+            #expect(try place.run("set", "notes", "Note/1", "title=\(title)").code == 0)
+            #expect(try place.run("checkpoint", "notes").code == 0)
+        }
+        watch.send(SIGCONT)
+        #expect(try watch.line() == "transaction 5")
+        #expect(Self.isReleased(checkpoints.appending(path: first)))
         #expect(watch.end())
     }
 

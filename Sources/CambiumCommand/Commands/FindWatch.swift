@@ -22,9 +22,12 @@ struct FindWatch {
         try print(try result.whole(in: graph), after: graph, including: nested)
         while true {
             Terminal.pause()
-            guard try follower.advance() > 0 else { continue }
+            let count = try follower.advance()
+            // The follower may have moved to a newer checkpoint although there is no new transaction. So its graph is taken in any case: the
+            // graph before it would hold the former checkpoint until the next transaction.
             let before = graph
             graph = follower.graph
+            guard count > 0 else { continue }
             let changes = TouchedObjects(graph.changes(since: before))
             // After a migration, the condition may contain a name that the schema no longer has.
             let update = try QueryRequest.named(textOption) { try result.advance([changes], to: graph) }
