@@ -122,6 +122,24 @@ import Testing
         #expect(watch.failure().hasPrefix("cambium: 'Note' has no relationship 'items'."))
     }
 
+    @Test func `after a migration a query of the schema is read again`() throws {
+        let place = try Self.place()
+        func migrate(_ condition: String, _ title: String = #""title": {"#) throws {
+            let note = #""Note": { "queries": {"some": {"where": "\#(condition)"}}, "identity""#
+            let schema = Workplace.notes.replacing(#""Note": { "identity""#, with: note)
+            try place.write(schema.replacing(#""title": {"#, with: title), to: "next.json")
+            #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        }
+        try migrate("title != null and id == 1")
+        let watch = try Watch(place, "--query", "some")
+        #expect(try watch.line().hasPrefix("Note/1 "))
+        try migrate("title != null and id == 2")
+        #expect(try watch.line() == "transaction 5: the whole result" && watch.line().hasPrefix("Note/2 "))
+        try migrate("name != null and id == 1", #""name": {"renamedFrom": "title", "#)
+        #expect(try watch.line() == "transaction 6: the whole result" && watch.line().hasPrefix("Note/1 "))
+        #expect(watch.end())
+    }
+
     @Test func `--identity follows the identity from one object to another`() throws {
         let place = try Self.place()
         let watch = try Watch(place, "--json", "--identity", "2")

@@ -11,30 +11,40 @@ struct FindWatch {
     /// Follows a store until the process ends.
     ///
     /// - Parameters:
-    ///   - query: Returns the query to follow, for the first graph.
+    ///   - query: Returns the query to follow, for a graph. It is called again after each migration.
     ///   - tree: Returns the tree of nested objects to print, for the query's entity and the schema.
     func run(_ query: (Graph) throws -> Query, including tree: (Entity, Schema) throws -> IncludeTree) throws -> Never {
         let follower = try StoreFollower(of: path)
         var graph = follower.graph
-        let query = try query(graph)
-        var nested = try tree(graph.schema.required(query.entity), graph.schema)
-        var result = try QueryRequest.named(textOption) { try LiveResult(query, in: graph) }
+        var (result, nested) = try begin(query, tree, graph)
         try print(try result.whole(in: graph), after: graph, including: nested)
         while true {
             Terminal.pause()
             let count = try follower.advance()
-            // The follower may have moved to a newer checkpoint although there is no new transaction. So its graph is taken in any case: the
-            // graph before it would hold the former checkpoint until the next transaction.
+            // The follower may have moved to a newer checkpoint although there is no new transaction. So its graph is taken in any case:
+            // the graph before it would hold the former checkpoint until the next transaction.
             let before = graph
             graph = follower.graph
             guard count > 0 else { continue }
             let changes = TouchedObjects(graph.changes(since: before))
-            // After a migration, the condition may contain a name that the schema no longer has.
-            let update = try QueryRequest.named(textOption) { try result.advance([changes], to: graph) }
-            // A migration may also have renamed, removed or added relationships.
-            if changes.changesSchema { nested = try tree(graph.schema.required(query.entity), graph.schema) }
-            if let update { try print(update, after: before, including: nested) }
+            if changes.changesSchema {
+                // A migration may have changed the query of the schema that `--query` names. It may also have renamed, removed or added
+                // properties that the options name.
+                (result, nested) = try begin(query, tree, graph)
+                try print(try result.whole(in: graph), after: before, including: nested)
+            } else if let update = try result.advance([changes], to: graph) {
+                try print(update, after: before, including: nested)
+            }
         }
+    }
+
+    /// Runs the query on a graph, and resolves the tree of nested objects in its schema.
+    private func begin(
+        _ query: (Graph) throws -> Query, _ tree: (Entity, Schema) throws -> IncludeTree, _ graph: Graph
+    ) throws -> (LiveResult, IncludeTree) {
+        let query = try query(graph)
+        let nested = try tree(graph.schema.required(query.entity), graph.schema)
+        return (try QueryRequest.named(textOption) { try LiveResult(query, in: graph) }, nested)
     }
 
     private func print(_ update: LiveUpdate, after before: Graph, including tree: IncludeTree) throws {
