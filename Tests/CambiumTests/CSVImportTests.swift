@@ -186,6 +186,11 @@ extension Store {
         #expect(report.unknownKeys["other"] == 3)
     }
 
+    @Test func `a doubled quote in a column name is one quote, even if a combining mark follows`() throws {
+        let report = try Self.store().importing("Thing", csv: "key,\"a\"\"b\",\"\"\"\"\"\u{301}\"\nk,1,2\n")
+        #expect(report.unknownKeys == ["a\"b": 1, "\"\"\u{301}": 1])
+    }
+
     @Test func `a record with bytes that are not UTF-8 is malformed`() throws {
         let error = try #require(try Self.store().refusal("Thing", csv: Array("key,stringValue\n\u{E9},".utf8) + [0xFF, 0x0A]))
         #expect(error.message == "malformed CSV: the text has bytes that are not UTF-8, at column 4" && error.line == 2)

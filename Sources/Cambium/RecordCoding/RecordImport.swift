@@ -80,12 +80,11 @@ struct RecordImport {
     /// Returns the keys and indexes of a JSON pointer.
     private static func keys(_ pointer: String, in row: JSONValue) -> [any CodingKey] {
         var current: JSONValue? = row
-        return pointer.split(separator: Character("/"), omittingEmptySubsequences: false).dropFirst().map { (part: Substring) in
-            if case .array(let elements) = current, let index = Int(part) {
+        return JSONPointer.keys(pointer).map { key in
+            if case .array(let elements) = current, let index = Int(key) {
                 current = elements.indices.contains(index) ? elements[index] : nil
                 return CodingTreeKey(intValue: index)
             }
-            let key = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
             current = current?[key]
             return CodingTreeKey(stringValue: key)
         }

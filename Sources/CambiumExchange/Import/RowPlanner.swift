@@ -1,4 +1,5 @@
 import CambiumGraph
+internal import CambiumJSON
 import CambiumModel
 
 /// Determines the changes of a row: which of its objects exist, and which values each object gets.
@@ -84,7 +85,7 @@ package struct RowPlanner {
         for step in steps {
             let link = batch.links[step.link]
             let name = entities[step.entity].counted.links[Int(link.index)].relationship.name
-            pointer += link.pointer < 0 ? "/" + RowPath.escaped(name) : batch.pointers[Int(link.pointer)]
+            pointer += link.pointer < 0 ? "/" + JSONPointer.escaped(name) : batch.pointers[Int(link.pointer)]
             if step.element >= 0 { pointer += "/\(step.element)" }
         }
         return RowFailure(code: code, pointer: pointer, message: message)

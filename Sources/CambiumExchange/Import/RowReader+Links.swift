@@ -19,7 +19,7 @@ extension RowReader {
             } else {
                 path.push(key: given.key)
                 defer { path.pop() }
-                if entity.isMapped { link.pointer = notePointer("/" + RowPath.escaped(tokens.string(given.key))) }
+                if entity.isMapped { link.pointer = notePointer("/" + JSONPointer.escaped(tokens.string(given.key))) }
                 try read(given.value, &link, entity, tokens)
             }
         } catch {

@@ -34,7 +34,7 @@ extension RowReader {
         case .ignore: break
         case .report: batch.unknownKeys.append(ImportReport.cut(name, ImportReport.unknownKeyLengthMax))
         case .error:
-            let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + RowPath.escaped(tokens.string(key))
+            let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + JSONPointer.escaped(tokens.string(key))
             let message = "the key '\(Excerpt.plain(name))' maps to no attribute or relationship"
             throw RowFailure(code: .unknownKey, pointer: pointer, message: message)
         }

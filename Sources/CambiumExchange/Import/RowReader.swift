@@ -203,7 +203,7 @@ struct RowReader {
     private func discriminatorPointer(_ found: Int, _ declared: RowEntity, _ tokens: JSONTokens) -> String {
         guard let way = declared.discriminatorPath else { return path.pointer(tokens) }
         let isLiteral = tokens.string(found - 1) == way.literal
-        return path.pointer(tokens) + (isLiteral ? "/" + RowPath.escaped(way.literal) : way.pointer)
+        return path.pointer(tokens) + (isLiteral ? "/" + JSONPointer.escaped(way.literal) : way.pointer)
     }
 
     // MARK: Identities

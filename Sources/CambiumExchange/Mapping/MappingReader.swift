@@ -152,7 +152,7 @@ struct MappingReader {
 
     // MARK: Values
 
-    private static func step(_ key: String) -> String { "/" + RowPath.escaped(key) }
+    private static func step(_ key: String) -> String { "/" + JSONPointer.escaped(key) }
 
     private func mistake(_ pointer: String, _ message: String) -> CambiumError {
         CambiumError(

@@ -1,3 +1,4 @@
+internal import CambiumJSON
 import CambiumModel
 
 /// Checks a mapping against a schema, once for each import. Then `resolve` returns the rules for each entity.
@@ -56,7 +57,7 @@ struct MappingResolver {
         }
     }
 
-    private static func nested(_ name: String) -> String { "/nested/" + RowPath.escaped(name) }
+    private static func nested(_ name: String) -> String { "/nested/" + JSONPointer.escaped(name) }
 
     /// Checks that each name in the rules belongs to the entity or to one of its sub-entities.
     private func check(
@@ -64,15 +65,15 @@ struct MappingResolver {
     ) throws(CambiumError) {
         let family = entity.family.compactMap { schema.entity($0) }
         for name in objects.attributes.keys.sorted() where !family.contains(where: { $0.attribute(name) != nil }) {
-            throw mapping.mistake(pointer + "/attributes/" + RowPath.escaped(name), "'\(entity.name)' has no attribute '\(name)'")
+            throw mapping.mistake(pointer + "/attributes/" + JSONPointer.escaped(name), "'\(entity.name)' has no attribute '\(name)'")
         }
         for name in objects.relationships.keys.sorted() where !family.contains(where: { $0.relationship(name) != nil }) {
             throw mapping.mistake(
-                pointer + "/relationships/" + RowPath.escaped(name), "'\(entity.name)' has no relationship '\(name)'")
+                pointer + "/relationships/" + JSONPointer.escaped(name), "'\(entity.name)' has no relationship '\(name)'")
         }
         for (text, name) in (objects.entityFrom?.map ?? [:]).sorted(by: { $0.key < $1.key }) where schema.entity(name) == nil {
             throw mapping.mistake(
-                pointer + "/entityFrom/map/" + RowPath.escaped(text), "the schema has no entity '\(name)'")
+                pointer + "/entityFrom/map/" + JSONPointer.escaped(text), "the schema has no entity '\(name)'")
         }
     }
 

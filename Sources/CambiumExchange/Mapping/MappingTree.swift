@@ -1,3 +1,4 @@
+internal import CambiumJSON
 import CambiumModel
 
 /// Builds the tables of a `ResolvedMapping` from the rules for the properties of one entity.
@@ -53,7 +54,7 @@ struct MappingTree {
         var properties: [Property] = []
         for (index, attribute) in entity.attributes.enumerated() {
             let rule = objects.attributes[attribute.name]
-            let place = "/attributes/" + RowPath.escaped(attribute.name)
+            let place = "/attributes/" + JSONPointer.escaped(attribute.name)
             if attribute.isDerived {
                 if rule != nil { throw mistake(place, "'\(attribute.name)' is derived, so no row can set it; remove the rule") }
                 conversions.append(nil)
@@ -66,7 +67,7 @@ struct MappingTree {
         }
         for (index, relationship) in entity.relationships.enumerated() {
             let rule = objects.relationships[relationship.name]
-            let place = "/relationships/" + RowPath.escaped(relationship.name)
+            let place = "/relationships/" + JSONPointer.escaped(relationship.name)
             if let rule { try Self.checkRelationship(rule) { mistake(place + $0, $1) } }
             let property = Property(
                 name: relationship.name, target: .relationship(index), place: place, rule: rule ?? PropertyMapping(),
@@ -188,7 +189,7 @@ struct MappingTree {
         if let known = slotOfPath[path] { return known }
         let slot = slots.count
         slotOfPath[path] = slot
-        slots.append(.init(pointer: path.pointer, literalPointer: "/" + RowPath.escaped(path.literal), path: path.literal))
+        slots.append(.init(pointer: path.pointer, literalPointer: "/" + JSONPointer.escaped(path.literal), path: path.literal))
         var node = 0
         for key in path.keys.dropLast() { node = child(of: node, key) }
         if let last = path.keys.last { change(node, last) { $0.slots.append((slot, false)) } }
@@ -226,7 +227,7 @@ struct MappingTree {
             }
             resolved.append(
                 .init(
-                    table: KeyTable(targets), pointer: node.path.map { "/" + RowPath.escaped($0) }.joined(),
+                    table: KeyTable(targets), pointer: node.path.map { "/" + JSONPointer.escaped($0) }.joined(),
                     prefix: node.path.map { $0 + objects.delimiter }.joined(), slots: slots(below: index)))
         }
         return ResolvedMapping(nodes: resolved, keys: keys, slots: slots, readings: readings, conversions: conversions)

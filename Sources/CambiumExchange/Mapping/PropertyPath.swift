@@ -94,5 +94,5 @@ struct PropertyPath: Hashable {
     }
 
     /// The JSON pointer from the object to the value.
-    var pointer: String { keys.map { "/" + RowPath.escaped($0) }.joined() }
+    var pointer: String { keys.map { "/" + JSONPointer.escaped($0) }.joined() }
 }

@@ -50,14 +50,9 @@ struct RowPath {
         (steps + (key.map { [.key($0)] } ?? [])).map { step in
             switch step {
             case .element(let index): "/\(index)"
-            case .key(let token): "/" + Self.escaped(tokens.string(token))
+            case .key(let token): "/" + JSONPointer.escaped(tokens.string(token))
             case .pointer(let place): pointers[place]
             }
         }.joined()
-    }
-
-    static func escaped(_ key: String) -> String {
-        key.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
-            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
     }
 }

@@ -1,3 +1,5 @@
+internal import CambiumJSON
+
 /// The mistakes found in a schema, with their positions. One error reports all mistakes together.
 struct SchemaMistakes {
     private(set) var all: [(pointer: String, message: String)] = []
@@ -25,14 +27,9 @@ struct SchemaPlace: Sendable {
         var pointer: String {
             switch self {
             case .top: ""
-            case .key(let key, let parent): parent.pointer + "/" + Self.escaped(key)
+            case .key(let key, let parent): parent.pointer + "/" + JSONPointer.escaped(key)
             case .index(let index, let parent): parent.pointer + "/\(index)"
             }
-        }
-
-        private static func escaped(_ key: String) -> String {
-            key.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
-                .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
         }
     }
 

@@ -110,6 +110,14 @@ struct RecordDecodingTests {
         #expect(context.codingPath.map(\.stringValue) == ["a/b", "id"])
     }
 
+    @Test("a key that begins with a combining mark, or has one after a slash, is in the path", arguments: ["\u{301}y", "x/\u{301}y"])
+    func combiningMark(key: String) throws {
+        let decoder = Music.decoder(try Music.store()) { $0.mapping = ImportMapping(attributes: ["title": .init(.path(key))]) }
+        let error = try #require(throws: DecodingError.self) { try decoder.records(Song.self, #"{"id":1,"\#(key)":7}"#) }
+        guard case .dataCorrupted(let context) = error else { throw error }
+        #expect(context.codingPath.map(\.stringValue) == [key])
+    }
+
     @Test("an id in place of an object makes a stub, and a later row fills it")
     func stubs() throws {
         let decoder = Music.decoder(try Music.store())

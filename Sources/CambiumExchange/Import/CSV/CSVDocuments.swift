@@ -107,7 +107,7 @@ struct CSVDocuments {
         } catch {
             let name = columns.names[error.field]
             let message = "'\(name)': \(error.message)"
-            return failure(at: scan.fields[error.field].start, message, pointer: "/" + RowPath.escaped(name))
+            return failure(at: scan.fields[error.field].start, message, pointer: "/" + JSONPointer.escaped(name))
         }
     }
 
@@ -122,8 +122,9 @@ struct CSVDocuments {
             throw malformed("the text has bytes that are not UTF-8", at: offset - window.position)
         }
         for field in scan.fields {
-            let text = withRecord(end) { String(decoding: $0[field.start..<field.end], as: UTF8.self) }
-            let name = field.isDoubled ? text.split(separator: "\"\"", omittingEmptySubsequences: false).joined(separator: "\"") : text
+            let bytes = withRecord(end) { Array($0[field.start..<field.end]) }
+            let text = field.isDoubled ? Array(ByteText.split(bytes, Array("\"\"".utf8)).joined(separator: [UInt8(ascii: "\"")])) : bytes
+            let name = String(decoding: text, as: UTF8.self)
             if name.isEmpty { throw malformed("a column has no name. Name each column in the first record", at: field.start) }
             guard columns.append(name) else { throw malformed(conflict(name), at: field.start) }
         }
