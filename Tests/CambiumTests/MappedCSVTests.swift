@@ -152,6 +152,42 @@ import Testing
         #expect(try store.graph.json("Film/2").hasSuffix("\"cut\":\"long\"}"))
     }
 
+    @Test func `a column of a related object names its entity, whatever key names the entity of the row`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Person", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    RelationshipDefinition("country", to: "Country")
+                }
+                EntityDefinition("Country", identity: ["code"]) { AttributeDefinition("code", .string) }
+                EntityDefinition("Kingdom", parent: "Country") { AttributeDefinition("king", .string, .optional) }
+            })
+        let csv = "type,id,country._entity,country.code,country.king\nPerson,1,Kingdom,ES,Felipe\nPerson,2,Country,FR,\n"
+        try store.importing("Person", csv: csv) {
+            ($0.mapping, $0.unknown) = (ImportMapping(entity: "Person", entityFrom: "type"), .error)
+        }
+        #expect(try store.graph.json("Kingdom/1").hasSuffix("\"king\":\"Felipe\"}"))
+        #expect(try store.graph.json("Country/2").hasSuffix("\"code\":\"FR\"}"))
+        let nested = ["Country": ObjectMapping(entityFrom: "kind", entityNames: ["k": "Kingdom"])]
+        try store.importing("Person", csv: "id,country.kind,country.code,country.king\n3,k,SE,Carl\n4,Country,DE,\n") {
+            ($0.mapping, $0.unknown) = (ImportMapping(entity: "Person", nested: nested), .error)
+        }
+        #expect(try store.graph.json("Kingdom/3").hasSuffix("\"king\":\"Carl\"}"))
+    }
+
+    @Test(arguments: ["meta.type", "meta\\.type"])
+    func `a column with the whole path of the entity's key names the entity, even if the path has an escape`(key: String) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Media", identity: ["id"]) { AttributeDefinition("id", .int64) }
+                EntityDefinition("Film", parent: "Media") { AttributeDefinition("cut", .string, .optional) }
+            })
+        try store.importing("Media", csv: "meta.type,id,cut\nMedia,1,\nFilm,2,long\n") {
+            ($0.mapping, $0.unknown) = (ImportMapping(entity: "Media", entityFrom: key), .error)
+        }
+        #expect(try store.graph.json("Film/2").hasSuffix("\"cut\":\"long\"}"))
+    }
+
     @Test func `a JSON string is not converted to a number`() throws {
         let store = try Self.store()
         let mapping = Self.mapping(["int64Value": "x"])

@@ -120,6 +120,17 @@ struct MappingResolver {
         return isTaken ? nil : Discriminator(key: key)
     }
 
+    /// Returns the discriminator of an entity. Its key is the name of the CSV column that contains it: the whole path, without escapes.
+    func discriminatorColumn(_ entity: Entity) -> Discriminator? {
+        guard var column = discriminator(entity) else { return nil }
+        if let objects = rules(entity)?.objects, objects.entityFrom != nil,
+            let path = PropertyPath(column.key, delimiter: objects.delimiter, escape: objects.escape)
+        {
+            column.key = path.literal
+        }
+        return column
+    }
+
     /// Returns the keys with which the paths of the mapping begin, for an entity and its sub-entities; `nil` if there is no mapping.
     func firstKeys(_ entity: Entity) -> Set<String>? {
         guard let mapping else { return nil }

@@ -42,8 +42,15 @@ struct CSVColumns {
         var members: [Member] = []
         /// The indexes in `members`, by the UTF-8 bytes of the property's name.
         var places: [[UInt8]: Int] = [:]
-        /// The column that names the entity of the object.
-        var discriminator: Int?
+        /// The name of the column that names the entity of the object, and the entity that each text in it means.
+        let discriminator: Discriminator?
+        /// The index of that column.
+        var discriminatorColumn: Int?
+
+        init(_ entity: Entity, _ discriminator: Discriminator?) {
+            self.entity = entity
+            self.discriminator = discriminator
+        }
     }
 
     /// One property on the path that a column name such as `country.name` means.
@@ -51,13 +58,16 @@ struct CSVColumns {
         let name: String
         let kind: Kind
         var otherKinds: [EntityNumber: Kind] = [:]
+        /// The object to which a relationship leads, still without members; `nil` at the end of the path.
+        var object: Object?
     }
 
     private(set) var root: Object
     private(set) var names: [String] = []
     private let schema: Schema
     private let resolver: MappingResolver
-    let discriminator: Discriminator?
+    /// The discriminators of the entities that occur in names, with the names of their columns.
+    private var discriminators: [EntityNumber: Discriminator?]
     /// The keys with which the paths of a mapping begin; `nil` if there is no mapping. With a mapping, the name of a column does not
     /// determine the type of its texts.
     private let mappedKeys: Set<String>?
@@ -66,10 +76,11 @@ struct CSVColumns {
     private var isMapped: Bool { mappedKeys != nil }
 
     init(_ entity: Entity, _ schema: Schema, _ resolver: MappingResolver) {
-        root = Object(entity: entity)
+        let discriminator = resolver.discriminatorColumn(entity)
+        root = Object(entity, discriminator)
+        discriminators = [entity.number: discriminator]
         self.schema = schema
         self.resolver = resolver
-        discriminator = resolver.discriminator(entity)
         mappedKeys = resolver.firstKeys(entity)
         readers = mappedKeys == nil ? nil : KeyReaders(resolver)
     }
@@ -81,7 +92,7 @@ struct CSVColumns {
         var path = self.path(name, root.entity) ?? [Step(name: name, kind: .text)]
         // A mapping whose paths have another delimiter may read a key that contains dots.
         if path.count > 1, mappedKeys?.contains(name) == true { path = [Step(name: name, kind: .text)] }
-        guard Self.add(path[...], column, to: &root, discriminator?.key, schema) else { return false }
+        guard Self.add(path[...], column, to: &root, schema) else { return false }
         let key = path[0].name
         if let readers, let place = root.places[Array(key.utf8)] { root.members[place].owners = owners(of: key, readers) }
         return true
@@ -98,24 +109,24 @@ struct CSVColumns {
     /// Whether the fields are probably not separated by commas: the name of the only column contains another common separator, which no
     /// name in a schema contains.
     var hasOtherSeparators: Bool {
-        guard names.count == 1, names[0] != discriminator?.key, mappedKeys?.contains(names[0]) != true else { return false }
+        guard names.count == 1, names[0] != root.discriminator?.key, mappedKeys?.contains(names[0]) != true else { return false }
         return names[0].utf8.contains { [UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")].contains($0) }
     }
 
-    /// Returns the entity that a text in the discriminator column names.
-    func entity(named text: String) -> Entity? { schema.entity(discriminator?.map[text] ?? text) }
+    /// Returns the entity that a text in the discriminator column of an object names.
+    func entity(named text: String, _ object: Object) -> Entity? { schema.entity(object.discriminator?.map[text] ?? text) }
 
     // MARK: Names
 
     /// Returns the steps from an object of an entity to the property that a column name means. Returns `nil` if there is no such property.
-    private func path(_ name: String, _ entity: Entity) -> [Step]? {
+    private mutating func path(_ name: String, _ entity: Entity) -> [Step]? {
         var steps: [Step] = []
         var entity = entity
         var rest = name[...]
         while steps.count <= RowPlanner.depthMax {
             if let step = step(String(rest), entity) { return steps + [step] }
             guard let (relationship, after) = toOne(rest, entity), let next = schema.entity(relationship.destination) else { return nil }
-            steps.append(Step(name: relationship.name, kind: .json))
+            steps.append(Step(name: relationship.name, kind: .json, object: Object(next, discriminator(next))))
             entity = next
             rest = after
         }
@@ -129,9 +140,16 @@ struct CSVColumns {
         return found.max { $0.name.utf8.count < $1.name.utf8.count }.map { ($0, text.dropFirst($0.name.count + 1)) }
     }
 
-    /// Returns the step to a property of an entity or of a sub-entity.
-    private func step(_ name: String, _ entity: Entity) -> Step? {
-        if name == discriminator?.key { return Step(name: name, kind: .text) }
+    private mutating func discriminator(_ entity: Entity) -> Discriminator? {
+        if let known = discriminators[entity.number] { return known }
+        let discriminator = resolver.discriminatorColumn(entity)
+        discriminators.updateValue(discriminator, forKey: entity.number)
+        return discriminator
+    }
+
+    /// Returns the step to a property of an entity or of a sub-entity, or to the column that names the entity of the object.
+    private mutating func step(_ name: String, _ entity: Entity) -> Step? {
+        if name == discriminator(entity)?.key { return Step(name: name, kind: .text) }
         let kinds = family(entity).compactMap { member in kind(name, member).map { (member.number, $0) } }
         guard let first = kinds.first?.1 else { return nil }
         let others = kinds.filter { $0.1 != first }
@@ -157,34 +175,27 @@ struct CSVColumns {
     }
 
     /// Adds the column of the property at the end of a path. The depth of the recursion is the number of relationships on the path.
-    private static func add(
-        _ path: ArraySlice<Step>, _ column: Int, to object: inout Object, _ discriminator: String?, _ schema: Schema
-    ) -> Bool {
+    private static func add(_ path: ArraySlice<Step>, _ column: Int, to object: inout Object, _ schema: Schema) -> Bool {
         guard let step = path.first else { return false }
         let (name, bytes) = (step.name, Array(step.name.utf8))
         var place = object.places[bytes]
         if path.count == 1 {
             guard place == nil else { return false }
-            if name == discriminator { object.discriminator = column }
+            if name == object.discriminator?.key { object.discriminatorColumn = column }
             object.places[bytes] = object.members.count
             object.members.append(member(step, .field(column, step.kind), object.entity, schema))
             return true
         }
-        if place == nil, let next = destination(name, object.entity, schema) {
+        if place == nil, let next = step.object {
             place = object.members.count
             object.places[bytes] = place
-            object.members.append(member(step, .nested(Object(entity: next)), object.entity, schema))
+            object.members.append(member(step, .nested(next), object.entity, schema))
         }
         guard let place, case .nested(var nested) = object.members[place].content else { return false }
         // `object` must not refer to the nested object while its members change. Otherwise, each column would copy all of these members.
         object.members[place].content = .field(column, .text)
         defer { object.members[place].content = .nested(nested) }
-        return add(path.dropFirst(), column, to: &nested, discriminator, schema)
-    }
-
-    private static func destination(_ relationship: String, _ entity: Entity, _ schema: Schema) -> Entity? {
-        let family = schema.entities.lazy.filter { entity.family.contains($0.number) }
-        return family.compactMap { $0.relationship(relationship) }.first.flatMap { schema.entity($0.destination) }
+        return add(path.dropFirst(), column, to: &nested, schema)
     }
 
     private static func member(_ step: Step, _ content: Content, _ entity: Entity, _ schema: Schema) -> Member {

@@ -19,7 +19,9 @@ struct CSVRecord {
 
     /// Writes an object. The depth of the recursion is the nesting depth of the columns.
     private func write(_ object: CSVColumns.Object, _ writer: inout JSONWriter) throws(Refusal) {
-        let entity = object.discriminator.flatMap { columns.entity(named: String(decoding: text(fields[$0]), as: UTF8.self)) }
+        let entity = object.discriminatorColumn.flatMap {
+            columns.entity(named: String(decoding: text(fields[$0]), as: UTF8.self), object)
+        }
         writer.beginObject()
         for member in object.members {
             if let entity, let owners = member.owners, !owners.contains(entity.number), isEmpty(member) { continue }
