@@ -124,6 +124,45 @@ import Testing
         #expect(copy.graph.objectCount == 3)
     }
 
+    @Test(arguments: [false, true])
+    func `an export with a mapping writes no row that nests too deeply for an import`(isNested: Bool) throws {
+        func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+        func emptyStore() throws -> Store {
+            try Store.inMemory(
+                schema: Schema {
+                    EntityDefinition("Node", identity: ["id"]) {
+                        AttributeDefinition("id", .int64)
+                        AttributeDefinition("json", .json, .optional)
+                        RelationshipDefinition("children", to: "Node", .toMany, inverse: "parent")
+                        RelationshipDefinition("parent", to: "Node", inverse: "children")
+                    }
+                })
+        }
+        let store = try emptyStore()
+        try store.write { transaction in
+            let leaf = try transaction.insert("Node", ["id": 1, "json": .json(nested(512))])
+            if !isNested { return }
+            let root = try transaction.insert("Node", ["id": 0])
+            try transaction.link(root, "children", leaf)
+        }
+        // The JSON has 512 levels. The 88 keys to the list of children, and the list itself, add 89 levels.
+        for (keyCount, isReadable) in [(isNested ? 99 : 188, true), (isNested ? 100 : 189, false)] {
+            let json = (0..<keyCount).map { "k\($0)" }.joined(separator: ".")
+            let list = (0..<88).map { "c\($0)" }.joined(separator: ".")
+            let mapping = ImportMapping(attributes: ["json": .init(.path(json))], relationships: ["children": .init(.path(list))])
+            var rows = ""
+            let reached = code {
+                rows = try store.graph.exported("Node", including: isNested ? ["children"] : []) { $0.mapping = mapping }
+            }
+            #expect(reached == (isReadable ? nil : .invalidInput))
+            if isReadable {
+                let copy = try emptyStore()
+                try copy.importing("Node", rows) { $0.mapping = mapping }
+                #expect(copy.graph.objectCount == (isNested ? 2 : 1))
+            }
+        }
+    }
+
     @Test(arguments: ExportOptions.KeyPaths.allCases)
     func `a second export after an import by the same mapping has the same bytes`(keyPaths: ExportOptions.KeyPaths) throws {
         var rowCount = 0

@@ -20,6 +20,8 @@ final class MappedObjectWriter {
         var path: [ObjectPlace] = []
         var arrival: Relationship?
         let declared: Entity
+        /// The number of arrays and objects in the row that contain the object.
+        var level = 0
     }
 
     /// Prepares to write rows that an import with `mapping` reads. If the schema lacks a name in the mapping, throws `.invalidInput` with
@@ -80,11 +82,14 @@ final class MappedObjectWriter {
     /// Returns the JSON of an object. The recursion is as deep as the tree of includes.
     private func object(_ place: ObjectPlace, _ position: Position) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
+        if position.level >= JSONParser.depthMax { throw depthRefusal(place, keys, "") }
         var row = RowTree()
         var members: [Int: [JSONValue]] = [:]
         let entityName = try writeEntityName(place, keys, position, &row)
         for (index, property) in keys.properties.enumerated() where position.content == .objects || property.isIdentity {
             var value: JSONValue
+            // The levels of a nested object are not counted here, because the object itself is refused if it is too deep.
+            var levels: Int?
             switch property.content {
             case .attribute(let attribute, let field, let conversion):
                 value = try written(graph.value(of: field, at: place), attribute, conversion, property, place, keys)
@@ -93,12 +98,19 @@ final class MappedObjectWriter {
                 // The functions of a mapping can change values, but not objects. If a property has functions, a reference is written as a
                 // value if the identity has exactly one attribute.
                 let takesObjects = property.rule.rule.functions.isEmpty
-                guard let targets = try targets(relationship, handle, place, position, takesObjects: takesObjects) else { continue }
+                let elementLevels = relationship.isToMany ? 1 : 0
+                var inner = position
+                inner.level += (property.rule.paths.map(keyCount).max() ?? 1) + elementLevels
+                guard let targets = try targets(relationship, handle, place, inner, takesObjects: takesObjects) else { continue }
+                if takesObjects { levels = elementLevels }
                 members[index] = targets
                 value = relationship.isToMany ? .array(targets) : targets.first ?? .null
                 value = property.reversal.reversed(value)
             }
             for (path, part) in property.written(value) where part != .null || options.nulls == .write {
+                if position.level + keyCount(path) + (levels ?? part.levelCount) > JSONParser.depthMax {
+                    throw depthRefusal(place, keys, property.pointer)
+                }
                 guard row.put(part, at: options.keyPaths == .flat ? [path.literal] : path.keys[...]) else {
                     throw refusal(place, keys, property.pointer, "another property is written at '\(path.literal)' or on the path to it")
                 }
@@ -109,6 +121,13 @@ final class MappedObjectWriter {
         }
         try check(row, place, keys, position.content, members)
         return row.json
+    }
+
+    private func keyCount(_ path: PropertyPath) -> Int { options.keyPaths == .flat ? 1 : path.keys.count }
+
+    private func depthRefusal(_ place: ObjectPlace, _ keys: MappedKeys, _ pointer: String) -> CambiumError {
+        let remedy = "shorten the paths of the mapping, or include fewer objects"
+        return refusal(place, keys, pointer, "its row would nest more than \(JSONParser.depthMax) levels deep; \(remedy)")
     }
 
     /// Writes the text that names the entity of an object, and returns the text with its path. Returns `nil` if an import needs no such
@@ -123,6 +142,7 @@ final class MappedObjectWriter {
             throw refusal(place, declared, "/entityFrom", "the mapping has no key or no text for its entity, '\(keys.entity.name)'")
         }
         let path = discriminator.path
+        if position.level + keyCount(path) > JSONParser.depthMax { throw depthRefusal(place, declared, "/entityFrom") }
         _ = row.put(.string(text), at: options.keyPaths == .flat ? [path.literal] : path.keys[...])
         return (path, text)
     }
@@ -148,12 +168,15 @@ final class MappedObjectWriter {
         var targets: [JSONValue] = []
         for target in places {
             if let tree, !path.contains(target), !graph.isStub(target) {
-                let nested = Position(content: .objects, tree: tree, path: path, arrival: relationship, declared: declared)
+                let nested = Position(
+                    content: .objects, tree: tree, path: path, arrival: relationship, declared: declared, level: position.level)
                 targets.append(try object(target, nested))
             } else if identity.count == 1, !takesObjects || graph.entity(of: target) === declared {
                 targets.append(try name(target, identity[0], declared))
             } else if !identity.isEmpty {
-                targets.append(try object(target, Position(content: .names, tree: IncludeTree(), path: path, declared: declared)))
+                let reference = Position(
+                    content: .names, tree: IncludeTree(), path: path, declared: declared, level: position.level)
+                targets.append(try object(target, reference))
             }
         }
         return targets
@@ -192,6 +215,15 @@ extension JSONValue {
         switch self {
         case .null, .array, .object: false
         case .bool, .number, .string: true
+        }
+    }
+
+    /// The number of levels of arrays and objects. The recursion is as deep as the value.
+    fileprivate var levelCount: Int {
+        switch self {
+        case .null, .bool, .number, .string: 0
+        case .array(let elements): 1 + (elements.lazy.map(\.levelCount).max() ?? 0)
+        case .object(let members): 1 + (members.lazy.map(\.value.levelCount).max() ?? 0)
         }
     }
 }
