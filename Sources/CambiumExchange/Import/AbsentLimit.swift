@@ -1,3 +1,5 @@
+import CambiumModel
+
 /// The maximum number of objects that an import may delete because they are absent from its input.
 ///
 /// ```swift
@@ -40,8 +42,16 @@ public enum AbsentLimit: Sendable, Hashable {
     func isExceeded(by count: Int, of all: Int) -> Bool {
         switch self {
         case .count(let limit): count > limit
-        case .percent(let percent): Double(count) * 100 > percent * Double(all)
+        case .percent(let percent): Self.part(percent, of: all).map { $0 < DecimalNumber(Int64(count)) } ?? (count > 0)
         }
+    }
+
+    /// Returns the exact percentage of a number of objects. The percentage is the decimal number that the caller wrote, and not the binary
+    /// number nearest to it. Returns `nil` for a positive percentage that is almost zero.
+    private static func part(_ percent: Double, of all: Int) -> DecimalNumber? {
+        // A double has at most 17 digits, and a count 19, so the product has at most 36.
+        guard let digits = DecimalNumber("\(percent)") else { return nil }
+        return DecimalNumber(negative: false, coefficient: digits.coefficient * UInt128(all), exponent: digits.exponent - 2)
     }
 
     /// The limit as a text, which `init(_:)` parses if the limit is valid.
