@@ -93,13 +93,15 @@ extension Changes {
     /// graph. It must fit the schema of the earlier graph only if there are changed or deleted records. Complexity: O(changed objects), and
     /// that of `Graph.load(_:)` for each of them.
     public func records<Record: EntityRecord>(of type: Record.Type) throws -> RecordChanges<Record> {
-        let family = try after.binding(type).entity.family
-        // A migration may have removed sub-entities, together with their objects.
-        let earlierFamily = before.schema.entity(Record.recordSchema.entity)?.family ?? []
+        let entity = try after.binding(type).entity
+        // A migration may have removed sub-entities, together with their objects. It may also have renamed the entity, which then keeps its
+        // number, or replaced it with a new entity of the same name.
+        let earlier = before.schema.entity(entity.number) ?? before.schema.entity(entity.name)
+        let earlierFamily = earlier?.family ?? []
         var ids: [ObjectChange.Kind: [ObjectID]] = [:]
         for change in self {
             let (kind, number) = (change.kind, change.entity.number)
-            guard family.contains(number) || kind == .deleted && earlierFamily.contains(number) else { continue }
+            guard entity.family.contains(number) || kind == .deleted && earlierFamily.contains(number) else { continue }
             ids[kind, default: []].append(change.id)
         }
         let changed = ids[.changed] ?? []

@@ -63,6 +63,27 @@ struct RecordLiveTests {
         #expect(changes.deleted.map(\.name) == ["Jane"])
     }
 
+    @Test("the deleted objects of a sub-entity are not omitted if the migration also renames the parent")
+    func renamedParent() throws {
+        struct Team: BlankRecord {
+            var name = ""
+            var ref: Ref<Team>?
+            static let recordSchema = RecordSchema<Team>("Team") { RecordProperty("name", \.name) }
+        }
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Party") { AttributeDefinition("name", .string) }
+                EntityDefinition("Person", parent: "Party")
+            })
+        try store.write { _ = try $0.insert("Person", ["name": "Jane"]) }
+        let earlier = store.graph
+        try store.migrate(
+            to: SchemaDefinition { EntityDefinition("Team", renamedFrom: "Party") { AttributeDefinition("name", .string) } })
+        // The record does not fit the earlier schema, in which the entity has another name, so the deleted object cannot be a record.
+        let error = #expect(throws: CambiumError.self) { try store.graph.changes(since: earlier).records(of: Team.self) }
+        #expect(error?.code == .unknownName)
+    }
+
     @Test("a consumer of records may begin before the first transaction, which has the schema")
     func allChanges() async throws {
         let store = try TestDisk().create(schema: Schema(of: Tag.self))
