@@ -145,7 +145,12 @@ extension RecordWriter {
     /// Whether a property whose type is `type` omits an object when the record is read. A property that is a record omits the object of any
     /// record that contains the current record, or contained it when it was last read or saved. Properties of other types omit no object.
     private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
-        (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
+        type is any EntityRecord.Type && (path.contains(id) || current.containers.contains(id))
+    }
+
+    /// Returns the objects for which `isOmitted` returns `true`.
+    private func omitted<Member>(_ type: Member.Type) -> Set<ObjectID> {
+        type is any EntityRecord.Type ? Set(path).union(current.containers) : []
     }
 
     /// Sets the members of a to-many relationship. A record omits the records that contain it, so their objects stay members, at their
@@ -163,7 +168,8 @@ extension RecordWriter {
         let present = target.members(relationship, of: id)
         var kept: Set<ObjectID> = []
         wanted.removeAll { !kept.insert($0).inserted }
-        for (index, member) in present.enumerated() where isOmitted(member, type) && kept.insert(member).inserted {
+        let omitted = omitted(type)
+        for (index, member) in present.enumerated() where omitted.contains(member) && kept.insert(member).inserted {
             wanted.insert(member, at: min(index, wanted.count))
         }
         if order == .kept, relationship.isOrdered {
