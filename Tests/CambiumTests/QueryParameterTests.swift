@@ -264,6 +264,26 @@ import Testing
         #expect(try groups(by: "rank", having: having).count == count)
     }
 
+    @Test(arguments: [
+        ("\"2001-01-01\" in {\"2001-01-01T00:00:00Z\", max.at}", true), ("\"2001-01-01\" in {\"2001-01-02\", max.at}", false),
+        ("\"AQI=\" in {max.bytes, \"AQI=\"}", true), ("max.at == null", true), ("\"2001-01-01\" == max.at", false),
+        ("\"00112233-4455-6677-8899-aabbccddeeff\" in {\"00112233-4455-6677-8899-AABBCCDDEEFF\", max.key}", true),
+    ])
+    func `a constant in a condition on groups has the type of a function whose value is null`(having: String, isKept: Bool) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Note") {
+                    AttributeDefinition("at", .date, .optional)
+                    AttributeDefinition("bytes", .data, .optional)
+                    AttributeDefinition("key", .uuid, .optional)
+                }
+            })
+        try store.write { _ = try $0.insert("Note") }
+        let functions = try ["at", "bytes", "key"].map { Aggregate(.max, of: try Operand(parsing: $0)) }
+        let grouping = Grouping(by: [try Operand(parsing: "at")], functions, having: try Condition(parsing: having))
+        #expect(try store.graph.aggregate(Query("Note"), grouping).count == (isKept ? 1 : 0))
+    }
+
     @Test func `an object before a list in a condition on groups is compared with the list's path`() throws {
         let city = try #require(try graph.first(Query("City")))
         #expect(try groups(by: "city", having: "City/1 in {null, city}") == [.object(city)])

@@ -99,7 +99,7 @@ extension GroupOrder {
         // A literal is converted to the type of the value on the other side of the comparison.
         let left = try leftValue(part, row)
         var right: [QueryValue] = []
-        for element in part.elements { right.append(try operandValue(element, row, like: left)) }
+        for element in part.elements { right.append(try operandValue(element, of: part, row, like: left)) }
         return ValueTest(comparison.relation, comparison.folding).holds(left, right)
     }
 
@@ -111,7 +111,7 @@ extension GroupOrder {
         let isConstant = try list.contains(left, folding) { () throws(QueryMistake) in
             var constants: [QueryValue] = []
             constants.reserveCapacity(part.constants.count)
-            for element in part.constants { constants.append(try operandValue(element, row, like: left)) }
+            for element in part.constants { constants.append(try operandValue(element, of: part, row, like: left)) }
             return constants
         }
         if isConstant || part.paths.isEmpty { return isConstant }
@@ -123,16 +123,16 @@ extension GroupOrder {
     private func leftValue(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) -> QueryValue {
         if let place = part.left.place { return value(place, row) }
         let values = part.elementPlaces.lazy.map { value($0, row) }
-        return try operandValue(part.left, row, like: values.first { !$0.isNull })
+        return try operandValue(part.left, of: part, row, like: values.first { !$0.isNull })
     }
 
     /// Returns whether a text of a group matches the pattern on the right side of a comparison.
     private func matches(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) -> Bool {
         let comparison = part.comparison
         guard case .literal(let literal) = comparison.right.form else { throw .noPattern(comparison) }
-        let left = try operandValue(part.left, row, like: nil)
-        guard case .value(let pattern) = try constant(literal, like: left, at: comparison.right.offset), case .value(let value) = left,
-            let wanted = pattern.comparedText, let text = value.comparedText
+        let left = try operandValue(part.left, of: part, row, like: nil)
+        guard case .value(let pattern) = try constant(literal, like: left, kind(part), at: comparison.right.offset),
+            case .value(let value) = left, let wanted = pattern.comparedText, let text = value.comparedText
         else { return false }
         let test = try patternTest(comparison, literal, wanted)
         return text.utf8Span.span.bytes.withUnsafeBytes { test.holds($0) }
@@ -161,20 +161,27 @@ extension GroupOrder {
 
     // MARK: Values
 
-    private func operandValue(_ part: GroupOperand, _ row: AggregateRow, like other: QueryValue?) throws(QueryMistake) -> QueryValue {
-        if let place = part.place { return value(place, row) }
-        guard case .literal(let literal) = part.operand.form else { return .null }  // Any other operand has a place.
-        return try constant(literal, like: other, at: part.operand.offset)
+    private func operandValue(
+        _ operand: GroupOperand, of part: GroupComparison, _ row: AggregateRow, like other: QueryValue?
+    ) throws(QueryMistake) -> QueryValue {
+        if let place = operand.place { return value(place, row) }
+        guard case .literal(let literal) = operand.operand.form else { return .null }  // Any other operand has a place.
+        return try constant(literal, like: other, kind(part), at: operand.operand.offset)
     }
 
-    /// Converts a literal to a value of the same kind as `other`.
-    private func constant(_ literal: QueryLiteral, like other: QueryValue?, at offset: TextOffset) throws(QueryMistake) -> QueryValue {
-        if case .object? = other, let (id, entity) = object(literal) {
+    /// Returns the kind of the values that a comparison takes from a group; `nil` if it takes none.
+    private func kind(_ part: GroupComparison) -> ValueKind? { (part.left.place ?? part.elementPlaces.first).map { kinds[$0] } }
+
+    /// Converts a literal to a value of the same type as `other`. If `other` is null, converts it to a value of the kind of the comparison.
+    private func constant(
+        _ literal: QueryLiteral, like other: QueryValue?, _ kind: ValueKind?, at offset: TextOffset
+    ) throws(QueryMistake) -> QueryValue {
+        if case .object? = kind ?? other?.kind, let (id, entity) = object(literal) {
             // An id with the name of another entity means no object, as in conditions on objects. An empty list equals neither an object
             // nor null.
             return binder.contains(id, of: entity) ? .object(id) : .list([])
         }
-        let constant = ValueTest.value(literal, like: other)
+        let constant = ValueTest.value(literal, like: other, kind)
         let kinds = [constant, other ?? .null].compactMap(\.kind)
         guard Set(kinds).count == 2 else { return constant }
         throw QueryMistake(

@@ -54,7 +54,9 @@ struct ValueTest {
     }
 
     /// Converts a literal to a value that can be compared with `other`.
-    static func value(_ literal: QueryLiteral, like other: QueryValue?) -> QueryValue {
+    ///
+    /// - Parameter kind: The kind of the value if `other` is null.
+    static func value(_ literal: QueryLiteral, like other: QueryValue?, _ kind: ValueKind?) -> QueryValue {
         let type: AttributeType? = if case .value(let value)? = other { value.attributeType } else { nil }
         switch literal {
         case .null: return .null
@@ -62,9 +64,11 @@ struct ValueTest {
         case .id(let id): return .object(id)
         case .number, .string, .text, .object, .value: break
         }
-        if let type {
-            switch ValueKind(type) {
-            case .date, .uuid, .data: if let same = literal.value(of: type) { return .value(same) }
+        if let kind = type.map({ ValueKind($0) }) ?? kind {
+            switch kind {
+            case .date: if let date = literal.value(of: .date) { return .value(date) }
+            case .uuid: if let uuid = literal.value(of: .uuid) { return .value(uuid) }
+            case .data: if let data = literal.value(of: .data) { return .value(data) }
             case .bool: if let flag = literal.boolValue { return .value(.bool(flag)) }
             case .text: if let text = literal.stringText { return .value(.string(text)) }
             case .number, .object: break
