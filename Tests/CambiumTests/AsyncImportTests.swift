@@ -1,5 +1,6 @@
 import CambiumBytes
 import CambiumLog
+import Dispatch
 import Foundation
 import Testing
 
@@ -127,6 +128,35 @@ import Testing
         await #expect(throws: CancellationError.self) { try await importing.value }
         #expect(store.graph.objectCount == 0)
         try await store.write { _ = try $0.insert("Note", ["id": .int(1)]) }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func `a cancelled import that waits for another writer ends while the other writer continues`(isSequence: Bool) async throws {
+        let store = try Store.notes()
+        let note = try store.schema.required("Note")
+        let (isBusy, mayEnd, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        DispatchQueue.global().async {
+            _ = try? store.write { transaction in
+                isBusy.signal()
+                mayEnd.wait()
+                try transaction.insert("Note", ["id": .int(1)])
+            }
+            hasEnded.signal()
+        }
+        await arrival(at: isBusy)
+        let rows = [Row(id: 2)]
+        let sequence = stream(rows)
+        let importing = Task {
+            if isSequence { return try await store.importRows(note, rows: sequence) }
+            return try await store.importRows(note, from: [.rows(rows)])
+        }
+        while store.metrics.waitingWriterCount == 0 { await Task.yield() }
+        importing.cancel()
+        await #expect(throws: CancellationError.self) { try await importing.value }
+        mayEnd.signal()
+        await arrival(at: hasEnded)
+        try await store.write { _ in }
+        #expect(store.graph.objectCount == 1 && store.graph.transaction.rawValue == 2)
     }
 
     @Test func `an import of files is cancelled between rows`() async throws {

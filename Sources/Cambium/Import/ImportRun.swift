@@ -15,6 +15,8 @@ struct ImportRun {
     let author: Author
     /// Reports whether the caller has cancelled the import; `nil` if the import cannot be cancelled.
     var cancellation: Cancellation?
+    /// The task's call, which may be cancelled until the first transaction begins; `nil` for a blocking import.
+    var call: WaitingCall?
     private(set) var report = ImportReport()
     /// The graph after the last transaction; `nil` if there was no transaction.
     private(set) var graph: Graph?
@@ -105,6 +107,7 @@ struct ImportRun {
     private mutating func commit(_ batch: inout ImportBatch, _ feed: RowFeed, _ input: ImportInput) throws -> Bool {
         var isAtEnd = false
         let receipt = try store.transact(author) { [self] transaction in
+            if call?.begin() == false { throw CancellationError() }
             guard transaction.schema === input.schema else {
                 throw CambiumError(.conflict, "The schema changed while the import read rows. Import the rows again.")
             }

@@ -6,22 +6,27 @@ extension Store {
     /// Imports rows as the blocking `importRows` does, on a dedicated thread. No other thread waits for the input, another writer or the
     /// disk.
     ///
-    /// If the task is cancelled, the call throws `CancellationError`, and nothing was imported except earlier batches. If the import is
-    /// already being written to the log, it completes. Throws `.limitExceeded` if the operating system has no thread left. Otherwise throws
-    /// as the blocking `importRows` does.
+    /// If the task is cancelled, the call throws `CancellationError`, and nothing was imported except earlier batches. If the first
+    /// transaction has not begun, the call throws at once, even if other writers are busy. The thread of the import then ends later, and
+    /// may still read the input. If the import is already being written to the log, it completes. Throws `.limitExceeded` if the operating
+    /// system has no thread left. Otherwise throws as the blocking `importRows` does.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
     ) async throws -> ImportReport {
         let cancellation = Cancellation()
+        let call = WaitingCall()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
+                call.wait { continuation.resume(throwing: CancellationError()) }
                 let isBegun = DedicatedThread.run {
+                    if call.isCancelled { return }
                     var run = ImportRun(store: self, entity: entity, sources: sources, options: options, hooks: hooks, author: author)
-                    run.cancellation = cancellation
-                    continuation.resume(with: Result { try run.runToEnd() })
+                    (run.cancellation, run.call) = (cancellation, call)
+                    let result = Result { try run.runToEnd() }
+                    if call.begin() { continuation.resume(with: result) }
                 }
-                if !isBegun {
+                if !isBegun, call.begin() {
                     let error = CambiumError(
                         .limitExceeded, "The operating system has no thread left for the import. Repeat the import later.")
                     continuation.resume(throwing: error)
@@ -29,6 +34,7 @@ extension Store {
             }
         } onCancel: {
             cancellation.cancel()
+            call.cancel()
         }
     }
 
