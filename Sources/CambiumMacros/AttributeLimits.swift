@@ -8,10 +8,23 @@
         init(_ property: StoredProperty) { self.property = property }
 
         /// Whether a value of the attribute must match a pattern. The macro does not evaluate patterns.
-        var mayHavePattern: Bool { property.options.contains { $0.name == "regex" } }
+        var mayHavePattern: Bool { has("regex") }
 
         func allow(length: Int) -> Bool { isWithin(Double(length), "minLength", "maxLength") }
         func allow(number: Double) -> Bool { isWithin(number, "min", "max") }
+
+        /// Returns whether the limits may refuse a member of a type, such as `.zero` or `.max`. The macro knows the value of `.zero` only.
+        func mayRefuse(_ member: String) -> Bool {
+            let (hasMin, hasMax) = (has("min"), has("max"))
+            switch member {
+            case "zero": return !allow(number: 0)
+            case "min": return hasMin
+            case "max": return hasMax
+            default: return hasMin || hasMax
+            }
+        }
+
+        private func has(_ option: String) -> Bool { property.options.contains { $0.name == option } }
 
         /// Returns the number of an option such as `.minLength(1)`, with its text and its expression in the source.
         func number(_ option: String) -> (value: Double, text: String, expression: ExprSyntax)? {

@@ -31,6 +31,9 @@
         private static func isRefused(_ value: ExprSyntax, by property: StoredProperty) -> Bool {
             let limits = AttributeLimits(property)
             if let text = value.literalText { return limits.mayHavePattern || !limits.allow(length: text.unicodeScalars.count) }
+            if let member = value.as(MemberAccessExprSyntax.self), property.shape?.attributeType != nil {
+                return limits.mayRefuse(member.declName.baseName.text)
+            }
             return Double(value.trimmedDescription.filter { $0 != "_" }).map { !limits.allow(number: $0) } ?? false
         }
 

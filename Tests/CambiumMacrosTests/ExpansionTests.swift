@@ -155,6 +155,11 @@
             #expect(properties(#"@Attribute(.minLength(1)) var a: String = """#) == [#"RecordProperty("a", \Self.a, .minLength(1))"#])
             #expect(properties("@Attribute(.min(1)) var a: Int = 0") == [#"RecordProperty("a", \Self.a, .min(1))"#])
             #expect(properties("@Attribute(.max(1)) var a: Int = 1") == [#"RecordProperty("a", \Self.a, .max(1), .default(1 as Int))"#])
+            #expect(properties("@Attribute(.max(9)) var a: Int = .max") == [#"RecordProperty("a", \Self.a, .max(9))"#])
+            #expect(properties("@Attribute(.min(4)) var a: Double = .pi") == [#"RecordProperty("a", \Self.a, .min(4))"#])
+            #expect(properties("@Attribute(.min(1)) var a: Int = .zero") == [#"RecordProperty("a", \Self.a, .min(1))"#])
+            let max = #"RecordProperty("a", \Self.a, .min(1), .default(.max as Int))"#
+            #expect(properties("@Attribute(.min(1)) var a: Int = .max") == [max])
             #expect(properties(#"@Attribute(.regex("x+")) var a = "x""#) == [#"RecordProperty("a", \Self.a, .regex("x+"))"#])
         }
 
