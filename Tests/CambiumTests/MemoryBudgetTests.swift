@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumTesting
 import Foundation
 import Testing
@@ -231,6 +232,40 @@ import Testing
             }
         }
         #expect(operation > 8 && openedCount > 20, "\(operation) operations, opened \(openedCount) times")
+    }
+
+    @Test(arguments: [EIO, ENOSPC])
+    func `a store accepts no more writes after the disk has refused pages that only the file of pages has`(code: Int32) throws {
+        defer { clean() }
+        let isRefusing = Guarded(false)
+        var calls = SystemCalls.system
+        calls.fdatasync = { descriptor in
+            let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+            guard isRefusing.withLock({ $0 }), path?.contains("/pages-") == true else { return SystemCalls.system.fdatasync(descriptor) }
+            errno = code
+            return -1
+        }
+        var tuning = LogTuning.standard
+        (tuning.checkpointsInBackground, tuning.closingCheckpointByteCount) = (false, .max)
+        _ = try volume()
+        let store = try create(SystemVolume(root: directory, calls: calls), MemoryBudget(byteCount: 0), tuning: tuning)
+        try add(store, 0..<2000)
+        isRefusing.withLock { $0 = true }
+        #expect(throws: CambiumError.self) { try store.checkpoint() }
+        isRefusing.withLock { $0 = false }
+        if code == ENOSPC {
+            try add(store, 2000..<2001)
+            try store.checkpoint()
+        } else {
+            #expect(throws: CambiumError.self) { try add(store, 2000..<2001) }
+            #expect(throws: CambiumError.self) { try store.checkpoint() }
+        }
+        let digest = store.graph.digest()
+        try store.close()
+        let again = try open(try volume(), tuning: tuning)
+        #expect(again.recovery.checkpoint.rawValue == (code == ENOSPC ? 3 : 0) && again.graph.digest() == digest)
+        try add(again, 2001..<2002)
+        try again.close()
     }
 
     @Test func `a closed store returns its memory to the budget`() async throws {

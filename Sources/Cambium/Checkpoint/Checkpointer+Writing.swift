@@ -57,7 +57,7 @@ extension Checkpointer {
         // `kept`.
         kept[snapshot.transaction] = nil
         hasUnsyncedRecords = true
-        let finished = try writer.finish(root, tuning: tuning)
+        let finished = try finish(root, &writer)
         isFinished = true
         guard let recordByteCount = finished else { return nil }
         hasUnsyncedRecords = false
@@ -66,5 +66,21 @@ extension Checkpointer {
         self.inFile.subtract(fresh)
         kept[snapshot.transaction] = KeptCheckpoint(root, recordByteCount: recordByteCount)
         return writer.byteCount
+    }
+
+    /// Makes the written chunks durable, and writes the record. See `PageFileWriter.finish`.
+    ///
+    /// If the sync fails, the kernel treats the bytes of the mapped chunks as written. It may then drop these bytes from memory, and read
+    /// older bytes from the disk. No checksum exists that could reveal that. So the store writes nothing more that depends on these pages.
+    /// A full disk is no such failure, because disk space was preallocated for mapped chunks.
+    private func finish(_ root: CheckpointRecord, _ pages: inout PageFileWriter) throws(CambiumError) -> Int? {
+        do throws(CambiumError) { return try pages.finish(root, tuning: tuning) } catch {
+            if let failure = pages.syncFailure, (failure.underlying as? SystemError)?.isOutOfSpace != true {
+                writer.lock.hold(as: .checkpoint) {
+                    if timeline.hasUnstoredInFile(unstored) { writer.distrustPages(after: failure) }
+                }
+            }
+            throw error
+        }
     }
 }

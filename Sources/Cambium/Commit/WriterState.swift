@@ -33,6 +33,8 @@ final class WriterState: @unchecked Sendable {
 
     // The following properties are accessed only while `lock` is held, so no two accesses overlap.
     @exclusivity(unchecked) private(set) var isClosed = false
+    /// The error after which pages of the newest graph may have lost their bytes; `nil` if there was no such error.
+    @exclusivity(unchecked) private var pageFailure: CambiumError?
     /// The time of the last transaction.
     @exclusivity(unchecked) var lastTime: Timestamp
     /// The number of bytes of the separate files that hold the ops of large committed transactions (files of ops).
@@ -89,10 +91,21 @@ final class WriterState: @unchecked Sendable {
     /// Throws `.misuse` inside the closure of a write of this store, where the call would wait for itself.
     func checkOutsideOfWrites(_ call: String) throws(CambiumError) { try lock.checkNotHeld(by: call) }
 
-    /// Throws `.notWritable` if the store was closed. Call this method only while `lock` is held.
+    /// Throws `.notWritable` if the store was closed, or if pages of the newest graph may have lost their bytes. Call this method only
+    /// while `lock` is held.
     func checkOpen() throws(CambiumError) {
         if isClosed { throw CambiumError(.notWritable, "The store was closed. Open it again.") }
+        guard let pageFailure else { return }
+        throw CambiumError(
+            .notWritable,
+            "The disk could not store pages of the graph, so the store accepts no more writes; close it and open it again. "
+                + "The failure was: \(pageFailure.message)",
+            underlying: pageFailure)
     }
+
+    /// Refuses all later writes and checkpoints, because pages of the newest graph may have lost their bytes. Transactions that were
+    /// committed earlier still become durable, because the log does not depend on pages. Call this method only while `lock` is held.
+    func distrustPages(after error: CambiumError) { pageFailure = pageFailure ?? error }
 
     /// Refuses all later writes. Call this method only while `lock` is held.
     func close() { isClosed = true }

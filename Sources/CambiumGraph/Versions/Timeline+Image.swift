@@ -187,6 +187,15 @@ extension Timeline {
     /// its storage. Read this property only while no thread writes. Complexity: O(chunks).
     package var mappedChunks: (ofSource: [Int], ofStorage: [Int]) { space.mappedChunks }
 
+    /// Returns whether some bytes of the graph exist only in the memory that the storage's file backs: a version needs a chunk that is
+    /// mapped from this file, and no checkpoint has stored the chunk. Call this method only while no thread writes. Complexity: O(chunks).
+    ///
+    /// - Parameter unstored: The frozen chunks that no checkpoint has stored.
+    package func hasUnstoredInFile(_ unstored: Set<Int>) -> Bool {
+        let open = Set(space.openChunks.map(Int.init))
+        return space.mappedChunks.ofStorage.contains { unstored.contains($0) || open.contains($0) }
+    }
+
     /// Sets the storage for chunks that exceed the memory budget. Call this method before the first draft.
     package func keepPages(in storage: any PageStorage) { space.storage = storage }
 

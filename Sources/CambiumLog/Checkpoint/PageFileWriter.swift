@@ -10,6 +10,8 @@ package struct PageFileWriter {
     package private(set) var byteCount = 0
     /// Whether the record refers to the written chunks, or may refer to them, although `finish` failed.
     package private(set) var mayBeNamed = false
+    /// The error of the sync of the file of pages; `nil` if this sync has not failed.
+    package private(set) var syncFailure: CambiumError?
 
     /// The maximum number of neighboring chunks that are written together: 32 chunks of 64 KiB, the size of one huge page. Some kernels
     /// choose the size of a cached page by the offset and the length of a write. Such a kernel can cache these chunks in one huge page.
@@ -114,7 +116,10 @@ package struct PageFileWriter {
     package mutating func finish(_ root: CheckpointRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
         let encoded = root.encode(partByteCountMax: tuning.tablePartByteCountMax)
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }
-        try file.sync()
+        do throws(CambiumError) { try file.sync() } catch {
+            syncFailure = error
+            throw error
+        }
         let path = CheckpointRecord.path(root.transaction)
         do throws(CambiumError) {
             // If the existing record refers to another file of pages, its readers use no chunk of this file. Then the writer can replace
