@@ -56,14 +56,49 @@ import Testing
     @Test func `a long list of ordered members is divided, and the blocks have the same order`() throws {
         let queue = try box.requiredRelationship("queue")
         var builder = LinkBlockBuilder(relationship: queue, kind: .ordered, memberCountMax: 3)
-        for (kept, suffix) in [(0, [5, 4, 3, 2, 1, 9, 8]), (2, [1, 2, 3, 10, 9, 11, 12, 13])] as [(Int, [UInt64])] {
-            let before = try Array(members(queue).prefix(kept))
-            builder.addOrdered(1, kept: kept, suffix: suffix[...])
+        for list in [[5, 4, 3, 2, 1, 9, 8], [1, 2, 3, 10, 9, 11, 12, 13]] as [[UInt64]] {
+            let before = try members(queue).filter { !list.contains($0) }
+            builder.addLast(1, list[...])
             let blocks = builder.take()
             #expect(blocks.count == 3 && blocks.allSatisfy { longestList($0) <= 3 })
             try ProgramRun.commit(blocks.map { .relink($0) }, to: timeline)
-            #expect(try members(queue) == before + suffix)
+            #expect(try members(queue) == before + list)
         }
+    }
+
+    @Test func `a replay of a long list in another order changes only the owner and the members that come or leave`() throws {
+        let schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Box") { RelationshipDefinition("queue", to: "Item", .orderedToMany, inverse: "boxes") }
+                EntityDefinition("Item") { RelationshipDefinition("boxes", to: "Box", .orderedToMany, inverse: "queue") }
+            })
+        let (box, item) = (try schema.required("Box"), try schema.required("Item"))
+        let (owner, queue) = (ObjectID(root: box.number, serial: 1), try box.requiredRelationship("queue").number)
+        let items = (1...9).map { ObjectID(root: item.number, serial: UInt64($0)) }
+        var ops: [Op] = [.schema(schema.catalog), .insert(owner, entity: box.number, [])]
+        for id in items { ops.append(.insert(id, entity: item.number, [])) }
+        for id in items.dropLast() { ops.append(.link(owner, queue, target: id, index: nil)) }
+        let (written, replayed) = (Timeline(), Timeline())
+        for timeline in [written, replayed] { try ProgramRun.commit(ops, to: timeline) }
+        var limits = HubLimits()
+        limits.blockMemberCountMax = 2
+        var draft = written.draft()
+        draft.trackChanges(limits)
+        for id in items.dropLast() { try draft.apply(.move(owner, queue, target: id, index: 0)) }
+        try draft.apply(.unlink(owner, queue, target: items[0]))
+        try draft.apply(.link(owner, queue, target: items[8], index: 3))
+        var derived: [Op] = []
+        try draft.deriveOps { derived.append($0) }
+        try written.publish(draft)
+        try ProgramRun.commit(derived, to: replayed)
+        #expect(replayed.head.digest() == written.head.digest())
+        var changed: [ObjectID] = []
+        for id in [owner] + items {
+            let (place, other) = (try #require(replayed.head.place(of: id)), try #require(written.head.place(of: id)))
+            #expect(replayed.head.provenance(of: place) == written.head.provenance(of: other))
+            if replayed.head.provenance(of: place).changed.rawValue == 2 { changed.append(id) }
+        }
+        #expect(changed == [owner, items[0], items[8]])
     }
 
     @Test func `many removed members fill a block`() throws {

@@ -56,6 +56,15 @@ import Testing
         }
     }
 
+    @Test func `ops that are derived for lists of several blocks lead to the same digest`() throws {
+        var limits = HubLimits()
+        limits.blockMemberCountMax = 1
+        for seed in Self.seeds(2) {
+            var run = try DerivationRun(seed: seed, limits)
+            do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
+        }
+    }
+
     @Test(arguments: [HubLimits(), edgeByEdge]) func `changes that cancel out derive no ops`(limits: HubLimits) throws {
         for seed in Self.seeds(10) {
             var run = try DerivationRun(seed: seed, limits)

@@ -10,6 +10,8 @@ package struct HubLimits: Sendable {
     /// are more than `suffixRatio` of these members for each touched member, single ops state the order instead. A member counts twice if
     /// it is in both the old and the new list.
     package var suffixRatio = 16
+    /// The maximum number of members in one list of a block, of any object.
+    package var blockMemberCountMax = LinkBlockBuilder.memberCountMax
 
     package init() {}
 }

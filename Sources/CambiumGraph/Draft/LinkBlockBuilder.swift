@@ -31,13 +31,19 @@ struct LinkBlockBuilder {
     }
 
     mutating func addOrdered(_ serial: UInt64, kept: Int, suffix: ArraySlice<UInt64>) {
-        if suffix.count > memberCountMax {
-            return addParts(suffix) { $0.addOrdered(serial, kept: kept + $1.startIndex - suffix.startIndex, suffix: $1) }
-        }
         serials.append(serial)
         removedCounts.append(UInt32(kept))
         addedCounts.append(UInt32(suffix.count))
         added.append(contentsOf: suffix)
+    }
+
+    /// Adds a list that is too long for one block: puts these members at the end of an ordered list, in this order. A member that is
+    /// already in the list moves to the end.
+    ///
+    /// Each part keeps the whole list, so no part unlinks members that a later part contains. A replay would otherwise record a change of
+    /// these members, and they would lose their positions in the ordered lists at the other end.
+    mutating func addLast(_ serial: UInt64, _ members: ArraySlice<UInt64>) {
+        addParts(members) { $0.addOrdered(serial, kept: Int(UInt32.max), suffix: $1) }
     }
 
     mutating func addUnordered(_ serial: UInt64, _ removedSerials: [UInt64], _ addedSerials: [UInt64]) {

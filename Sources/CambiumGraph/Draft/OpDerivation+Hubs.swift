@@ -89,7 +89,7 @@ extension OpDerivation {
         guard let kept = Self.firstDifference(places.before, places.after) else { return }
         let id = reader.id(ObjectPlace(table: layout.startTable(end), row: owner), layout)
         let followingCount = memberCount(end, owner) - 2 * kept
-        if followingCount <= limits.suffixRatio * hub.touchedCount, followingCount <= LinkBlockBuilder.memberCountMax {
+        if followingCount <= limits.suffixRatio * hub.touchedCount, followingCount <= limits.blockMemberCountMax {
             let rows = reader.rows(layout.tableIndex(ofKnown: relationship.destinationRoot))
             let suffix = reader.members(end, owner: owner, from: kept).map { rows.serial($0) }
             return builder.addOrdered(id.serial, kept: kept, suffix: suffix[...])

@@ -8,13 +8,14 @@ extension OpDerivation {
         guard reports(end, relationship) else { return }
         let rows = reader.rows(layout.tableIndex(ofKnown: relationship.root))
         let changed = owners(of: relationship, end).sorted { rows.serial($0) < rows.serial($1) }
-        var builder = LinkBlockBuilder(relationship: relationship, kind: kind(relationship))
+        var builder = LinkBlockBuilder(
+            relationship: relationship, kind: kind(relationship), memberCountMax: limits.blockMemberCountMax)
         let hubs = builder.kind == .toOne ? [:] : hubs(among: changed, end, sides: [end.end])
         for row in changed {
             if let hub = hubs[row] {
                 try add(hub, row, end, relationship, to: &builder, emit)
             } else {
-                try add(row, end, relationship, rows.serial(row), to: &builder)
+                try add(row, end, relationship, rows.serial(row), to: &builder, emit)
             }
             for block in builder.takeFull() { try emit(.relink(block)) }
         }
@@ -49,7 +50,8 @@ extension OpDerivation {
     }
 
     private func add(
-        _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, _ serial: UInt64, to builder: inout LinkBlockBuilder
+        _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, _ serial: UInt64, to builder: inout LinkBlockBuilder,
+        _ emit: (Op) throws(CambiumError) -> Void
     ) throws(CambiumError) {
         let targets = layout.tableIndex(ofKnown: relationship.destinationRoot)
         let existed =
@@ -70,15 +72,14 @@ extension OpDerivation {
         case .toOne: break
         case .ordered:
             let kept = zip(old, after).prefix { $0 == $1 }.count
-            // If the list takes several blocks, the first block removes members that a later block adds again. These members would lose
-            // their positions in the ordered lists at the other end.
-            if after.count - kept > LinkBlockBuilder.memberCountMax, layout.end(end.link, 1 - end.end).orderedList != nil {
-                throw CambiumError(
-                    .limitExceeded,
-                    "One object has \(after.count) members in '\(relationship.name)', which is ordered at both ends. One transaction "
-                        + "cannot add so many of them. Import in batches.")
+            let (leaving, coming) = (old[kept...], after[kept...])
+            if coming.count <= limits.blockMemberCountMax { return builder.addOrdered(serial, kept: kept, suffix: coming) }
+            let staying = Set(coming)
+            for member in leaving.filter({ !staying.contains($0) }).sorted() {
+                let target = ObjectID(root: relationship.destinationRoot, serial: member)
+                try emit(.unlink(ObjectID(root: relationship.root, serial: serial), relationship.number, target: target))
             }
-            builder.addOrdered(serial, kept: kept, suffix: after[kept...])
+            builder.addLast(serial, coming)
         case .unordered:
             let (oldSet, newSet) = (Set(old), Set(after))
             let removed = old.filter { !newSet.contains($0) }.sorted()
