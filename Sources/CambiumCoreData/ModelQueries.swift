@@ -82,8 +82,10 @@ struct ModelQueries {
                 Comparison(Operand(.path(QueryPath(["_entity"]))), .equal, Operand(.literal(.string(target.name)))))
             condition = condition.map { .and([isExact, $0]) } ?? isExact
         }
-        let query = QueryDefinition(
-            fetch.name, of: target.name == owner.name ? nil : target.name, where: condition?.description, limit: fetch.limit)
+        // Without `of`, a query finds objects of the sub-entity that asks for it. A fetched property always finds objects of its request's
+        // entity.
+        let isOwn = target.name == owner.name && !(fetch.isProperty && owner.isParent)
+        let query = QueryDefinition(fetch.name, of: isOwn ? nil : target.name, where: condition?.description, limit: fetch.limit)
         if let mistake = check.mistakes(query, in: owner).first {
             throw Refusal(reason: "its predicate does not fit the model: \(mistake.message.withoutPeriod)")
         }

@@ -12,6 +12,8 @@ struct ModelFetch {
     let predicate: String?
     let limit: Int?
     let includesSubentities: Bool
+    /// Whether this is the request of a fetched property, and not a template.
+    var isProperty = false
     /// The user info of a fetched property. The predicate of the property may refer to this user info.
     var userInfo: [String: String] = [:]
 }
@@ -38,7 +40,7 @@ extension ModelReader {
             return warnings.add(place, ModelQueries.warning("it has no fetch request with an entity"))
         }
         var fetch = fetch(request, of: entity, name: name, target, place)
-        fetch.userInfo = userInfo
+        (fetch.isProperty, fetch.userInfo) = (true, userInfo)
         fetches.append(fetch)
     }
 

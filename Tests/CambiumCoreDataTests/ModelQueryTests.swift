@@ -66,6 +66,16 @@ import Testing
         #expect(definition.entities[0].queries.first?.condition == #"name == "a\"b""#)
     }
 
+    @Test func `a fetched property of a parent finds objects of the parent for a source of a sub-entity`() throws {
+        let request = "<fetchRequest name='fetchedPropertyFetchRequest' entity='Item' predicateString='name == $FETCH_SOURCE.name'/>"
+        let property = "<fetchedProperty name='alike' optional='YES'>\(request)</fetchedProperty>"
+        let definition = try ModelFixture.definition(
+            "<entity name='Item'><attribute name='name' attributeType='String'/>\(property)</entity>"
+                + "<entity name='Memo' parentEntity='Item'/>")
+        #expect(definition.warnings == [])
+        #expect(definition.entities[0].queries == [QueryDefinition("alike", of: "Item", where: "name == $source.name")])
+    }
+
     @Test func `a fetch request template becomes a query of its entity`() throws {
         let definition = try definition(
             inModel: "<fetchRequest name='Top' entity='Note' predicateString='rank &gt; $MIN' fetchLimit='5' fetchBatchSize='20'/>"
