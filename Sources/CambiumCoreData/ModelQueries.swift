@@ -34,9 +34,20 @@ struct ModelQueries {
                 let query = try query(fetch, owner, schema, &check)
                 try names.take(fetch.name, owner)
                 entities[place].queries.append(query)
+                warnUserInfo(fetch, &warnings)
             } catch {
                 warnings.add(fetch.place, Self.warning(error.reason))
             }
+        }
+    }
+
+    /// Warns about each entry of the user info to which the predicate does not refer, because a query has no user info.
+    private func warnUserInfo(_ fetch: ModelFetch, _ warnings: inout ModelWarnings) {
+        if fetch.userInfo.isEmpty { return }
+        // The predicate was parsed before, so an error is impossible here.
+        let names = fetch.predicate.flatMap { try? Condition(parsing: $0) }?.parameterNames ?? []
+        for key in fetch.userInfo.keys.sorted() where !names.contains("FETCHED_PROPERTY.userInfo.\(key)") {
+            warnings.add(fetch.place, "the user info '\(key)' is ignored; a query of a schema has no user info")
         }
     }
 

@@ -64,6 +64,13 @@ import Testing
         let info = "<userInfo><entry key='which' value='a&quot;b'/></userInfo>"
         let definition = try fetched("name == $FETCHED_PROPERTY.userInfo.which", rest: info)
         #expect(definition.entities[0].queries.first?.condition == #"name == "a\"b""#)
+        #expect(definition.warnings == [])
+    }
+
+    @Test func `user info to which the predicate of a fetched property does not refer causes a warning`() throws {
+        let info = "<userInfo><entry key='which' value='a'/><entry key='whichever' value='b'/></userInfo>"
+        let definition = try fetched("name == $FETCHED_PROPERTY.userInfo.whichever", rest: info)
+        #expect(definition.warnings == ["Note.found: the user info 'which' is ignored; a query of a schema has no user info."])
     }
 
     @Test func `a fetched property of a parent finds objects of the parent for a source of a sub-entity`() throws {
