@@ -34,20 +34,24 @@ struct ModelQueries {
                 let query = try query(fetch, owner, schema, &check)
                 try names.take(fetch.name, owner)
                 entities[place].queries.append(query)
-                warnUserInfo(fetch, &warnings)
+                warnLosses(fetch, &warnings)
             } catch {
                 warnings.add(fetch.place, Self.warning(error.reason))
             }
         }
     }
 
-    /// Warns about each entry of the user info to which the predicate does not refer, because a query has no user info.
-    private func warnUserInfo(_ fetch: ModelFetch, _ warnings: inout ModelWarnings) {
-        if fetch.userInfo.isEmpty { return }
+    /// Warns about parts of a fetch request that its query does not keep: the user info to which the predicate does not refer, and
+    /// expressions that RE2 reads with another meaning.
+    private func warnLosses(_ fetch: ModelFetch, _ warnings: inout ModelWarnings) {
         // The predicate was parsed before, so an error is impossible here.
-        let names = fetch.predicate.flatMap { try? Condition(parsing: $0) }?.parameterNames ?? []
+        let condition = fetch.predicate.flatMap { try? Condition(parsing: $0) }
+        let names = condition?.parameterNames ?? []
         for key in fetch.userInfo.keys.sorted() where !names.contains("FETCHED_PROPERTY.userInfo.\(key)") {
             warnings.add(fetch.place, "the user info '\(key)' is ignored; a query of a schema has no user info")
+        }
+        for difference in condition?.patterns.flatMap(ModelPattern.differences(in:)) ?? [] {
+            warnings.add(fetch.place, "its predicate is kept, but \(difference)")
         }
     }
 

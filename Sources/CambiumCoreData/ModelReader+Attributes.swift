@@ -139,6 +139,7 @@ extension ModelReader {
                 return warnings.add(place, "'\(key)' is ignored; \(reason)")
             }
             attribute.regex = expression.pattern
+            for difference in ModelPattern.differences(in: pattern) { warnings.add(place, "'\(key)' is kept, but \(difference)") }
         } catch {
             warnings.add(place, "'\(key)' is ignored; '\(pattern)' is not an expression in RE2 syntax: \(error.message)")
         }

@@ -99,6 +99,18 @@ struct ModelAttributeTests {
         #expect(warnings.count == 1 && warnings[0].contains("RE2"), "\(warnings)")
     }
 
+    @Test(arguments: [
+        (#"\w+@\w+"#, [#"'\w' considers only ASCII"#]), (#"[^\S.]\d\b"#, [#"'\S' "#, #"'\d' "#, #"'\b' "#]),
+        ("[[:alpha:][:digit:]_]", ["'[:alpha:]' ", "'[:digit:]' "]), ("[a-z&amp;&amp;[^aeiou]]+", ["'&&' inside", "'[' inside"]),
+        (#"[\]&amp;]&amp;&amp;[]\[:-]\\w\Q\w[[\E\p{L}(é|\.)"#, []), ("[0-9]{5}&amp;&amp;", []),
+    ])
+    func `an expression that RE2 reads differently is kept with a warning for each difference`(pattern: String, parts: [String]) throws {
+        let (attribute, warnings) = try ModelFixture.attribute("attributeType='String' regularExpressionString='\(pattern)'")
+        #expect(attribute?.regex != nil)
+        #expect(warnings.count == parts.count, "\(warnings)")
+        for (warning, part) in zip(warnings, parts) { #expect(warning.contains(part)) }
+    }
+
     @Test func `a model has at most 1,000 different expressions`() throws {
         let attributes = (0...1001).map { number in
             "<attribute name='a\(number)' attributeType='String' regularExpressionString='b{\(number / 2)}c\(max(1, number))'/>"

@@ -73,6 +73,12 @@ import Testing
         #expect(definition.warnings == ["Note.found: the user info 'which' is ignored; a query of a schema has no user info."])
     }
 
+    @Test func `an expression in a predicate that RE2 reads differently causes a warning`() throws {
+        let definition = try fetched("name MATCHES &quot;\\\\w+&quot; OR name LIKE &quot;[[a]]&quot;")
+        #expect(definition.entities[0].queries.count == 1)
+        #expect(definition.warnings == [#"Note.found: its predicate is kept, but '\w' considers only ASCII characters in RE2."#])
+    }
+
     @Test func `a fetched property of a parent finds objects of the parent for a source of a sub-entity`() throws {
         let request = "<fetchRequest name='fetchedPropertyFetchRequest' entity='Item' predicateString='name == $FETCH_SOURCE.name'/>"
         let property = "<fetchedProperty name='alike' optional='YES'>\(request)</fetchedProperty>"
