@@ -78,8 +78,14 @@ extension ModelReader {
             case .uuid, .uri: Self.converted(text, type).map { .string($0) }
             case .data, .json: nil
             }
-        if value == nil { warnings.add(place, "'\(key)' is ignored; '\(text)' is not a value of type \(type.rawValue)") }
-        return value
+        if value != nil { return value }
+        // Core Data has no text for such a value. The text may be JSON or base64, so it would be wrong to state that it is not a value.
+        if type == .data || type == .json {
+            warnUnfit(key, type, place)
+        } else {
+            warnings.add(place, "'\(key)' is ignored; '\(text)' is not a value of type \(type.rawValue)")
+        }
+        return nil
     }
 
     private static func number(_ text: String, _ type: AttributeType) -> String? {

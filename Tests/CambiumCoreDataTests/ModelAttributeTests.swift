@@ -59,6 +59,14 @@ struct ModelAttributeTests {
         #expect(warnings.isEmpty)
     }
 
+    @Test(arguments: [("Binary", "AAAA", "data"), ("Transformable", "{}", "json")])
+    func `the warning about a default of data or JSON does not state that the text is not such a value`(
+        type: String, text: String, name: String
+    ) throws {
+        let (_, warnings) = try ModelFixture.attribute("attributeType='\(type)' defaultValueString='\(text)'")
+        #expect(warnings.last == "Thing.a: 'defaultValueString' is ignored; it has no meaning for the type \(name).")
+    }
+
     @Test(arguments: ["1e300", "nan", "-inf", "soon", "252423993600"])
     func `dates outside the years 1 to 9999 are omitted with a warning`(text: String) throws {
         let (attribute, warnings) = try ModelFixture.attribute("attributeType='Date' defaultDateTimeInterval='\(text)'")
