@@ -64,6 +64,22 @@ import Testing
         #expect(try SchemaMigration(from: first.after, to: SchemaFixture.definition(third)).changes.map(\.kind) == [.renamed])
     }
 
+    @Test func `an earlier version of a schema undoes its renamings`() throws {
+        let later = #""Memo":{"renamedFrom":"Note","attributes":{"name":{"type":"string","renamedFrom":"title"},"year":{"type":"int32"}}}"#
+        let second = try migration(note, later)
+        let back = try SchemaMigration(from: second.after, to: SchemaFixture.definition(note))
+        #expect(back.changes.map(\.kind) == [.renamed, .renamed])
+        #expect(back.after.entity("Note")?.attribute("title")?.number == second.before.entity("Note")?.attribute("title")?.number)
+        #expect(try SchemaMigration(from: back.after, to: SchemaFixture.definition(later)).changes.map(\.kind) == [.renamed, .renamed])
+    }
+
+    @Test func `a name that states a former name takes precedence over the former name itself`() throws {
+        let before = #""E":{"attributes":{"b":{"type":"bool","renamedFrom":"a"}}}"#
+        let after = #""E":{"attributes":{"a":{"type":"bool","optional":true},"c":{"type":"bool","renamedFrom":"a"}}}"#
+        #expect(try changes(before, after) == ["added E.a bool", "renamed E.c b c"])
+        #expect(try changes(before, #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}}}"#).first == "added E.a bool")
+    }
+
     @Test func `two names can be exchanged once`() throws {
         let before = #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}}}"#
         let after = #""E":{"attributes":{"a":{"type":"bool","renamedFrom":"b"},"b":{"type":"bool","renamedFrom":"a"}}}"#

@@ -32,9 +32,12 @@ struct NameMatch {
         // name, unless the former name is itself an old name with a match.
         let byFormerName = Dictionary(
             old.compactMap { name in name.formerName.map { ($0, name) } }, uniquingKeysWith: { first, _ in first })
-        for name in new where oldNames[name.name] == nil {
-            guard let former = name.formerName, newNames[former] == nil, let found = byFormerName[former], newNames[found.name] == nil
-            else { continue }
+        // A name without a former name is its own identifier, so an earlier version of a schema undoes a renaming. Names that state a
+        // former name take precedence.
+        let unmatched = new.filter { oldNames[$0.name] == nil }
+        for name in unmatched.filter({ $0.formerName != nil }) + unmatched.filter({ $0.formerName == nil }) {
+            let identifier = name.formerName ?? name.name
+            guard newNames[identifier] == nil, let found = byFormerName[identifier], newNames[found.name] == nil else { continue }
             take(name.name, found.name)
         }
         for name in new where oldNames[name.name] == nil {
