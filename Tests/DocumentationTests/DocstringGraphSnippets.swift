@@ -53,7 +53,7 @@ enum DocstringGraphSnippets {
 
     static func components(_ graph: Graph) throws {
         let components = try graph.walk(along: ["follows"]).components()
-        print(components.count, components.sizes.first ?? 0)
+        print(components.sizes.count, components.sizes.first ?? 0)
     }
 
     static func order(_ graph: Graph) {

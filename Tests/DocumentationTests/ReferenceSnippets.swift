@@ -84,13 +84,13 @@ import Testing
         for object in try follows.objects(from: [jane], within: 2) { print(object.distance, object.id) }
         if let path = try follows.path(from: jane, to: john) { print("\(path.count - 1) steps") }
         let components = try follows.components()
-        print(components.count, components.sizes.first ?? 0, components.component(of: jane) == components.component(of: john))
+        print(components.sizes.count, components.sizes.first ?? 0, components.component(of: jane) == components.component(of: john))
         do {
             print(try graph.walk(along: ["dependencies"]).topologicalOrder())
         } catch {
             print(error.message, (error.underlying as? LinkCycle)?.objects ?? [])
         }
-        return components.count
+        return components.sizes.count
     }
 
     private func observe(_ path: String, after first: TransactionNumber) async throws -> TransactionNumber {

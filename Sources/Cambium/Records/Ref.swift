@@ -35,10 +35,7 @@ public struct Ref<Record: EntityRecord>: Sendable {
     }
 }
 
-extension Ref: Hashable {
-    public static func == (left: Ref, right: Ref) -> Bool { left.id == right.id && left.origin.storeKey == right.origin.storeKey }
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
-}
+extension Ref: Hashable {}
 
 extension Ref: CustomStringConvertible {
     public var description: String {
@@ -131,4 +128,12 @@ final class RefOrigin: Sendable {
         guard let own = self.outcome else { return false }
         return own !== outcome && !own.isCommitted
     }
+}
+
+/// Two origins are equal if they belong to the same store, so that two refs are equal if they also have the same id.
+extension RefOrigin: Hashable {
+    static func == (left: RefOrigin, right: RefOrigin) -> Bool { left.storeKey == right.storeKey }
+
+    /// Adds nothing, because the id of a ref is enough for its hash.
+    func hash(into hasher: inout Hasher) {}
 }

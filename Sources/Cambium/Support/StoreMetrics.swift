@@ -64,11 +64,11 @@ public struct StoreMetrics: Sendable, Hashable {
     public internal(set) var longestCheckpointDuration = Duration.zero
 
     /// The number of steps of packing.
-    public internal(set) var packingStepCount = 0
+    package internal(set) var packingStepCount = 0
     /// The number of rows that packing has moved.
-    public internal(set) var packedRowCount = 0
+    package internal(set) var packedRowCount = 0
     /// The number of bytes of pages that packing has copied.
-    public internal(set) var packedByteCount = 0
+    package internal(set) var packedByteCount = 0
     /// The total time of packing, inside and outside of the lock.
     public internal(set) var packingDuration = Duration.zero
 

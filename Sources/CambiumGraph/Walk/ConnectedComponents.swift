@@ -5,7 +5,7 @@ public import CambiumModel
 ///
 /// ```swift
 /// let components = try graph.walk(along: ["follows"]).components()
-/// print(components.count, components.sizes.first ?? 0)
+/// print(components.sizes.count, components.sizes.first ?? 0)
 /// ```
 ///
 /// The components contain the objects of the entities at both ends of the relationships. A walk along all relationships has all
@@ -23,9 +23,6 @@ public struct ConnectedComponents: Sendable {
     init(_ graph: Graph, numbers: [[UInt32]], sizes: [Int]) {
         (self.graph, self.numbers, self.sizes) = (graph, numbers, sizes)
     }
-
-    /// The number of components.
-    public var count: Int { sizes.count }
 
     /// Returns the number of an object's component. Returns `nil` if the object does not exist, or if its entity is at neither end of the
     /// relationships. Complexity: O(log serials).

@@ -78,8 +78,8 @@ import Testing
 
     @Test(arguments: cases.filter { !$0.components.isEmpty }) func `the components are those of the benchmark`(each: Case) throws {
         let components = try Self.walk(each).walk.components()
-        #expect(components.ids(of: -1).isEmpty && components.ids(of: components.count).isEmpty)
-        let found = (0..<components.count).map { Set(components.ids(of: $0).map { Int($0.serial) }) }
+        #expect(components.ids(of: -1).isEmpty && components.ids(of: components.sizes.count).isEmpty)
+        let found = (0..<components.sizes.count).map { Set(components.ids(of: $0).map { Int($0.serial) }) }
         #expect(Set(found) == each.components)
     }
 }
