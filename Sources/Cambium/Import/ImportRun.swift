@@ -28,12 +28,8 @@ struct ImportRun {
     static let refusedCountMax = 1000
 
     init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, hooks: ImportHooks, author: Author) {
-        self.store = store
-        self.entity = entity
-        self.sources = sources
-        self.options = options
-        self.hooks = hooks
-        self.author = author
+        (self.store, self.entity, self.sources) = (store, entity, sources)
+        (self.options, self.hooks, self.author) = (options, hooks, author)
     }
 
     mutating func runToEnd() throws -> ImportReport {
