@@ -80,6 +80,15 @@ import Testing
         #expect(try changes(before, #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}}}"#).first == "added E.a bool")
     }
 
+    @Test func `a renaming is not undone by a property of the other kind, or by a property that moves here`() throws {
+        let renamed = #""b":{"type":"bool","optional":true,"renamedFrom":"a"}"#
+        let relationship = #""E":{"relationships":{"a":{"to":"E"}}}"#
+        #expect(try migration(#""E":{"attributes":{\#(renamed)}}"#, relationship).changes.map(\.kind) == [.added, .removed])
+        let a = #""attributes":{"a":{"type":"bool","optional":true}}"#
+        let before = #""P":{\#(a)},"E":{"parent":"P","attributes":{\#(renamed)}}"#
+        #expect(try changes(before, #""P":{},"E":{"parent":"P",\#(a)}"#).contains("moved E.a P E"))
+    }
+
     @Test func `two names can be exchanged once`() throws {
         let before = #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}}}"#
         let after = #""E":{"attributes":{"a":{"type":"bool","renamedFrom":"b"},"b":{"type":"bool","renamedFrom":"a"}}}"#

@@ -3,6 +3,7 @@ struct NameMatch {
     struct Name {
         let name: String
         let formerName: String?
+        var isRelationship = false
     }
 
     /// Maps each new name to its old name. A new name without an old name has no entry.
@@ -12,7 +13,8 @@ struct NameMatch {
     /// Maps each old name that matches a new name to that new name.
     private var newNames: [String: String] = [:]
 
-    init(old: [Name], new: [Name]) {
+    /// - Parameter isMoved: Returns whether an element with this name may come from another entity. If so, it undoes no renaming.
+    init(old: [Name], new: [Name], isMoved: (Name) -> Bool = { _ in false }) {
         let formerNames = Dictionary(old.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
         let wanted = Dictionary(new.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
         // If the old schema has the name with the same former name, an earlier migration has already applied the renaming.
@@ -33,11 +35,12 @@ struct NameMatch {
         let byFormerName = Dictionary(
             old.compactMap { name in name.formerName.map { ($0, name) } }, uniquingKeysWith: { first, _ in first })
         // A name without a former name is its own identifier, so an earlier version of a schema undoes a renaming. Names that state a
-        // former name take precedence.
+        // former name take precedence. A relationship is not an earlier version of an attribute.
         let unmatched = new.filter { oldNames[$0.name] == nil }
         for name in unmatched.filter({ $0.formerName != nil }) + unmatched.filter({ $0.formerName == nil }) {
             let identifier = name.formerName ?? name.name
             guard newNames[identifier] == nil, let found = byFormerName[identifier], newNames[found.name] == nil else { continue }
+            if name.formerName == nil, name.isRelationship != found.isRelationship || isMoved(name) { continue }
             take(name.name, found.name)
         }
         for name in new where oldNames[name.name] == nil {

@@ -26,8 +26,9 @@ struct SchemaMatcher {
         (oldNames, newNames) = (Self.propertyNames(old), Self.propertyNames(new))
         matchEntities()
         matchRoots()
-        for entity in new.entities { matchProperties(entity) }
-        matchMoved()
+        let relatives = OldRelatives(self)
+        for entity in new.entities { matchProperties(entity, relatives) }
+        matchMoved(relatives)
         checkAttributes()
         checkRelationships()
         try mistakes.throwIfAny()
@@ -100,9 +101,11 @@ struct SchemaMatcher {
 
     // MARK: Properties
 
-    private mutating func matchProperties(_ entity: Entity) {
+    private mutating func matchProperties(_ entity: Entity, _ relatives: OldRelatives) {
         guard let oldEntity = oldEntity(entity.name) else { return }
-        let match = NameMatch(old: oldNames[oldEntity.name] ?? [], new: newNames[entity.name] ?? [])
+        let match = NameMatch(old: oldNames[oldEntity.name] ?? [], new: newNames[entity.name] ?? []) { name in
+            !relatives.places(of: name, entity).isEmpty
+        }
         for (name, text) in match.mistakes {
             mistakes.add(SchemaPlace.entity(entity.name)[Self.kind(name, entity)][name]["renamedFrom"].pointer, text)
         }
@@ -122,7 +125,10 @@ struct SchemaMatcher {
     private static func propertyNames(_ schema: Schema) -> [String: [NameMatch.Name]] {
         let names = schema.definition.entities.map { entity in
             let attributes = entity.attributes.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) }
-            return (entity.name, attributes + entity.relationships.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) })
+            let relationships = entity.relationships.map {
+                NameMatch.Name(name: $0.name, formerName: $0.formerName, isRelationship: true)
+            }
+            return (entity.name, attributes + relationships)
         }
         return Dictionary(names, uniquingKeysWith: { first, _ in first })
     }
@@ -130,9 +136,8 @@ struct SchemaMatcher {
     /// Finds properties that moved to another entity of the hierarchy. If an entity newly declares a property, the old property of a
     /// relative (an ancestor or a descendant) matches the new property. If several old properties match it, or if several new properties
     /// match one old property, no value is kept: the new property counts as the replacement of the first old property that matches.
-    private mutating func matchMoved() {
+    private mutating func matchMoved(_ relatives: OldRelatives) {
         let known = Set(properties.values).union(replaced.values.map(\.old))
-        let relatives = OldRelatives(self)
         var candidates: [(key: Key, old: [Key])] = []
         var counts: [Key: Int] = [:]
         for entity in new.entities {
