@@ -1,16 +1,16 @@
 internal import CambiumBytes
 
-/// A call of a task that waits for a block on a queue. If the task is cancelled before the block calls `begin`, the call ends at once, even
-/// if the queue is busy with other blocks.
+/// A call of a task that waits for work on another thread. If the task is cancelled before the work calls `begin`, the call ends at once,
+/// even if the work is still waiting for other work.
 ///
-/// Exactly one of the cancellation and the block resumes the task.
+/// Exactly one of the cancellation and the work resumes the task.
 final class WaitingCall: Sendable {
     private enum State {
         /// The task is not suspended yet.
         case new
         /// The task is suspended. The closure resumes it with a `CancellationError`.
         case waiting(@Sendable () -> Void)
-        /// The block resumes the task.
+        /// The work resumes the task.
         case begun
         case cancelled
     }
@@ -53,8 +53,8 @@ final class WaitingCall: Sendable {
         resume?()
     }
 
-    /// Records that the block resumes the task, and that a later cancellation has no effect. Returns `false` if the call was cancelled. In
-    /// that case, the block must not resume the task.
+    /// Records that the work resumes the task, and that a later cancellation has no effect. Returns `false` if the call was cancelled. In
+    /// that case, the work must not resume the task. The work may call this method several times.
     func begin() -> Bool {
         state.withLock { state -> Bool in
             if case .cancelled = state { return false }
