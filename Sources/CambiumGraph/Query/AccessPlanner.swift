@@ -151,8 +151,8 @@ struct AccessPlanner {
 }
 
 extension OrderedIndex {
-    /// Returns ranges of objects. They have the leading values in the first components (attributes of the index), and an accepted value in
-    /// the next component.
+    /// Returns the ranges of the objects whose first attributes of the index have the values `leading`, and whose next attribute has one of
+    /// `values`.
     func ranges(_ values: ColumnMatch.Values, after leading: [Value], isDescending: Bool) -> [IndexRange]? {
         switch values {
         case .equal(let values): return ranges(in: values, after: leading)

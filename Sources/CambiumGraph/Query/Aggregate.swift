@@ -47,7 +47,8 @@ public struct Grouping: Sendable {
     package var having: Condition? { didSet { (havingText, havingOption) = (nil, nil) } }
     /// The text that the condition was parsed from, for the positions in errors.
     package var havingText: String?
-    /// The name of the option that contains the text of the condition, which errors state before a position.
+    /// The command-line option that contains the text of the condition, such as "--having". An error in the condition states this name
+    /// before the position.
     package var havingOption: String?
 
     /// - Parameters:
@@ -64,8 +65,8 @@ public struct Grouping: Sendable {
 }
 
 extension Aggregate {
-    /// The name of the result in conditions and sort keys, such as `count` or `sum.price`. Conditions read such a name as a path, so the
-    /// name has the form in which paths are written: `sum.like` for an attribute `#like`.
+    /// The name of the result in conditions and sort keys, such as `count` or `sum.price`. Conditions parse such a name as a path, in which
+    /// a word after a dot needs no `#`: `sum.like` for the attribute `#like`.
     var name: String { operand?.following(function.rawValue)?.description ?? function.rawValue }
 }
 

@@ -10,7 +10,7 @@ final class AggregateReader: ValueReader {
     private let context: QueryContext
     /// For each step of the path except the last, the number of paths that begin at each row; -1 if it is not known yet.
     private var counts: [[Int64]]
-    /// The memory for the numbers of one object, which all objects use one after the other.
+    /// The numbers of the current object. One property is used for all objects, so that its memory is allocated only once.
     private var terms = RealTerms()
 
     init(_ function: AggregateFunction, _ path: PathReader, of value: PathReader?, _ context: QueryContext) {
@@ -24,8 +24,7 @@ final class AggregateReader: ValueReader {
         super.init(kind: kind)
     }
 
-    /// Whether the function is a sum of numbers that are not floating-point numbers. Such a sum is exact unless it has too many digits for
-    /// a decimal number.
+    /// Whether the function is a sum of whole or decimal numbers. Such a sum is exact unless it has too many digits for a decimal number.
     var isExactSum: Bool { function == .sum && source != .float && source != .double }
 
     /// The type of the results. An exact sum may be a whole number, a decimal number or a double, so it has no type.

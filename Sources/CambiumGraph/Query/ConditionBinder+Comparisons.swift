@@ -51,7 +51,8 @@ extension ConditionBinder {
         var (relation, quantifier) = (comparison.relation, comparison.quantifier)
         if relation == .contains, quantifier == nil, try resolve(path, entity, at: comparison.left.offset).links.contains(where: \.isToMany)
         {
-            // `in` is used instead of `==`. `== null` is true for a null, but a path that leads to a null does not contain null.
+            // `contains` means that any value at the end of the path is `in` the constants. `==` would be wrong: a null equals null, but no
+            // list contains null.
             (relation, quantifier) = (.isIn, .any)
         }
         let test = ConstantTest(relation, literals, comparison.folding, at: comparison.right.offset)
@@ -102,7 +103,7 @@ extension ConditionBinder {
             throw QueryMistake("'\(comparison.relation.text)' does not take a list. Write one value.", at: comparison.right.offset)
         }
         let constants = elements.filter(\.isLiteral)
-        // A count is compared with few constants one by one, because a comparison of a column takes many rows at once.
+        // If there are few constants, a count is compared with each of them, because a comparison of a column tests many rows at once.
         let isListed =
             if case .aggregate(let aggregate) = comparison.left.form, aggregate.function == .count {
                 constants.count > Self.comparedCountMax

@@ -87,7 +87,7 @@ extension ConditionBinder {
         return test.relation == .notEqual ? NotNode(node) : node
     }
 
-    /// The values of the object that `$source` means. These values are data of the store, so a text need not be the name of an entity.
+    /// The values of the object to which `$source` refers. These values are data of the store, so a text need not be the name of an entity.
     private var sourceConstants: Set<QueryLiteral> {
         var constants: Set<QueryLiteral> = []
         for (name, argument) in arguments where QueryDefinition.sourcePath(name) != nil {

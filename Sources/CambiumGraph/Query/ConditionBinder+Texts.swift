@@ -19,8 +19,8 @@ extension ConditionBinder {
         return node
     }
 
-    /// Returns the JSON text that a store holds for the value of a literal. A text that is not JSON is equal to no value, so it stays as it
-    /// is. Relations other than `==`, `!=` and `in` compare the text, and not the value.
+    /// Returns the JSON text that a store holds for the value of a literal. A text that is not JSON equals no value, and is returned
+    /// unchanged. Relations other than `==`, `!=` and `in` compare the text, not the value.
     private func json(_ text: String, _ test: ConstantTest) -> String {
         guard [.equal, .notEqual, .isIn].contains(test.relation), test.folding.isEmpty,
             case .json(let stored)? = try? Value(text: text, type: .json)

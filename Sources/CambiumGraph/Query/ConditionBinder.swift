@@ -43,8 +43,8 @@ struct ConditionBinder {
 
     // MARK: Messages
 
-    /// Returns the text of a constant, for messages. The text is cut if it is long. It also names a parameter that has the constant as its
-    /// value.
+    /// Returns the text of a constant, for messages. A long text is cut. If the constant is the value of a parameter, the text also names
+    /// the parameter.
     func text(of literal: QueryLiteral) -> String {
         let operand = Operand(.literal(literal))
         let named = arguments.filter { argument in

@@ -20,8 +20,8 @@ final class ConstantList {
         return fresh.contain(value, folding)
     }
 
-    /// The part of a value that determines how constants are converted for a comparison with the value. All texts have one type, and whole
-    /// numbers have the type of decimal numbers.
+    /// The type of a value, as far as it determines how constants are converted for a comparison with the value. All texts count as one
+    /// type, and whole numbers count as decimal numbers. For an object, its root entity decides.
     private struct ListedType: Hashable {
         private let type: AttributeType?
         private let root: EntityNumber?
@@ -39,7 +39,8 @@ final class ConstantList {
     /// The constants that are not null, converted for values of one type.
     private struct Constants {
         private var values: Set<QueryValue> = []
-        /// The constants of another type, such as a double that is compared with whole numbers. No hash finds them.
+        /// The constants of another type, such as a double that is compared with whole numbers. They are not in the hash table, so a value
+        /// is compared with each of them.
         private var others: [QueryValue] = []
 
         init(_ constants: [QueryValue], _ type: ListedType, _ folding: Folding) {
@@ -57,8 +58,8 @@ final class ConstantList {
 }
 
 extension QueryValue {
-    /// A form of the value. Two values of one `ListedType` have equal forms if and only if they are equal in conditions. `nil` for a number
-    /// that is not equal to itself.
+    /// The value in a form for a hash table. Two values of one `ListedType` have equal forms if and only if they are equal in conditions.
+    /// `nil` for NaN, which equals no value.
     fileprivate var hashed: QueryValue? {
         guard case .value(let value) = self else { return self }
         switch value {

@@ -43,8 +43,8 @@ struct ConstantTest {
         }
     }
 
-    /// Returns the limits of the numbers that satisfy the relation. For `!=`, returns the limits of the numbers that satisfy `==`, and the
-    /// caller negates the result. Returns `nil` if the relation does not compare numbers.
+    /// Returns the limits of the numbers that satisfy the relation. For `!=`, returns the limits for `==`, and the caller negates the
+    /// result. Returns `nil` if the relation does not compare numbers.
     func limits(_ first: LiteralNumber, _ last: LiteralNumber) -> NumberLimits? {
         let (open, closed) = (false, true)
         return switch relation {

@@ -34,8 +34,8 @@ extension Graph {
         return run.ids(rows)
     }
 
-    /// Returns the first object of the answer, or `nil` if the answer is empty. Throws as `find(_:)` does. Complexity: as `find(_:)` with
-    /// the limit 1.
+    /// Returns the first object of the answer, or `nil` if the answer is empty. Throws as `find(_:)` does. Complexity: the same as for
+    /// `find(_:)` with limit 1.
     public func first(_ query: Query) throws -> ObjectID? {
         var first = query
         first.limit = min(1, query.limit ?? 1)
@@ -43,7 +43,7 @@ extension Graph {
     }
 
     /// Returns the only object of the answer, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several objects.
-    /// Otherwise throws as `find(_:)` does. Complexity: as `find(_:)` with the limit 2.
+    /// Otherwise throws as `find(_:)` does. Complexity: the same as for `find(_:)` with limit 2.
     public func only(_ query: Query) throws -> ObjectID? {
         var two = query
         two.limit = min(2, query.limit ?? 2)
@@ -54,7 +54,7 @@ extension Graph {
         return found.first
     }
 
-    /// Returns whether the answer has at least one object. Throws as `find(_:)` does. Complexity: as `find(_:)` with the limit 1.
+    /// Returns whether the answer has at least one object. Throws as `find(_:)` does. Complexity: the same as for `find(_:)` with limit 1.
     public func contains(_ query: Query) throws -> Bool { try first(query) != nil }
 
     /// Returns the number of objects in the answer. Unless the query has a cursor, the objects are not sorted, and only the properties in
@@ -64,7 +64,7 @@ extension Graph {
     }
 
     /// Returns the answer with the steps of its plan, and with a cursor from which another query can continue. Throws as `find(_:)` does.
-    /// Complexity: as `find(_:)`.
+    /// Complexity: the same as for `find(_:)`.
     public func answer(_ query: Query) throws -> QueryAnswer {
         let start = ContinuousClock.now
         var run = try QueryRun(query, self)

@@ -34,7 +34,7 @@ extension Graph {
         return query
     }
 
-    /// Replaces the parameters that refer to the source of a stored query, such as `$source.name`, by the values of the source.
+    /// Replaces the parameters that refer to the source of a stored query, such as `$source.name`, with the values of the source.
     private func takeSource(of stored: StoredQuery, for query: inout Query) throws(CambiumError) {
         let paths = (query.condition?.parameterNames ?? []).compactMap { name in
             QueryDefinition.sourcePath(name).map { (name: name, path: $0) }

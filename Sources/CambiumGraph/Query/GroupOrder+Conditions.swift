@@ -6,8 +6,8 @@ extension GroupOrder {
 
     /// Returns a condition with values in place of its parameters, and with places in place of its names.
     ///
-    /// Throws for a wrong name, parameter, pattern or kind of value. Otherwise, a mistake would be reported only if a group needs the part
-    /// of the condition that contains it.
+    /// Throws for a wrong name, parameter, pattern or kind of value. Without this check, a mistake would be reported only if the test of a
+    /// group reached that part of the condition.
     func resolved(_ condition: Condition) throws(QueryMistake) -> GroupCondition {
         switch condition.form {
         case .constant(let isTrue): return .constant(isTrue)
@@ -149,7 +149,7 @@ extension GroupOrder {
 
     /// The patterns of a condition. They are parsed once, and kept for all groups.
     final class KnownPatterns {
-        /// A pattern by its bytes, because two strings with different bytes can be equal in Swift.
+        /// A pattern, identified by its bytes, because two strings with different bytes can be equal in Swift.
         struct Pattern: Hashable {
             let relation: Comparison.Relation
             let folding: Folding
@@ -177,8 +177,8 @@ extension GroupOrder {
         _ literal: QueryLiteral, like other: QueryValue?, _ kind: ValueKind?, at offset: TextOffset
     ) throws(QueryMistake) -> QueryValue {
         if case .object? = kind ?? other?.kind, let (id, entity) = object(literal) {
-            // An id with the name of another entity means no object, as in conditions on objects. An empty list equals neither an object
-            // nor null.
+            // An id with the name of another entity refers to no object, as in conditions on objects. An empty list equals neither an
+            // object nor null.
             return binder.contains(id, of: entity) ? .object(id) : .list([])
         }
         let constant = ValueTest.value(literal, like: other, kind)

@@ -7,7 +7,7 @@ struct GroupTable {
     static let longTag: UInt64 = 3
     /// The tag of a text of less than 8 bytes.
     private static let shortTag = UInt64(CMACHINE_TEXT_TAG)
-    /// A word that is not the key of a short text, because the highest byte of such a key is its length.
+    /// A word that is not the key of a short text, because the highest byte of such a key is the length of the text.
     private static let notShort = UInt64.max
     /// The number of slots for each group. For few groups, this number is large, to avoid collisions. A collision makes the processor
     /// predict a branch wrongly, which costs more than the rest of a search. For many groups, the number is small, so that the slots fit

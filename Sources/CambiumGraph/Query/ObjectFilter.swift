@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A condition that a caller evaluates for objects that the caller already has, whatever the entities of these objects are.
+/// A condition that a caller can test on any object it already has, whatever the object's entity is.
 ///
 /// For each entity, names are resolved when the first object of the entity is tested. If the condition does not fit an entity, none of the
 /// entity's objects satisfies it. Only one thread at a time may use a filter.
@@ -8,7 +8,7 @@ package final class ObjectFilter {
     private let graph: Graph
     private let binder: ConditionBinder
     private let condition: Condition
-    /// For each entity from which an object was tested, the bound condition; `nil` if the condition does not fit the entity.
+    /// For each entity of which an object was tested, the bound condition; `nil` if the condition does not fit the entity.
     private var nodes: [EntityNumber: ConditionNode?] = [:]
 
     /// Creates a filter. Throws `.invalidInput` with the position if the condition does not fit any of the entities.
@@ -45,8 +45,8 @@ package final class ObjectFilter {
         return node
     }
 
-    /// Throws if the condition fits none of the entities. Each entity has its own mistake. The error is the mistake that is farthest in the
-    /// text, because its entity fits most of the condition.
+    /// Throws if the condition fits none of the entities. For each entity, the mistake may be at another position. The error reports the
+    /// mistake that is farthest in the text, because its entity fits most of the condition.
     private func checkFit(_ entities: [Entity], _ text: String?) throws(CambiumError) {
         var farthest: QueryMistake?
         for entity in entities {

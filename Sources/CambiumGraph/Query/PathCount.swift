@@ -106,8 +106,8 @@ struct PathCount: ~Copyable {
         Weights(repeating: 0, count: context.reader.groupCount(table.index) << PageLayout.fanOutShift)
     }
 
-    /// Returns the number of paths if both of two steps follow the same relationship, and both ends have a condition. One pass over the
-    /// links is enough in this case. Otherwise, returns `nil`.
+    /// Returns the number of paths if there are two steps along the same relationship, and a condition at each end. In this case, one pass
+    /// over the links is enough. Otherwise, returns `nil`.
     private func numberOfSameStep() -> UInt128? {
         guard let end, hasStart, links.count == 2, links[0].end === links[1].end else { return nil }
         let step = links[0]

@@ -57,13 +57,13 @@ extension QueryRun {
     private func walk(
         _ index: OrderedIndex, _ part: (range: IndexRange, isExact: Bool), _ isReversed: Bool, _ wantedCount: Int
     ) throws -> FirstRows? {
-        // The loops read these constants. If they read the properties of the run instead, each row would copy the run.
+        // The loops read these constants. If they read the properties of the run instead, the run would be copied for each row.
         let (context, node, order, range) = (context, node, order, part.range)
         // A small range is read completely, even if few of its objects satisfy the condition.
         var limit = ReadLimit(countMax: max(range.outer.count / Self.readShare, min(wantedCount, range.outer.count) * 2))
         var found = OrderedRows(capacity: min(wantedCount, range.outer.count, Self.reservedCountMax))
         if part.isExact, index.layout.hasShortKeys, order.keys.count == index.components.count {
-            // The entries of the index alone decide, so the objects are not read.
+            // All objects in the range satisfy the condition, and the index gives their order. So the objects themselves are not read.
             range.forEachRow(isReversed: isReversed) { row, hasLastKey in
                 limit.allowsNext() && found.append(row, hasLastKey: hasLastKey, order, wantedCount)
             }

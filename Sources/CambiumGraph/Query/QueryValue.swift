@@ -32,7 +32,7 @@ public enum QueryValue: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Value {
-    /// Returns -1, 0 or 1 if the value precedes, equals or follows another value of a comparable type. Numbers of all types are comparable
+    /// Returns -1, 0 or 1 if this value precedes, equals or follows another value of a comparable type. Numbers of all types are comparable
     /// with each other. Returns `nil` for null, and for types without an order.
     package func order(_ other: Value) -> Int? {
         switch (self, other) {

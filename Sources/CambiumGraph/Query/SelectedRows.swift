@@ -14,9 +14,9 @@ extension Graph {
     /// let rows = try graph.values(of: [Operand(parsing: "name"), Operand(parsing: "city.name")], query)
     /// ```
     ///
-    /// A list of values has the order of the relationships on its path. The members of an unordered relationship come by ascending id. If
-    /// repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: the complexity of
-    /// `find(_:)`, and also O(objects · paths + n log n) for n values in lists.
+    /// A list of values has the order of the relationships on its path. The members of an unordered relationship are in ascending order of
+    /// their ids. If repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: the
+    /// same as for `find(_:)`, and also O(objects · paths + n log n) for n values in lists.
     public func values(of operands: [Operand], _ query: Query, repeated: RepeatedRows = .keep) throws -> [[QueryValue]] {
         try selected(operands, query, repeated: repeated).rows
     }

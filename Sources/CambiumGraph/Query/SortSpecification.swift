@@ -43,7 +43,7 @@ final class SortSpecification {
             case 4: UInt64(values.load(fromByteOffset: 4 &* index, as: UInt32.self))
             default: values.load(fromByteOffset: 8 &* index, as: UInt64.self)
             }
-        // For a negative number, the ordered bits may have more bits set than the column has. The mask removes these bits.
+        // For a negative number, `orderedBits` may also set bits beyond the width of the column. The mask clears these bits.
         let ordered = (short.type.orderedBits(bits) ^ short.mask) & (.max >> UInt64(64 &- 8 &* short.width))
         return short.present | UInt128(ordered) << UInt128(112 &- 8 &* short.width)
     }

@@ -6,7 +6,7 @@ final class TextNode: ConditionNode {
     let slot: Int
     let test: TextTest
     /// The text with which values are compared, and its last bytes in the form that the C function compares. The property is `nil` for
-    /// other tests, and for a text that is too long to be in a leaf.
+    /// tests other than equality, and for a text that is too long to be in a leaf.
     private let equal: (bytes: [UInt8], end: cmachine_text)?
 
     /// The number of bytes of the leaf (a page of texts) that was compared last.

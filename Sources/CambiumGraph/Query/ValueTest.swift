@@ -94,8 +94,8 @@ extension QueryLiteral {
         if let whole = Int64(text) { return .int(whole) }
         if let number = DecimalNumber(text) { return .decimal(number) }
         guard let number = Double(text) else { return nil }
-        // If the double is 0, the number itself is not 0, because `DecimalNumber` would have read a 0. Such a number becomes the least
-        // double.
+        // `DecimalNumber` reads every 0. So if the double is 0, the number is only too small for a double, and the nearest double other
+        // than 0 is returned.
         let least = text.hasPrefix("-") ? -Double.leastNonzeroMagnitude : Double.leastNonzeroMagnitude
         return .double(number == 0 ? least : number)
     }
