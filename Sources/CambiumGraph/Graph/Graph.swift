@@ -107,7 +107,7 @@ public struct Graph: Sendable {
         )
     }
 
-    /// Returns the ids of the objects of an entity and its sub-entities, ascending. Complexity: as `objects(of:)` with a name.
+    /// Returns the ids of the objects of an entity and its sub-entities, ascending. Complexity: the same as for `objects(of:)` with a name.
     package func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
 
     /// Returns the places of the objects of an entity and its sub-entities, by ascending id. A loop reads attributes and relationships at a
@@ -130,7 +130,7 @@ public struct ObjectSequence: Sequence, Sendable {
     let graph: Graph
     let entity: Entity
 
-    /// Returns the ids one by one. Keeps the pages of the graph.
+    /// Returns the ids one by one. Keeps the pages of the graph alive.
     public struct Iterator: IteratorProtocol {
         private let reader: Reader
         /// Keeps the pages of the graph alive.
@@ -201,7 +201,7 @@ public struct ObjectSequence: Sequence, Sendable {
 public struct PlaceSequence: Sequence, Sendable {
     let objects: ObjectSequence
 
-    /// Returns the places one by one. Keeps the pages of the graph.
+    /// Returns the places one by one. Keeps the pages of the graph alive.
     public struct Iterator: IteratorProtocol {
         var objects: ObjectSequence.Iterator
 

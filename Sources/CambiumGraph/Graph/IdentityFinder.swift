@@ -55,7 +55,7 @@ public struct IdentityFinder {
     }
 
     /// Calls `body` with the bytes of a text in UTF-8. Does not retain the text, because an atomic operation would keep the processor from
-    /// beginning the next lookup while it waits for the memory of this one.
+    /// beginning the next lookup while this lookup waits for memory.
     @inline(__always) static func withBytes<Result>(of text: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if let result = text.utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
         return text.utf8Span.span.bytes.withUnsafeBytes(body)
