@@ -30,8 +30,8 @@ extension GraphLayout {
 }
 
 extension CloneSpan {
-    /// Returns the row that contains the copy of `row`, which lies in the group `target` if `row` is one of this span. Usually, the rows of
-    /// the span are consecutive, and then their copies are found without a search.
+    /// Returns the row that contains the copy of `row`. If `row` is in this span, the copy is in the group `target`. Usually, the rows of
+    /// the span are consecutive, so a copy is found without a search.
     @inline(__always) fileprivate func copy(of row: UInt32, _ target: UInt32, _ rows: CloneRows) -> UInt32 {
         let place = row &- firstRow
         guard isRun, place < UInt32(truncatingIfNeeded: count) else { return rows.copy(of: row) }
@@ -56,7 +56,7 @@ extension Draft {
     }
 
     /// Links the copy of each member to the copies of its owner, of the member before it, and of the member after it. Returns whether a
-    /// member was copied without its owner. The copy of this member gets no links.
+    /// member was copied without its owner. The copy of such a member gets no links here.
     mutating func copyMembers(
         _ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]
     ) -> Bool {

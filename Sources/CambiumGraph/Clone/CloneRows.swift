@@ -6,8 +6,8 @@ import CambiumBytes
 
 /// The copied rows of one table, and the positions of their copies.
 ///
-/// The set of copied rows has one bit for each row of the table. Memory without the bit of a copied row is never touched, so it costs
-/// nothing. In addition, each group of 128 rows that contains a copied row takes 36 bytes.
+/// The set of copied rows has one bit for each row of the table. Parts of the set without a copied row are never touched, so they take no
+/// memory. In addition, each group of 128 rows that contains a copied row takes 36 bytes.
 struct CloneRows: Sendable {
     /// The copied rows of one virtual page (a range of consecutive serials). They are the rows of a group, or some rows of a group that
     /// contains the objects of several virtual pages. An array of pages is sorted by virtual page, so the serials of the rows in the array
@@ -90,7 +90,7 @@ struct CloneRows: Sendable {
     }
 }
 
-/// A set of rows of one table. For each row, the set can count its rows that precede this row.
+/// A set of rows of one table, which can count how many of its rows precede a given row.
 ///
 /// SAFETY: each row is compared with the table's number of groups, because a page that has not been proven valid may contain any row
 /// number.

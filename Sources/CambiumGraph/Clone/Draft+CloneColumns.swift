@@ -10,7 +10,7 @@ extension Draft {
     /// - Parameters:
     ///   - columns: The contents of each column, except the columns of `chains`.
     ///   - chains: The relationships whose lists of members are copied as a whole.
-    ///   - lonely: Receives the links of `chains` in which a member is copied but its owner is not.
+    ///   - lonely: Receives the numbers of those links in `chains` in which a member is copied but its owner is not.
     mutating func copyColumns(
         _ table: TableLayout, _ plan: borrowing ClonePlan, _ columns: [CloneColumn], _ chains: [CloneChain], lonely: inout Set<Int>
     ) {
