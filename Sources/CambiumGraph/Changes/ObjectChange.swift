@@ -16,7 +16,7 @@ public struct ObjectChange: Sendable {
     private let after: Graph
     /// The events of the object, at least one. An event about the object itself comes first.
     private let events: ArraySlice<ChangeEvent>
-    /// The changes of an edit, which has no events; `nil` for two graphs.
+    /// The changes of an edit, which has no events; `nil` for a difference between two graphs.
     private let edited: Edited?
 
     /// The changes of an edit to one object.

@@ -16,7 +16,7 @@ public struct RelationshipChange: Sendable {
         let id: ObjectID
         let before: Graph
         let after: Graph
-        /// All members before and after an edit; `nil` for two graphs.
+        /// All members before and after an edit; `nil` for a difference between two graphs.
         var lists: (before: [ObjectID], after: [ObjectID])?
 
         init(_ relationship: Relationship, _ former: Relationship?, _ id: ObjectID, _ before: Graph, _ after: Graph) {
