@@ -1,10 +1,10 @@
 public import CambiumModel
 
 extension Walk {
-    /// Returns the weakly connected components of the objects, as the relationships link them.
+    /// Returns the weakly connected components that the relationships of the walk form.
     ///
     /// Throws `.limitExceeded` if the tables at the ends of the relationships have 2^32 rows or more. Complexity: O(objects + links +
-    /// components x log components), and 8 bytes for each object. The result keeps 4 of them.
+    /// components x log components), and 8 bytes for each object. The result keeps 4 of these bytes.
     public func components() throws(CambiumError) -> ConnectedComponents {
         var joining = try ComponentJoining(self)
         let links = Set(relationships.map(\.link)).sorted()
