@@ -62,13 +62,13 @@ package final class Timeline: @unchecked Sendable {
         return pinned.deadGranules * PageLayout.granule
     }
 
-    /// Returns the number of bytes in pages that a version keeps only because a reader holds it: the pages that the next version replaced.
+    /// Returns the number of bytes in pages that are kept only because a reader holds `graph`: the pages that the next version replaced.
     /// Only the writer may call this method. Complexity: O(pages that the next version replaced).
     package func supersededByteCount(of graph: Graph) -> Int {
         graph.version.dead.elements.reduce(0) { $0 + space.chunks.granules($1) } * PageLayout.granule
     }
 
-    /// The totals when the last version was published, or when chunks last became available. Any thread may read them. O(1).
+    /// The totals when the last version was published, or when chunks last became available. Any thread may read them. Complexity: O(1).
     package var totals: TimelineTotals { counters.totals }
 
     /// Updates `totals` to the current state.
@@ -155,8 +155,8 @@ package final class Timeline: @unchecked Sendable {
 
     private func removeUnconfirmed(to version: Version?) -> Graph {
         let newest = unconfirmed.rollBack(to: version) { page, epoch in
-            // A page that was released after its draft allocated it states another epoch in its header. If the draft allocated the page
-            // again, the list contains it twice, but the first release changes the epoch.
+            // Releasing a page changes the epoch in its header. So pages that the draft itself released are skipped. If the draft allocated
+            // a page twice, the list contains it twice, but it is released only once.
             if space.chunks.birth(page) == epoch { space.release(page) }
         }
         guard let newest else { return head }
@@ -176,7 +176,7 @@ package final class Timeline: @unchecked Sendable {
         if isKnownUniquelyReferenced(&previous) {
             pinned.bury(superseded, space)
         } else {
-            // All replaced pages were born before the draft, so this version reaches each of them and keeps them all.
+            // All replaced pages were born before the draft, so `previous` can reach all of them, and keeps them.
             previous.dead = superseded
             superseded = PageList()
             pinned.append(previous, space)
