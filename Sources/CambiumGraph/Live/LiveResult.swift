@@ -10,7 +10,7 @@ package struct LiveResult {
     private var dependencies: LiveDependencies
     private var root: EntityNumber
     private var entries: LiveEntries
-    /// The last entry up to which `entries` is complete. Objects of the query that come after this entry may be missing. `nil` if `entries`
+    /// The entry up to which `entries` is complete. Objects of the query that come after this entry may be missing. `nil` if `entries`
     /// contains all objects of the query.
     private var boundary: LiveEntry?
     private var sections = LiveSections()
