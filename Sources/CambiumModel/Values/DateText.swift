@@ -137,8 +137,8 @@ package enum DateText {
         return text[index] == 0x2D ? -seconds : seconds
     }
 
-    /// Returns the Double nearest to `whole` + 0.`digits`. If this Double is the end of `range`, and the time is earlier, returns the last
-    /// Double in the range. Otherwise the last microseconds of the year 9999, which many programs use for "no end", would be refused.
+    /// Returns the Double nearest to `whole` + 0.`digits`. If rounding reaches the end of `range`, returns the last Double in the range.
+    /// Without this rule, the last microseconds of the year 9999, which many programs use for "no end", would be refused.
     private static func combine(_ whole: Int, _ digits: [UInt8]) -> Double? {
         guard let seconds = nearest(whole, digits) else { return nil }
         return seconds == range.upperBound && Double(whole) < seconds ? seconds.nextDown : seconds

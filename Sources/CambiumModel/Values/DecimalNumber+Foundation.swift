@@ -41,7 +41,7 @@ extension DecimalNumber {
 extension Decimal {
     /// Creates the same number as a decimal of Foundation.
     public init(_ number: DecimalNumber) {
-        // Creating a `Decimal` from its parts fails for the largest powers of ten, and parsing a text does not.
+        // Creating a `Decimal` from its parts fails for the largest powers of ten, but parsing a text does not.
         guard let decimal = Decimal(string: number.description) else { Trap.because("Foundation refuses the number \(number).") }
         self = decimal
     }

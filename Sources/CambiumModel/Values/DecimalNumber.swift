@@ -38,7 +38,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
             self = .zero
             return
         }
-        // Normalizing changes the power of ten by at most the number of digits. So a power of ten beyond 256 never comes into the range.
+        // Normalizing changes the power of ten by at most the number of digits. So normalizing cannot bring a power of ten beyond 256 into
+        // the range.
         guard exponent.magnitude <= 256 else { return nil }
         while coefficient % 10 == 0 {
             coefficient /= 10

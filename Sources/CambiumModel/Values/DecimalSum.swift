@@ -1,5 +1,5 @@
-/// An exact sum of decimal numbers. It does not depend on the order in which the numbers are added, even if only a part of the sum has more
-/// digits than a decimal number can have.
+/// An exact sum of decimal numbers. The order of the additions does not matter, even if an intermediate sum has too many digits for a
+/// decimal number.
 package struct DecimalSum: Sendable {
     /// The sum of the numbers that could be added without exceeding 38 digits.
     private var small = DecimalNumber.zero
@@ -116,11 +116,11 @@ extension DecimalSum {
     package func mean(of count: UInt64) -> Double {
         if let mean = shortMean(of: count) { return mean }
         let (isNegative, words) = magnitude
-        // With 38 more digits, the quotient of a small sum has enough digits for a double, too. The digits need two more words.
+        // The quotient gets 38 more digits, so that even a small quotient has enough digits for a double. These digits need two more words.
         var quotient = words + [0, 0]
         for _ in 0..<2 { Self.multiply(&quotient, by: Self.wordPower) }
         let remainder = Self.divide(&quotient, by: count)
-        // A last digit represents the remainder, because the remainder can decide the rounding.
+        // One more digit represents the remainder, because the remainder can decide the rounding.
         let text = "\(isNegative ? "-" : "")0\(Self.digits(quotient))\(remainder == 0 ? 0 : 1)"
         return Double("\(text)E\(DecimalNumber.exponentRange.lowerBound - 2 * Self.wordDigits - 1)") ?? 0
     }

@@ -16,7 +16,7 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// The number of the root entity and the serial, in one number. Ids have the order of these numbers.
     @usableFromInline package let rawValue: UInt64
 
-    /// Creates the id of a root entity's object. Ends the process if the serial is greater than `serialMax`.
+    /// Creates the id of an object in the hierarchy of a root entity. Ends the process if the serial is greater than `serialMax`.
     package init(root: EntityNumber, serial: UInt64) {
         Trap.unless(serial <= Self.serialMax, "A serial has at most 38 bits, but \(serial) has more. Pass a serial that a store assigned.")
         rawValue = UInt64(root.rawValue) << 48 | serial

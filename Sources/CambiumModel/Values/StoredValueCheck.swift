@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// A check whether stored bits or bytes are a value of an attribute's type. The check applies to values in ops, in the columns of blocks
+/// A check of whether stored bits or bytes are a value of an attribute's type. The check applies to values in ops, in the columns of blocks
 /// and in pages. Section 4 of Docs/FORMAT.md, "Stored values", has the rule of each type. Constraints of the schema are not checked here.
 ///
 ///     var check = StoredValueCheck(.double)

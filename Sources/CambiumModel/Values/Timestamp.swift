@@ -28,7 +28,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         // A double cannot hold the microseconds of a moment that is far from 2001. So the fraction is read as a whole number of 7 digits.
         let tenths = (0..<7).reduce(Int64(0)) { $0 * 10 + ($1 < digits.count ? Int64(digits[$1] - 0x30) : 0) }
         let microseconds = Int64(whole) * 1_000_000 + (tenths + 5) / 10
-        // An offset, a leap second or the rounding can lead out of the years of the text.
+        // An offset, a leap second or rounding can move the moment outside the years 1 to 9999.
         guard Self.rangeOfTexts.contains(microseconds) else { return nil }
         microsecondsSince1970 = microseconds + Int64(Self.secondsTo2001) * 1_000_000
     }
