@@ -144,7 +144,7 @@ extension Operand {
 
 extension QueryPath {
     /// The number of levels that a `related` condition with this path adds. Each relationship is a level, because a query evaluates the
-    /// relationships one inside of the other.
+    /// relationships one inside the other.
     var levelCount: Int { max(1, names.count) }
 
     package func check() throws(CambiumError) {

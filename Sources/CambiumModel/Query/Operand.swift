@@ -40,7 +40,8 @@ public struct Operand: Hashable, Sendable {
 /// itself.
 package struct QueryPath: Hashable, Sendable {
     package var names: [String]
-    /// The position of the path in the text of the query. Only the path before `where` has one, because it is no operand.
+    /// The position of the path in the text of the query. Only a path before `where` has this position. Any other path is part of an
+    /// operand, which has its own position.
     package var offset = TextOffset(nil)
 
     package init(_ names: [String]) { self.names = names }

@@ -1,7 +1,7 @@
 internal import CambiumJSON
 
 extension QueryLiteral {
-    /// The literal as a message states it: its text, which is cut if it is long. The value of a parameter may have millions of characters.
+    /// The text of the literal in a message. It is cut if it is long, because the value of a parameter may have millions of characters.
     package var excerpt: String { Excerpt.plain(description) }
 
     /// The digits of a number; `nil` if the literal is not a number. `Double` also reads texts such as `0x10`, which are not numbers here.
