@@ -56,7 +56,7 @@ public final class Attribute: Sendable {
                 + "Set the properties from which the value is computed.")
     }
 
-    /// Returns the violation of a constraint by a value, or `nil` if the value is valid. Unlike a read of `constraints`, the call does not
-    /// copy the constraints.
+    /// Returns how a value violates a constraint, or `nil` if the value is valid. Unlike a read of `constraints`, the call does not copy
+    /// the constraints.
     package func violation(by value: Value) -> String? { constraints.check(value) }
 }

@@ -32,9 +32,9 @@ package struct AttributeConstraints: Sendable {
         isEmpty = min == nil && max == nil && minLength == nil && maxLength == nil && regex == nil && allowed == nil
     }
 
-    /// Returns the violation of a constraint by a value, or `nil` if the value is valid. The violation is the end of a sentence that begins
-    /// with the name of the attribute. Null is always valid here, because another rule decides whether a value may be missing. Complexity:
-    /// O(bytes of the value).
+    /// Returns how a value violates a constraint, or `nil` if the value is valid. The result is the end of a sentence that begins with the
+    /// name of the attribute. Null is always valid here, because another rule decides whether a value may be missing. Complexity: O(bytes
+    /// of the value).
     package func check(_ value: Value) -> String? {
         if let flaw = Self.flaw(of: value) { return flaw }
         if isEmpty || value.isNull { return nil }
@@ -75,7 +75,7 @@ package struct AttributeConstraints: Sendable {
 }
 
 extension Value {
-    /// The value as a message states it. A text is in quotation marks, because it may be empty or contain a comma.
+    /// The value in the form for a message. A text is in quotation marks, because it may be empty or contain a comma.
     fileprivate var excerpt: String { plainText.map(Excerpt.quoted) ?? Excerpt.plain(text) }
 
     /// The same value, except that 0.0 replaces -0.0. As numbers, both are equal, but their bits differ.

@@ -11,7 +11,7 @@ package struct CloneAttributeRule: Hashable, Sendable {
         package let fallback: Fallback
     }
 
-    /// The value of the copy if the object from which to take the value, or the value itself, is missing.
+    /// The value that the copy gets if the object above, or the value of that object, is missing.
     package enum Fallback: Hashable, Sendable { case keep, blank, fail }
 
     package let source: Source

@@ -3,7 +3,7 @@
 /// A condition that passes the check can be used with any graph of this schema, if the values of its parameters have the right types.
 package struct ConditionCheck {
     let schema: Schema
-    /// The entity of the object that `$source` means.
+    /// The entity of the object to which `$source` refers.
     let source: Entity
 
     package init(_ schema: Schema, source: Entity) {

@@ -69,8 +69,8 @@ extension DefinitionReader {
         return nil
     }
 
-    /// Returns the allowed values of an attribute. A list of a mandatory attribute that has only null allows no value, so it is a mistake.
-    /// The list of a schema from a log is read unchanged, so that the store can still be opened.
+    /// Returns the allowed values of an attribute. For a mandatory attribute, a list that contains only null allows no value, so it is a
+    /// mistake. In a schema from a log, such a list is accepted, so that the store can still be opened.
     mutating func allowed(_ value: JSONValue?, isMandatory: Bool, _ place: SchemaPlace) -> [JSONValue]? {
         let allowed = array(value, place)
         if !acceptsNumbers, isMandatory, let allowed, !allowed.isEmpty, allowed.allSatisfy({ $0 == .null }) {

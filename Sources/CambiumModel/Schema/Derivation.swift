@@ -12,7 +12,7 @@ public enum Derivation: Sendable, Hashable {
     /// The number of members of a to-many relationship. The attribute is a whole number.
     case count(String)
     /// The sum of an attribute of the members, such as `items.price`; 0 if no member has a value. The sum is a whole number, a `double` or
-    /// a `decimal`. Docs/DERIVED.md states which attribute has which sum.
+    /// a `decimal`. Docs/DERIVED.md states the type of the sum for each type of attribute.
     case sum(String)
     /// The least value of an attribute of the members; null if no member has a value. The derived attribute has the type of the members'
     /// attribute.
@@ -20,7 +20,7 @@ public enum Derivation: Sendable, Hashable {
     /// The greatest value of an attribute of the members; null if no member has a value. The derived attribute has the type of the members'
     /// attribute.
     case max(String)
-    /// The text of another attribute of the same object, without differences of case and diacritics.
+    /// The text of another attribute of the same object, in a form that ignores case and diacritics.
     case folded(String)
 
     /// Creates the expression for a key of the schema in JSON. Returns `nil` if the key is not the key of an expression.

@@ -34,7 +34,7 @@ public struct QueryDefinition: PropertyDefinition, Hashable {
 /// A query that an entity declares or inherits.
 package struct StoredQuery: Sendable {
     package let definition: QueryDefinition
-    /// The entity that declares the query. `$source` means an object of this entity.
+    /// The entity that declares the query. `$source` refers to an object of this entity.
     package let entity: EntityNumber
     package var name: String { definition.name }
 }

@@ -3,13 +3,13 @@ extension SchemaDefinition {
     /// that inherits them.
     static let inheritedCountMax = 1 << 22
 
-    /// Limits inheritance, before the whole definition of the schema is resolved.
+    /// Checks, before the whole definition of the schema is resolved, that its entities do not inherit too much.
     ///
     /// - Parameter parents: For each entity, the index of its parent. The parents must not form a cycle.
     package func checkInheritance(parents: [Int?]) throws(CambiumError) { try checkInheritance(SchemaTree(parents: parents)) }
 
-    /// Limits inheritance. Each entity has a list of everything that it inherits, so many levels with many properties would need too much
-    /// memory.
+    /// Checks that the entities do not inherit too much. Each entity has a list of everything that it inherits, so many levels with many
+    /// properties would need too much memory.
     func checkInheritance(_ tree: SchemaTree) throws(CambiumError) {
         var ownCounts = entities.map {
             $0.attributes.count + $0.relationships.count + $0.unique.count + $0.indexes.count + $0.queries.count + 1

@@ -27,7 +27,8 @@ extension SchemaDefinition {
         nextNumber = reader.nextNumber
         var mistakes = reader.mistakes
         if !mistakes.all.isEmpty, reader.hasSoundRelationships {
-            // The other rules depend on the attributes. They would report mistakes that are only consequences of the mistakes so far.
+            // Only names, parents and relationships are checked. The other rules depend on the attributes, and would report mere
+            // consequences of the mistakes so far.
             var resolver = SchemaResolver(self, .compileAtFirstUse)
             try resolver.checkRelationships(&mistakes)
         }

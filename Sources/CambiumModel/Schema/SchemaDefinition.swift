@@ -80,7 +80,7 @@ public struct EntityDefinition: Sendable, Hashable {
     ///   - identity: The attributes by which imports recognize an object. Without an identity, an import inserts a new object for each row.
     ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
     ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`. `-` means descending, and `[c]`
-    ///     means that the case of letters does not count.
+    ///     means that the case of letters is ignored.
     ///   - renamedFrom: The entity's name in the schema that a migration replaces.
     public init(
         _ name: String, _ kind: Kind = .concrete, parent: String? = nil, identity: [String] = [], unique: [[String]] = [],

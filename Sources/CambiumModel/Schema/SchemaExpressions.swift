@@ -7,7 +7,8 @@ package final class SchemaExpressions {
     package static let countMax = 1000
 
     private let expressions: SchemaResolver.Expressions
-    /// The expressions by the bytes of their patterns, because Swift's `==` for texts ignores how characters with accents are encoded.
+    /// The expressions, found by the bytes of their patterns, because Swift's `==` for texts ignores how characters with accents are
+    /// encoded.
     private var known: [[UInt8]: Result<LinearRegex, LinearRegex.PatternError>] = [:]
     /// Whether an expression was omitted because the schema has more than `countMax` different patterns.
     private(set) var isExceeded = false

@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// A resolver for the definition of a schema: it resolves the names, and checks the rules that a schema must keep. The definition already
+/// A resolver for the definition of a schema: it resolves the names, and checks the rules that a schema must obey. The definition already
 /// has numbers.
 ///
 /// Complexity: O(properties + inherited properties). The number of inherited properties is limited.
