@@ -23,7 +23,7 @@ public struct CloneRequest: Hashable, Sendable {
     /// Rules of relationships at every level, by `name` or `Entity.name`. These rules override the rules of the schema.
     package var rules: [String: CloneRule]
     /// The relationships that the clone skips for the roots only, by `name` or `Entity.name`. For objects below the roots, `rules` and the
-    /// schema decide about these relationships.
+    /// schema apply to these relationships.
     package var excludedAtRoot: [String]
     /// The number of levels that are copied below the roots, or `nil` for all levels.
     package var depth: Int?
@@ -36,7 +36,7 @@ public struct CloneRequest: Hashable, Sendable {
     /// The maximum number of roots of one clone.
     package static let rootCountMax = 65_536
 
-    /// A request excludes relationships only: a clone throws `.unknownName` if one of these names is not a relationship. The schema
+    /// A request can exclude only relationships: a clone throws `.unknownName` if an excluded name is not a relationship. The schema
     /// excludes attributes, by the option `exclude` or by the `userInfo`. For the roots, `rootValues` can replace the value of an
     /// attribute.
     ///
