@@ -5,7 +5,7 @@ extension SchemaComparison {
     /// Returns whether the new schema uses the name of an old entity for another entity, because the old entity was removed or replaced.
     func isReused(_ entity: String?) -> Bool { entity.map { newNames[$0] == nil && matcher.new.entity($0) != nil } ?? false }
 
-    /// Returns the keys of an old entity with a name that means another entity or property in the new schema.
+    /// Returns those keys of an old entity whose value has a name that means another entity or property in the new schema.
     func reusedKeys(of entity: EntityDefinition) -> Set<String> {
         func hasReused(_ sets: [[String]]) -> Bool { sets.contains { $0.contains { isReused($0, entity) } } }
         var keys: Set<String> = isReused(entity.parent) ? ["parent"] : []
@@ -15,7 +15,7 @@ extension SchemaComparison {
         return keys
     }
 
-    /// Returns the keys of an old property with a name that means another entity or property in the new schema.
+    /// Returns those keys of an old property whose value has a name that means another entity or property in the new schema.
     func reusedKeys(of key: SchemaMatcher.Key, in entity: EntityDefinition) -> Set<String> {
         if isReused(oldRelationships[key]?.destination) { return ["to"] }
         guard let derivation = oldAttributes[key]?.derivation else { return [] }
@@ -32,8 +32,9 @@ extension SchemaComparison {
         return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old).map { $0 != key } ?? false
     }
 
-    /// Returns whether a name in an old query of an entity means another property in the new schema. A comparison of two queries does not
-    /// translate the names in their texts, so this includes names of properties that are renamed now.
+    /// Returns whether a name in an old query of an entity means another property in the new schema. This is also the case if this
+    /// migration renames the old property and another property gets its name. A comparison of two queries does not translate the names in
+    /// their texts.
     func hasReusedNames(_ query: QueryDefinition, _ entity: EntityDefinition) -> Bool {
         guard let source = matcher.old.entity(entity.name) else { return false }
         return QueryNames(query, of: source, in: matcher.old).all.contains { name, holder in
@@ -87,7 +88,7 @@ extension SchemaComparison {
             attribute: { attribute in reader.map { newName(of: attribute, $0) } ?? attribute })
     }
 
-    /// Returns the old entity of the objects whose attribute a derived attribute of an old entity reads.
+    /// Returns the old entity whose attribute a derived attribute reads. `entity` is the old entity that has the derived attribute.
     private func reader(of derivation: Derivation, _ entity: EntityDefinition) -> EntityDefinition? {
         guard let name = derivation.names.relationship else { return entity }
         let relationship = matcher.old.entity(entity.name)?.relationship(name)

@@ -72,8 +72,8 @@ struct SchemaComparison {
 
     /// Records a change for each key whose value differs between two JSON objects.
     ///
-    /// - Parameter reusedKeys: The keys with a name that means another entity or property in the new schema, so that equal names are a
-    ///   change.
+    /// - Parameter reusedKeys: The keys whose value has a name that means another entity or property in the new schema. For these keys,
+    ///   equal values are a change, too.
     private mutating func compare(
         _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, changing reusedKeys: Set<String>,
         _ old: SchemaChange.Subject, _ new: SchemaChange.Subject
@@ -186,7 +186,7 @@ struct SchemaComparison {
         let moved = Self.firstReordered(old.entities.compactMap(\.number), new.entities.compactMap(\.number))
         for entity in new.entities {
             guard let before = matcher.entities[entity.name].flatMap({ oldByName[$0] }) else { continue }
-            // If both an entity and its properties moved, one change states it.
+            // If an entity has moved and its properties have, too, one change reports both.
             let isReordered =
                 (moved != nil && entity.number == moved)
                 || Self.firstReordered(before.attributes.compactMap(\.number), entity.attributes.compactMap(\.number)) != nil
