@@ -17,7 +17,7 @@ package enum Op: Sendable, Equatable {
     case relink(LinkBlock)
     /// Copies objects and the objects that they own. Docs/CLONE.md has the rules.
     case clone(CloneOp)
-    /// Gives a label (a name) to the moment after a transaction. If another moment has the label, removes it there. The op does not change
+    /// Gives a label (a name) to the moment after a transaction. If another moment has the label, moves the label. The op does not change
     /// the graph.
     case label(String, TransactionNumber)
     /// States the digest of the graph after a transaction. A replay that computes a different digest stops. The op does not change the
@@ -97,7 +97,7 @@ package struct TransactionMetadata: Sendable, Equatable {
         self.clockLag = clockLag
     }
 
-    /// The clock lag in microseconds, as the log stores it. A longer lag becomes the maximum number.
+    /// The clock lag in microseconds, as the log stores it. A lag that is too long is stored as the maximum.
     package var clockLagMicroseconds: UInt64 {
         get {
             let (seconds, attoseconds) = clockLag.components
