@@ -47,8 +47,8 @@ WITHIN(cmachine_within_float, float)
 WITHIN(cmachine_within_double, double)
 
 FAST uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, const cmachine_text *text) {
-    // The fields are read before the loops. A copy of the structure would be passed in memory, in units that differ from those in which it
-    // was just written, and the processor would wait for each copy.
+    // The fields are read before the loops. Otherwise, the structure would be copied in memory and read in units other than those just
+    // written, and the processor would wait for each copy.
     const uint64_t wanted = text->word, mask = text->mask;
     const uint32_t skipped = text->skipped, mark = text->mark;
     uint32_t far = 0;

@@ -21,7 +21,7 @@ void cmachine_wake(const uint32_t *address, int count);
 
 static inline uint32_t cmachine_load(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_ACQUIRE); }
 static inline void cmachine_store(uint32_t *address, uint32_t value) { __atomic_store_n(address, value, __ATOMIC_RELEASE); }
-/// Replaces `old` with `new`. Returns 0 if the word has another value.
+/// Replaces the word at `address` with `new_value` if the word equals `old`. Otherwise, returns 0 and changes nothing.
 static inline int cmachine_exchange(uint32_t *address, uint32_t old, uint32_t new_value) {
     return __atomic_compare_exchange_n(address, &old, new_value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
@@ -42,7 +42,7 @@ static inline uint64_t cmachine_ticks(void) {
 #endif
 }
 
-/// Prefetches the cache line at `address`. Does not request the line for writing, because this would take it from other threads that read.
+/// Prefetches the cache line at `address`. A request for writing would evict the line from the caches of processors that read it.
 static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(address, 0); }
 
 /// Makes the kernel supply the memory of whole pages, without changing their content. Touches each page instead of calling `madvise`, which
@@ -142,9 +142,9 @@ static inline uint64_t cmachine_key_hash(cmachine_key key, cmachine_seed seed) {
     return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
-/// A hash table of groups with linear probing. `keys` has the key of each group. `places` has the number of a group for each place, or -1
-/// for a free place. `mask` is the number of places less 1. If the key of group n is a text of less than 8 bytes, `short_keys` has its low
-/// word at index n + 1. For other keys, and at index 0, it has a word that no such text has.
+/// A hash table of groups with linear probing. `keys` has the key of each group. `places` has a group number for each place of the
+/// table, or -1 for a free place. `mask` is the number of places less 1. If the key of group n is a text of less than 8 bytes,
+/// `short_keys` has its low word at index n + 1. For other keys, and at index 0, it has a word that no such text has.
 typedef struct {
     const cmachine_key *keys;
     const uint64_t *short_keys;
