@@ -16,7 +16,7 @@ public struct TickClock: Sendable {
 
     public init() {}
 
-    /// The present value of the counter, in ticks.
+    /// The current value of the counter, in ticks.
     public static var now: UInt64 { cmachine_ticks() }
 
     /// Returns the number of ticks since an earlier value of the counter.
