@@ -1,8 +1,8 @@
 /// The values of a parsed document, in document order. Each value is identified by the number of its token. Token 0 is the document's
 /// value.
 ///
-/// SAFETY: the tokens are valid until the bytes of the document move or its parser parses another document. Each caller parses a document
-/// and uses its tokens within one function.
+/// SAFETY: the tokens are valid until the bytes of the document move, or until its parser parses another document. Each caller parses a
+/// document and uses its tokens within one function.
 public struct JSONTokens {
     public enum Kind: UInt8, Sendable {
         case null = 0

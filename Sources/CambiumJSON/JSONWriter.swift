@@ -24,7 +24,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Drops the bytes that were written so far. The next bytes continue the same text, so the caller must have used the dropped ones.
+    /// Drops the bytes that were written so far. The next bytes continue the same text, so the caller must have used the dropped bytes.
     public mutating func forgetBytes() { bytes.removeAll(keepingCapacity: true) }
 
     // MARK: Structure
