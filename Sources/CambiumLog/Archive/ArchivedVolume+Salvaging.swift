@@ -3,13 +3,13 @@ package import CambiumModel
 extension ArchivedVolume {
     /// Combines a corrupt store with its archive. The retired segments of the store may be corrupt or missing.
     ///
-    /// The archive is read up to the last of its transactions that leads to a segment of the store: that segment states the checksum at the
-    /// end of the archive's segment. Each transaction that can be read in both must be the same.
+    /// The archive is used up to the last transaction at which one of its segments ends and a segment of the store continues. The store's
+    /// segment states the checksum at the end of the archive's segment. Transactions that can be read in both must be the same.
     ///
     /// Throws `.damaged` if a transaction differs. Complexity: O(bytes of the archive).
     ///
-    /// - Returns: the combined files, and the last transaction that they take from the archive; `nil` if no transaction of the archive
-    ///   leads to the store.
+    /// - Returns: the combined files, and the last transaction that they take from the archive; `nil` if no segment of the store
+    ///   continues the archive.
     package static func salvaging(
         _ reader: LogReader, _ source: SegmentArchive
     ) throws -> (volume: ArchivedVolume, end: TransactionNumber)? {

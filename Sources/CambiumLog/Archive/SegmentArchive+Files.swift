@@ -12,7 +12,7 @@ extension SegmentArchive {
         }
     }
 
-    /// Makes a file of the archive durable. If the disk refuses that, replaces the file with a durable copy of itself. The kernel reports a
+    /// Makes a file of the archive durable. If the sync fails, replaces the file with a durable copy of itself. The kernel reports a
     /// failed sync only once, so a later compaction would mistake the lost bytes for durable ones, and would retire their transactions.
     func sync(_ path: String) throws(CambiumError) {
         let file = try volume.open(path, .read)

@@ -100,7 +100,7 @@ extension PageFile {
         }
     }
 
-    /// The maximum number of bytes of the file `damageMark` that are read. The existence of the file matters, and not its length.
+    /// The maximum number of bytes of the file `damageMark` that are read. Only the existence of the file matters, and not its length.
     private static let noteByteCountMax = 4096
 
     static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {

@@ -19,7 +19,7 @@ package struct StoreSettings: Equatable, Sendable {
     /// The time when the store was created, in microseconds since 1970.
     package var creationTime: Int64
     package var durability: Durability
-    /// The number of newest requests that the store keeps. It recognizes a repeated request by its id if the request is one of them.
+    /// The number of newest requests that the store keeps. If one of these requests is repeated, the store recognizes it by its id.
     package var requestWindow: Int
     /// The maximum number of checkpoints that are kept, at least one.
     package var checkpointCountMax: Int

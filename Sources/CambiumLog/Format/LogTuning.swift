@@ -9,8 +9,8 @@ package struct LogTuning: Sendable {
     package var frameTransactionCountMax = Format.Frame.transactionCountMax
     /// The number of bytes at which a segment is complete and another segment follows.
     package var segmentByteCount = 64 << 20
-    /// The number of bytes of different actors and messages at which a segment is complete, because a writer and a reader of the segment
-    /// keep these texts in memory.
+    /// A segment is complete when its distinct actors and messages take this number of bytes. A writer and a reader of the segment keep
+    /// these texts in memory.
     package var internedByteCount = 16 << 20
     /// Whether segments that get no more frames are sealed and merged. Compaction always seals the segments that it retires.
     package var sealsSegments = true
@@ -26,8 +26,8 @@ package struct LogTuning: Sendable {
 
     /// Whether checkpoints are made automatically in the background. If not, they are made only when the store is closed.
     package var checkpointsInBackground = true
-    /// If the log after the newest checkpoint takes this number of bytes, another checkpoint is made. That log must also be at least a
-    /// sixteenth as large as the newest checkpoint.
+    /// If the log after the newest checkpoint takes this number of bytes, another checkpoint is made. This part of the log must also be at
+    /// least a sixteenth as large as the newest checkpoint.
     package var checkpointByteCount = 4 << 20
     /// The number of bytes of log that triggers a checkpoint once the last checkpoint is `checkpointInterval` microseconds old.
     package var oldByteCount = 64 << 10

@@ -58,8 +58,7 @@ extension LogCursor {
         return true
     }
 
-    /// Opens a segment, and checks its name and its store. Returns `nil` if this is the last segment, and if the segment no longer exists
-    /// or is incomplete.
+    /// Opens a segment, and checks its name and its store. Returns `nil` for a last segment that no longer exists or is incomplete.
     private mutating func openSegment(at place: Int) throws -> SegmentReader? {
         let path = LogFileName.path(segments[place], .segment)
         let next: SegmentReader

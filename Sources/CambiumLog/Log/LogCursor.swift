@@ -28,7 +28,7 @@ struct LogCursor {
     var reader: SegmentReader?
     /// The offset at which the cursor began to read the current segment; 0 if it began at the header.
     var begin = 0
-    /// The first transaction of the last segment that was read.
+    /// The last segment that was read, named by its first transaction.
     var lastRead: TransactionNumber?
     /// The last segment, if only its beginning was written, or if it was removed after it was listed. In the second case, `isGone` is true.
     var unfinished: (path: String, isGone: Bool)?

@@ -113,7 +113,7 @@ extension LogWriter {
     /// transaction is staged.
     private func appendFrame(_ joint: Joint? = nil) throws(CambiumError) -> Int {
         do throws(CambiumError) {
-            // Without this condition, each commit that is not synced would ask the operating system.
+            // Without this condition, each commit that is not synced would ask the operating system about the lock.
             if isLockCheckDue { try checkLock() }
             isLockCheckDue = false
             if isAsClosed { try noteOpen() }

@@ -79,9 +79,8 @@ extension LogWriter {
         do {
             try tree.append(LogReader(volume), after: base, upTo: lastTransaction, byteCountMax: tuning.closingTreeByteCountMax)
         } catch {
-            // The limit was exceeded, or the log cannot be read; `verify` reports unreadable bytes. The known tree stays correct in both
-            // cases. A tree in HEAD that contradicts the log is the evidence for later verifications. HEAD keeps this tree, because the
-            // known tree does not end after it.
+            // The log is too long, or cannot be read (`verify` then reports the corruption). In both cases, the known tree is correct. If
+            // the tree in HEAD contradicts the log, it stays as evidence for later verifications: the known tree does not extend beyond it.
         }
         if tree.transaction > headTree?.transaction ?? .none { headTree = Head.Tree(tree.tree) }
     }

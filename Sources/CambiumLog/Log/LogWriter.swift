@@ -67,7 +67,7 @@ package final class LogWriter: @unchecked Sendable {
 
     /// The file that the writing process locks.
     package static let lockFileName = StoreFileName.lock
-    /// The maximum time for which a sync does not write HEAD, in microseconds.
+    /// The time after which a sync writes HEAD again, in microseconds.
     static let headInterval: Int64 = 1_000_000
 
     // MARK: Creating and opening

@@ -102,8 +102,8 @@ package struct Head: Equatable, Sendable {
         return found
     }
 
-    /// Returns the bytes of the two slots, and one more byte if the file is longer. The rest of a longer file has no meaning, whatever its
-    /// length is.
+    /// Returns the bytes of the two slots, and one more byte if the file is longer. One byte is enough to report that bytes follow the
+    /// slots.
     private static func beginning(in volume: any Volume) throws(CambiumError) -> [UInt8] {
         let file = try volume.open(fileName, .read)
         defer { file.close() }

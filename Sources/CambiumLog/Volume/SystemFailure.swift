@@ -39,7 +39,7 @@ extension CambiumError {
     /// Whether the operating system refused the call because no space is left.
     var isOutOfSpace: Bool { (underlying as? SystemError)?.isOutOfSpace ?? false }
 
-    /// Whether the operating system refused the call because space or descriptors of files are scarce. The shortage may end, and the state
-    /// of the disk is known.
+    /// Whether the operating system refused the call because no space or no file descriptor is left. The shortage may end, and the state of
+    /// the disk is known.
     var isShortage: Bool { isOutOfSpace || (underlying as? SystemError)?.isOutOfFiles ?? false }
 }
