@@ -157,7 +157,7 @@ struct CSVObjectWriter {
     }
 
     /// Throws `.invalidInput` if an included object is a stub that lacks a mandatory value. The columns of the object cannot contain a
-    /// reference instead, and an import reads the empty field of a mandatory attribute as an error.
+    /// reference instead, and an import refuses an empty field for a mandatory attribute.
     private func checkValues(of target: ObjectPlace, nestedIn place: ObjectPlace, _ name: String) throws(CambiumError) {
         guard options.references == .identity, options.content == .objects, graph.isStub(target) else { return }
         let attributes = graph.entity(of: target).attributes.filter { !$0.isOptional && !$0.isDerived }

@@ -2,9 +2,8 @@ import CambiumGraph
 import CambiumModel
 
 extension ExportKeys.Key {
-    /// Throws `.invalidInput` if the columns of another entity's key cannot contain what this key contains. Both keys have the same name,
-    /// and the export includes the relationships with this name. An included to-one relationship has a column for each property of its
-    /// destination.
+    /// Throws `.invalidInput` if the columns of the key `first` cannot contain the values of this key. The keys have the same name, but
+    /// belong to different entities of a hierarchy. The columns of an included to-one relationship are the properties of its destination.
     ///
     /// - Parameters:
     ///   - first: the key that determines the columns.

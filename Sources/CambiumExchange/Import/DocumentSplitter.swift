@@ -73,8 +73,8 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns whether brackets end the documents. They do if the first value is a document, and if the value contains line ends or more
-    /// text follows the value on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
+    /// Returns whether brackets end the documents. They do if the first value is valid JSON, and if it spans several lines or more text
+    /// follows it on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
     private mutating func isStream() throws -> Bool {
         let valueCount = try valueEnd() - window.position
         guard isDocument(byteCount: valueCount) else { return false }

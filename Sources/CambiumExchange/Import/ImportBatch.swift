@@ -151,7 +151,7 @@ package struct ImportBatch {
     }
 
     /// Whether a row that cannot be applied could be applied if an earlier row were omitted. This is possible if an object then has another
-    /// entity, or does not exist and so gets its defaults. In all other cases, the row fails even with fewer objects.
+    /// entity, or does not exist and so gets its defaults. All other failures do not depend on earlier rows.
     private static func canDepend(_ failure: RowFailure, _ options: RowRules) -> Bool {
         switch failure.code {
         case .duplicate, .ruleViolated: true

@@ -40,8 +40,8 @@ public struct ImportOptions: Sendable, Hashable {
     public var null = NullValue.clear
     /// The effect of a value of the wrong type: by default, the row cannot be imported.
     public var mismatch = Mismatch.error
-    /// The effect of a row on an existing object: by default, the row updates the object. An object exists if it is from before the
-    /// transaction. So with `batchRowCount`, the objects of earlier batches exist.
+    /// The effect of a row on an existing object: by default, the row updates the object. An object counts as existing if it existed
+    /// before the transaction. So with `batchRowCount`, the objects of earlier batches count as existing.
     public var existing = Existing.update
     /// The effect on absent objects: by default, they stay.
     public var absent = Absent.keep

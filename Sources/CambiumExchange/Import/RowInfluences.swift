@@ -45,7 +45,7 @@ struct RowInfluences {
         let isIndifferent: Bool
     }
 
-    /// The effect on an object of a row that may be refused.
+    /// The change that a row makes to an object. The row may be refused later.
     private struct Effect {
         let row: Int
         /// Whether a later row has the same outcome without the change, if the finding of the later row is indifferent

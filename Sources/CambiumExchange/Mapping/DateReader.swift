@@ -21,7 +21,7 @@ struct DateReader {
 
     private static let secondsFrom1970To2001: Int64 = 978_307_200
 
-    /// Creates a reader. Throws a `Mistake` if a pattern or the zone has a fault.
+    /// Creates a reader. Throws a `Mistake` if a pattern or the zone is invalid.
     init(_ formats: [DateFormat], zone: String, pivot: Int) throws(Mistake) {
         guard let offset = DatePattern.offset(zone) else {
             throw Mistake(place: "/zone", message: "'\(zone)' is not a time zone; write UTC, GMT or an offset such as +01:00")

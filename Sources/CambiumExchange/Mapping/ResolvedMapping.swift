@@ -45,8 +45,8 @@ final class ResolvedMapping {
         let functions: [ValueFunction]
     }
 
-    /// The functions and formats by which the values of an attribute are read. If objects are identified by this attribute, a reference to
-    /// such an object is read by them, too.
+    /// The functions and formats by which the values of an attribute are read. They also apply to references to objects that this
+    /// attribute identifies.
     struct Conversion {
         let functions: [ValueFunction]
         let dates: DateReader?

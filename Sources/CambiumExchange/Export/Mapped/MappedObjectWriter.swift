@@ -9,8 +9,8 @@ final class MappedObjectWriter {
     private let resolver: MappingResolver
     private let keys: [EntityNumber: MappedKeys]
     let order: ExportOrder
-    /// The identities of the most recent rows, all with equal values. Several identities can have equal values, because entities can have
-    /// different identity attributes.
+    /// The identities of the last rows, which all have the same values. The identities differ in their attributes, because entities can
+    /// have different identity attributes.
     private var lastIdentities: Set<MappedIdentity> = []
 
     /// How an object appears in a row: as the row itself, as a nested object, or as a reference.
@@ -156,8 +156,8 @@ final class MappedObjectWriter {
     ) throws(CambiumError) -> [JSONValue]? {
         guard let declared = graph.schema.entity(relationship.destination) else { return nil }
         let identity = try keys(of: declared).identity
-        // No function of a mapping reads objects. So a depth does not nest the objects of a relationship with functions. An include that
-        // names the relationship does, and the export then refuses the row.
+        // The functions of a mapping cannot read objects. So an include by depth does not nest the objects of a relationship with
+        // functions. An include by name does, and the export then refuses the row.
         let isNested = takesObjects || position.tree.names(relationship.name)
         let tree = isNested ? position.tree.child(relationship.name) : nil
         guard tree != nil || !identity.isEmpty else { return nil }
