@@ -5,7 +5,7 @@ internal import CambiumModel
 enum ModelPattern {
     private static let asciiClasses = Array("wWdDsSbB".utf8)
 
-    /// Returns the end of a sentence for each difference. Complexity: O(bytes).
+    /// Returns a clause for each difference, with which a warning can end. Complexity: O(bytes).
     ///
     /// - Parameter pattern: An expression that is valid in RE2.
     static func differences(in pattern: String) -> [String] {

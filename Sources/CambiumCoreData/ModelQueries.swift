@@ -97,8 +97,8 @@ struct ModelQueries {
                 Comparison(Operand(.path(QueryPath(["_entity"]))), .equal, Operand(.literal(.string(target.name)))))
             condition = condition.map { .and([isExact, $0]) } ?? isExact
         }
-        // Without `of`, a query finds objects of the sub-entity that asks for it. A fetched property always finds objects of its request's
-        // entity.
+        // Without `of`, a query that a sub-entity inherits finds objects of this sub-entity. A fetched property always finds objects of
+        // the entity that its request names.
         let isOwn = target.name == owner.name && !(fetch.isProperty && owner.isParent)
         let query = QueryDefinition(fetch.name, of: isOwn ? nil : target.name, where: condition?.description, limit: fetch.limit)
         if let mistake = check.mistakes(query, in: owner).first {

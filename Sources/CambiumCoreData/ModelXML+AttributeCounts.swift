@@ -3,8 +3,8 @@ internal import CambiumModel
 extension ModelXML {
     /// Rejects elements with too many XML attributes. An attribute is counted by its equals sign, which is outside of a value.
     ///
-    /// This check and the XML parser find the same values and comments in well-formed XML, and the parser stops at the first mistake.
-    /// Quotation marks of a document type do not always come in pairs. In a text with a document type, each equals sign counts.
+    /// In well-formed XML, this check and the XML parser find the same values and comments; the parser stops at the first mistake. In a
+    /// document type, quotation marks need not come in pairs. So from a document type on, every equals sign counts.
     static func checkAttributeCounts(_ bytes: [UInt8], file: String) throws(CambiumError) {
         var index = 0
         while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
@@ -26,7 +26,7 @@ extension ModelXML {
     /// The beginnings and ends of markup in which no character has a meaning: comments and CDATA sections.
     private static let quotations = [("<!--", "-->"), ("<![CDATA[", "]]>")].map { (start: Array($0.utf8), end: Array($1.utf8)) }
 
-    /// Returns the offset of the character that ends a tag. In a tag without an end, a value may contain this character.
+    /// Returns the offset of the character that ends a tag. If the tag has no proper end, this character may be inside a later value.
     private static func endOfTag(_ bytes: [UInt8], from first: Int, file: String) throws(CambiumError) -> Int {
         var count = 0
         var quote: UInt8?
