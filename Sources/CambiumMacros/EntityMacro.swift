@@ -30,7 +30,7 @@
             // Even a struct with mistakes becomes an `EntityRecord`. Otherwise, the compiler would also report each use of the struct as a
             // record.
             let expansion = isSound ? RecordExpansion(entity) : RecordExpansion(entity.withoutProperties)
-            // The compiler omits a protocol to which the struct conforms already. A second conformance would be an error.
+            // The compiler omits a protocol to which the struct already conforms. A second conformance would be an error.
             return [try expansion.conformance(of: type.trimmed, isStated: protocols.isEmpty)]
         }
     }
