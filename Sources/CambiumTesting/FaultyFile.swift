@@ -62,7 +62,7 @@ final class FaultyFile: VolumeFile {
             do throws(CambiumError) {
                 try syncOnce()
             } catch {
-                // A simulated process may share this object with another one, and the death of one process fails no sync of the other.
+                // Another simulated process may share this object. The death of one process must not make the syncs of the other fail.
                 if !volume.isDead { failure = error }
                 throw error
             }

@@ -55,7 +55,7 @@ extension ReferenceGraph {
         return .double(sum + lost + 0)
     }
 
-    /// Whether a derived attribute is the sum of whole numbers that does not fit into the type of the attribute. A store refuses such a
+    /// Whether a derived attribute is a sum of whole numbers that does not fit into the type of the attribute. A store refuses such a
     /// graph, whereas the reference wraps the sum around.
     package var hasOverflowingSum: Bool {
         objects.contains { id, object in

@@ -108,7 +108,7 @@ package struct ReferenceGraph: Sendable {
         }
     }
 
-    /// Ends the transaction. From now on, `brokenRules()` checks only later changes, and all unique sets.
+    /// Ends the transaction. Later calls of `brokenRules()` check only the changes after this call, and all unique sets.
     package mutating func commit() {
         noted = []
         denials = []

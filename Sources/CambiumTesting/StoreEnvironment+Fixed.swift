@@ -10,12 +10,12 @@ extension StoreEnvironment {
     /// let store = try Store.inMemory(schema: schema, environment: .fixed())
     /// ```
     ///
-    /// Two stores with the same seed have the same identity. So each of them accepts the refs and edits of the other one, which is an error
-    /// between other stores. A test with several stores gives each of them a different seed.
+    /// Two stores with the same seed have the same identity. So each store accepts the refs and edits of the other, although stores
+    /// normally refuse those of another store. A test with several stores gives each of them a different seed.
     ///
-    /// Each transaction reads the clock at least once, and everything that ends after a time follows this clock. For example, a consumer of
-    /// `Store.changes(_:)` has requested nothing for a minute after about 60 transactions. A test with more transactions between two
-    /// deliveries passes a smaller step, such as `.zero`.
+    /// Each transaction reads the clock at least once, and every timeout follows this clock. For example, the limit of one minute between
+    /// two requests to `Store.changes(_:)` ends after about 60 transactions. A test with more transactions between two deliveries passes
+    /// a smaller step, such as `.zero`.
     public static func fixed(
         start: Timestamp = Timestamp(microsecondsSince1970: 1_700_000_000_000_000), step: Duration = .seconds(1), seed: UInt64 = 1
     ) -> StoreEnvironment {
