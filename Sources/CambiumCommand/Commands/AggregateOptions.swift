@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// The options of `find` for functions, such as sums and counts, that it computes instead of listing objects.
+/// The options with which `find` prints functions of the objects, such as sums and counts, instead of the objects.
 struct AggregateOptions: ParsableArguments {
     @Flag(help: "Print only the number of objects.") var count = false
     @Option(

@@ -11,7 +11,7 @@ struct ChangedObject {
     /// both have the same value, the attribute is omitted.
     private let values: [(name: String, before: Value, after: Value)]
     /// The changes to each relationship. A migration may have replaced a relationship with another relationship of the same name. If both
-    /// have the same members, the relationship is omitted. So is a relationship that is no longer ordered and has the same members.
+    /// have the same members, the relationship is omitted. A relationship that has only lost its order is omitted, too.
     private let members: [ChangedMembers]
 
     init(_ change: ObjectChange, of changes: Changes) {
@@ -22,8 +22,8 @@ struct ChangedObject {
         members = Self.members(change, changes.after)
     }
 
-    /// Whether no difference of the object is to be shown. Such an object is listed because a migration has replaced some of its
-    /// properties. The new properties have the same names, values and members as the old ones.
+    /// Whether the object has no difference to show. Such an object is listed because a migration has replaced some of its properties
+    /// with others of the same names, values and members.
     var isUnchanged: Bool { change.kind == .changed && !change.changesStub && values.isEmpty && members.isEmpty }
 
     private static func values(_ change: ObjectChange, _ after: Graph) -> [(name: String, before: Value, after: Value)] {
@@ -181,8 +181,8 @@ private struct ChangedMembers {
     /// The members at both moments, if only their order differs.
     let moved: (before: [ObjectID], after: [ObjectID])?
 
-    /// Creates the change to a relationship that no other one has replaced. If only one of the moments has the object, all of its members
-    /// are listed. They are in the order of the relationship, if it is ordered; otherwise, they ascend.
+    /// Creates the change to a relationship that no other relationship has replaced. If only one of the moments has the object, all of its
+    /// members are listed. They are in the order of the relationship, if it is ordered; otherwise, they ascend.
     init(_ change: RelationshipChange, _ kind: ObjectChange.Kind) {
         name = change.relationship.name
         switch kind {

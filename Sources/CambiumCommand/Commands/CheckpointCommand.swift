@@ -51,7 +51,7 @@ struct CheckpointCommand: ParsableCommand {
 }
 
 struct CheckpointSettings: ParsableArguments {
-    // The parser takes a text with a minus sign as the value, so that the message about a negative number states the number.
+    // The parser accepts a minus sign in the value, so that an error can state the negative number.
     @Option(parsing: .unconditional, help: .init("Keep at most this many checkpoints.", valueName: "count")) var keep: Int?
     @Option(
         parsing: .unconditional,

@@ -19,7 +19,7 @@ struct CloneCommand: ParsableCommand {
         help: .init("Set an attribute of the copies of the given objects: key=text, or key:=JSON.", valueName: "assignment"))
     var assignments: [AssignmentArgument] = []
     @Option(
-        parsing: .unconditional,  // The message about a negative number states the number.
+        parsing: .unconditional,  // Accepts a minus sign, so that an error can state the negative number.
         help: .init("Refuse a clone of more than this many objects.", valueName: "count"))
     var maxObjects: Int?
     @Flag(help: "Count the objects that would be copied, and write nothing.") var plan = false

@@ -9,7 +9,7 @@ struct CloneRuleOptions: ParsableArguments {
     @Option(help: .init("Copy the targets of these relationships.", valueName: "names")) var copy: [String] = []
     @Option(help: .init("Share the targets of these relationships.", valueName: "names")) var share: [String] = []
     @Option(
-        parsing: .unconditional,  // The message about a negative number states the number.
+        parsing: .unconditional,  // Accepts a minus sign, so that an error can state the negative number.
         help: .init("Copy at most this many levels below the given objects.", valueName: "count"))
     var depth: Int?
     @Option(help: .init("Use another name for a key of userInfo, such as exclude=leaveOut.", valueName: "key=name"))

@@ -177,7 +177,7 @@ struct MoveCommand: ParsableCommand {
     @Argument(help: "The ordered relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The member.") var target: String
     @Option(
-        parsing: .unconditional,  // The message about a negative index states the index.
+        parsing: .unconditional,  // Accepts a minus sign, so that an error can state the negative index.
         help: .init("Move the member to this index, counted from 0.", valueName: "index"))
     var to: Int
     @OptionGroup(title: "Author and request") var author: AuthorOptions

@@ -35,8 +35,8 @@ struct ExportCommand: ParsableCommand {
         if output.format == .csv, !include.isUsed { try validateCSV() }
     }
 
-    /// Refuses options that have no effect on an export of ids or identities. An identity may be null, and a mapping may write it at a
-    /// nested path.
+    /// Refuses options that have no effect on an export of ids or identities. `--nulls omit` has an effect on identities, which may be
+    /// null. A mapping may write an identity at a nested path, so `--key-paths flat` then has an effect.
     private func validateIDs() throws {
         if include.isUsed {
             throw ValidationError("--ids-only writes no relationships. Omit --include and --depth, or omit --ids-only.")
@@ -50,7 +50,7 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    /// Refuses options that concern only JSON. CSV contains JSON if it includes objects of to-many relationships.
+    /// Refuses options that concern only JSON. Not called if CSV includes objects, because members of to-many relationships are then JSON.
     private func validateCSV() throws {
         if form.nulls == .omit {
             throw ValidationError("CSV writes null as an empty field, which it cannot omit. Omit --nulls omit, or omit --format csv.")

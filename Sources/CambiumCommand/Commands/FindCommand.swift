@@ -77,7 +77,7 @@ struct FindCommand: ParsableCommand {
         let isForGroups = aggregates.isUsed && !aggregates.isCountAlone
         let query = try QueryRequest(condition: condition, order: order, isForGroups: isForGroups).query(entity, graph)
         let tree = try include.tree(from: graph.schema.required(query.entity), graph.schema)
-        // Errors of all other options already name their option, so any other position refers to the condition.
+        // Errors in the other options already name their option. So an error without an option refers to the condition.
         try QueryRequest.named(condition.textOption) { try print(query, graph, tree) }
     }
 

@@ -21,8 +21,8 @@ struct FindWatch {
         while true {
             Terminal.pause()
             let count = try follower.advance()
-            // The follower may have moved to a newer checkpoint although there is no new transaction. So its graph is taken in any case:
-            // the graph before it would hold the former checkpoint until the next transaction.
+            // The follower may have moved to a newer checkpoint without a new transaction. So its graph always replaces the previous graph,
+            // which would keep the old checkpoint in use until the next transaction.
             let before = graph
             graph = follower.graph
             guard count > 0 else { continue }

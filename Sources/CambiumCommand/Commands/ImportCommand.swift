@@ -19,7 +19,7 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup(title: "Values") var values: ImportValueOptions
     @OptionGroup(title: "Objects") var objects: ImportObjectOptions
     @Option(
-        parsing: .unconditional,  // The message about a negative number states the number.
+        parsing: .unconditional,  // Accepts a minus sign, so that an error can state the negative number.
         help: .init("Commit a transaction for each group of this many rows, instead of one for all rows.", valueName: "count"))
     var batch: Int?
     @Flag(help: "Print the report, and write nothing.") var dryRun = false

@@ -116,9 +116,9 @@ struct LogCommand: ParsableCommand {
         (object == nil || reading.object != nil) && (entity == nil || reading.root != nil)
     }
 
-    /// Resolves names that only earlier schemas have. This must precede the walk that prints: if a migration renamed an entity, earlier
-    /// transactions than the first schema with the new name also refer to the entity. Retired transactions have no ops, so the schema after
-    /// the last of them is read from its graph.
+    /// Resolves names that only earlier schemas have. This must precede the walk that prints. If a migration gave the entity this name,
+    /// transactions before that migration also refer to the entity, and the walk must print them. Retired transactions have no ops, so
+    /// the schema after the last of them is read from its graph.
     private func resolveFormerNames(_ log: TransactionLog, _ reading: inout Reading) throws {
         struct EndOfSearch: Error {}
         var retired: TransactionNumber?

@@ -69,8 +69,8 @@ struct LogRange {
         }
     }
 
-    /// The duration for which a range of the newest transactions stays open after its end: a transaction gets its time before other
-    /// processes can read the transaction.
+    /// The time to wait after the end of a range for its last transactions. A transaction gets its time shortly before other processes can
+    /// read it, so they may see a transaction of the range only after the end.
     private static let commitDuration = Duration.seconds(1)
 
     /// Returns whether a log that was read at a time has all transactions of the range. Later transactions have later times.

@@ -48,7 +48,7 @@ enum NameCompletion {
         return nil
     }
 
-    /// Returns the schema of the store whose path is a word, as it is or without the quotes of the shell.
+    /// Returns the schema of the store at a path. Reads the path first as it is, and then without the quotes of the shell.
     private static func schema(of word: String) -> Schema? {
         let text = ShellWord.text(of: word)
         for path in text == word ? [word] : [word, text] {

@@ -39,7 +39,7 @@ enum OpText {
         writer.beginObject()
         text("op", op.kindName, &writer)
         switch op {
-        case .schema: break  // The other `write` shows a change to the schema.
+        case .schema: break  // The `write` for a `SchemaMigration` describes the change.
         case .insert(let id, let entity, let assignments):
             text("object", name(id, schema.entity(entity), schema), &writer)
             values(assignments, schema.entity(entity), &writer)

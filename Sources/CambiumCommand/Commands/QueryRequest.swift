@@ -42,7 +42,7 @@ struct OrderOptions: ParsableArguments {
             "Sort by these keys, such as name,-born. A key with - before it descends. 'nulls first' or 'nulls last' may follow a key. "
                 + "Repeat the option, or separate keys with commas.", valueName: "keys"), completion: .custom(NameCompletion.paths))
     var sort: [String] = []
-    // The parser takes a text with a minus sign as the value, so that the message about a negative number states the number.
+    // The parser accepts a minus sign in the value, so that an error can state the negative number.
     @Option(parsing: .unconditional, help: .init("List at most this many objects.", valueName: "count")) var limit: Int?
     @Option(parsing: .unconditional, help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
     @Option(

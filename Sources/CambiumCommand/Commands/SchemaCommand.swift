@@ -29,7 +29,7 @@ struct SchemaCommand: ParsableCommand {
 
     func run() throws {
         guard let set = migration.set else { return try show() }
-        // The command reports all mistakes of the file with their places before it opens the store.
+        // Before it opens the store, the command reports all mistakes in the file, with their positions.
         let definition = try SchemaFile.read(set).definition
         let author = author.author(of: ["schema", definition.json.text])
         do {

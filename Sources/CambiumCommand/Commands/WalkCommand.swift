@@ -58,7 +58,7 @@ struct WalkCommand: ParsableCommand {
 /// The options that limit a walk.
 struct WalkOptions: ParsableArguments {
     @Option(
-        parsing: .unconditional,  // The message about a negative number states the number.
+        parsing: .unconditional,  // Accepts a minus sign, so that an error can state the negative number.
         help: .init("Follow at most this many links from the start.", valueName: "count"))
     var depth: Int?
     @Option(help: .init("Print only the objects on a shortest path to this object.", valueName: "id")) var to: String?

@@ -11,15 +11,15 @@ struct PromptMistake: Error {
 
     init(_ message: String, at offset: Int?) { self.init(.invalidInput, message, at: offset) }
 
-    /// - Parameter offset: The position of the mistake in the line. The offset replaces the place of `error`. Without an offset, `error`
-    ///   keeps its place.
+    /// - Parameter offset: The position of the mistake in the line, which replaces the position in `error`. If `offset` is `nil`, `error`
+    ///   keeps its position.
     init(_ error: CambiumError, at offset: Int?) {
         self.error = error
         self.offset = offset
         self.error.place = offset == nil ? error.place : nil
     }
 
-    /// The maximum number of code points that are shown before the position of the mistake. The same maximum applies after the position.
+    /// The maximum number of code points that are shown on each side of the mistake.
     private static let excerptLength = 120
 
     /// Returns the lines that show the position of the mistake: the line around the position, and a caret below the position. The details

@@ -53,7 +53,7 @@ struct PromptParser {
         return .show(parts, include: paths)
     }
 
-    /// Returns the texts that spaces separate, and the strings, from the token at `start` to the token before `end`.
+    /// Returns the strings, and the values that spaces separate, in the tokens from `start` to the one before `end`.
     private func values(from start: Int, to end: Int) -> [PromptClause] {
         var values: [PromptClause] = []
         for index in start..<end {

@@ -77,8 +77,8 @@ struct PromptRun {
         }
     }
 
-    /// Returns the sort keys. If the clause contains SQL's words for a direction, a separate error says so, because many people write them
-    /// by habit.
+    /// Returns the sort keys. If the clause contains `asc` or `desc`, throws a separate error that shows the right form, because many
+    /// people write these words of SQL by habit.
     private static func sort(_ clause: PromptClause) throws -> [SortKey] {
         for part in clause.parts {
             let words = part.text.split(separator: " ")

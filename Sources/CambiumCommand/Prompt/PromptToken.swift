@@ -78,7 +78,7 @@ struct PromptToken: Equatable {
         "and", "or", "not", "any", "all", "some", "none", "beginswith", "endswith", "contains", "like", "matches", "in", "between", "by",
     ]
 
-    /// Whether a name must follow the token. If so, the next word is a name, even if it has the letters of a word of the prompt.
+    /// Whether a name must follow the token. If so, the next word is a name, even if it is spelled like a keyword of the prompt.
     var expectsName: Bool {
         switch kind {
         case .word: Self.connectives.contains(text.lowercased())

@@ -1,6 +1,6 @@
 extension Character {
     /// The number of columns that the character takes on a terminal: 2 for a wide character, such as a Chinese one or an emoji; 0 for a
-    /// mark without a letter; otherwise 1. Source: Unicode Standard Annex 11, East Asian Width.
+    /// combining mark without a letter; otherwise 1. Source: Unicode Standard Annex 11, East Asian Width.
     var columnCount: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
         if scalar.value < 0x300 { return 1 }

@@ -59,7 +59,7 @@ struct HistoryFile: Equatable {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flag, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        // A link to /dev/null switches the history off, and a device must stay open to other users.
+        // The file may be a link to /dev/null, which switches the history off. The permissions of a device must not change.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         fchmod(descriptor, 0o600)

@@ -9,7 +9,7 @@ struct KeyDecoder {
 
     /// Adds a byte. Returns the key that the byte completes, or `nil` if the key is still incomplete.
     mutating func push(_ byte: UInt8) -> Key? {
-        // The escape key sends the same byte with which the sequence of the next key begins.
+        // The escape key sends ESC, with which the sequence of the next key also begins. So repeated ESC bytes count as one.
         if byte == Self.escape, bytes == [Self.escape] { return nil }
         bytes.append(byte)
         guard let key = key() else {

@@ -63,7 +63,7 @@ struct Moment: ExpressibleByArgument {
         return TransactionNumber(rawValue: UInt64(text) ?? .max)
     }
 
-    /// Returns the name after `label:`. A mark at the beginning of the name is part of the same character as the colon.
+    /// Returns the name after `label:`. Compares code points, because a combining mark after the colon forms one `Character` with it.
     private static func label(_ text: String) -> String? {
         let prefix = "label:".unicodeScalars
         let scalars = text.unicodeScalars

@@ -48,7 +48,7 @@ struct IncludeOptions: ParsableArguments {
     var include: [String] = []
 
     @Option(
-        parsing: .unconditional,  // The message about a negative number states the number.
+        parsing: .unconditional,  // Accepts a minus sign, so that an error can state the negative number.
         help: .init("Nest the targets of all relationships, this many levels deep.", valueName: "count"))
     var depth: Int?
 
@@ -86,7 +86,7 @@ struct AssignmentArgument: ExpressibleByArgument {
     var argument: String { name + (isJSON ? ":=" : "=") + text }
 
     init?(argument: String) {
-        // A mark at the beginning of the text is part of the same character as the equals sign, so the sign is found as a code point.
+        // A combining mark after the equals sign forms one `Character` with it, so the sign is found as a code point.
         let scalars = argument.unicodeScalars
         guard let equals = scalars.firstIndex(of: "=") else { return nil }
         let key = scalars[..<equals]

@@ -60,7 +60,7 @@ struct RawTerminal {
         return tcsetattr(STDIN_FILENO, action, &settings) == 0
     }
 
-    /// Waits for keys or a signal. If a signal ends the program, the terminal first gets its settings back.
+    /// Waits for keys or a signal. If a signal ends the program, the settings of the terminal are restored first.
     func input() -> Input {
         while true {
             let events = signals.wait(forInputOf: STDIN_FILENO)

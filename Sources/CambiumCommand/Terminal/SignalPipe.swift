@@ -31,7 +31,7 @@ final class SignalPipe: Sendable {
         init(_ arrived: [Int32], hasInput: Bool) {
             let control = [SIGTSTP, SIGCONT]
             let endings = arrived.filter { $0 != SIGINT && !control.contains($0) }
-            // A stopped program continues with the next `SIGCONT`, so only the last of these two signals has an effect.
+            // Each of these two signals cancels the effect of the other, so only the last one to arrive is kept.
             let last = arrived.last { control.contains($0) }.map { [$0] } ?? []
             signals = endings + last + arrived.filter { $0 == SIGINT }
             self.hasInput = hasInput
@@ -115,7 +115,7 @@ final class SignalPipe: Sendable {
 
     // MARK: Work
 
-    /// The result of work in another thread; `nil` before the end of the work.
+    /// The result of work on another thread; `nil` until the work ends.
     private final class Answer<Value: Sendable>: Sendable {
         let result = Mutex<Result<Value, any Error>?>(nil)
     }

@@ -7,7 +7,7 @@ struct TextTable {
     /// For each column, whether its values are right-aligned.
     private let alignsRight: [Bool]
     private static let gap = "  "
-    /// No column is cut to fewer columns of the terminal than this.
+    /// The minimum width to which a column of the table is cut, in character cells of the terminal.
     private static let widthMin = 8
 
     /// - Parameter alignsRight: For each column, whether it contains numbers.
