@@ -81,7 +81,7 @@ final class CommitGroup: @unchecked Sendable {
     }
 }
 
-/// Whether the transactions of one frame (transactions that are written together) were written, or why they were not written.
+/// The fate of the transactions of one frame, which are written together: whether they were written, and if not, why.
 ///
 /// SENDABLE: threads change the properties only while they hold the writer's lock, and read the properties without the lock only after the
 /// group is settled.

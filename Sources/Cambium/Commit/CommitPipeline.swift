@@ -111,7 +111,7 @@ final class CommitPipeline: Sendable {
     /// Checks and publishes a transaction, and stages it for the log.
     ///
     /// - Parameter record: the transaction that the new transaction copies from another log; `nil` for a new transaction.
-    /// - Parameter upkeep: if background work may be due, receives the numbers for `callForUpkeep`.
+    /// - Parameter upkeep: receives the reading for `callForUpkeep` if background work may be due.
     private func publish(
         _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: CommitQueue.Waiter,
         as record: LogRecord? = nil, upkeep: inout UpkeepAlarm.Reading?
@@ -140,8 +140,8 @@ final class CommitPipeline: Sendable {
             if let observed { keep(graph, observed, isConfirmed: isConfirmed) }
             if isSynced { return queue.add(graph) }
             writer.show(graph) { previous in
-                // An observer may have begun after the last observer ended or after `isWanted` was read, and may have read the previous
-                // graph. A store in memory cannot replay this transaction for the observer, so the version of the transaction is kept now.
+                // An observer may have begun since `isWanted` was read, and may have received the previous graph. A store in memory cannot
+                // replay this transaction for the observer, so the version of the transaction is kept now.
                 guard writer.recent.isWanted, !writer.recent.contains(graph.transaction), previous.transaction.next == graph.transaction
                 else { return }
                 let late = ObservedCommit(before: previous, metadata(author, at: now, as: record))
@@ -183,8 +183,7 @@ final class CommitPipeline: Sendable {
         return metadata
     }
 
-    /// Ends the leases that have expired, and informs the background work that there may be something to do. Other writers continue at the
-    /// same time.
+    /// Ends the leases that have expired, and rings the alarm of the background work. Other writers continue at the same time.
     private func callForUpkeep(_ reading: UpkeepAlarm.Reading) {
         leases.expire(at: Timestamp(microsecondsSince1970: reading.time))
         writer.alarm.ring(reading)

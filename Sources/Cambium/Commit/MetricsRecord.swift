@@ -13,7 +13,7 @@ final class MetricsRecord: Sendable {
     let waitingCommitCount = Atomic(0)
     let upkeep = Guarded(Upkeep())
 
-    /// The numbers of checkpoints and packing, which run while other threads write.
+    /// The counts and durations of checkpoints and of packing. Both run while other threads write.
     struct Upkeep {
         var checkpointCount = 0
         var failedCheckpointCount = 0

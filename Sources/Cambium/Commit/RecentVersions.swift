@@ -43,7 +43,7 @@ final class RecentVersions: Sendable {
 
     // MARK: Observers
 
-    /// Keeps versions, beginning with the next transaction, until each call to this method was followed by a call to `endInterest`.
+    /// Keeps versions, beginning with the next transaction, until `endInterest` has been called as often as this method.
     func beginInterest() {
         state.withLock { state in
             state.interestCount += 1

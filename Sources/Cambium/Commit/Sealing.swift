@@ -7,8 +7,8 @@ import Dispatch
 /// form, with an index.
 final class Sealing: Sendable {
     private struct State {
-        /// The segment (a file of the log) to which the writer appends, as far as this object has been informed. No transaction is added to
-        /// earlier segments.
+        /// The segment (a file of the log) to which the writer appends, as far as this object knows. No transaction is added to earlier
+        /// segments.
         var openSegment: TransactionNumber
         var isClosed = false
         /// Whether no more work may begin, not even the small merges that are allowed after `isClosed` is set.

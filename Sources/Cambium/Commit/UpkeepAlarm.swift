@@ -2,7 +2,7 @@ internal import CambiumBytes
 import CambiumGraph
 import Synchronization
 
-/// Informs the background work of a store that there may be something to do.
+/// Alerts the background work of a store when there may be something to do.
 ///
 /// A write compares numbers such as the number of logged bytes with limits, and takes no additional lock for this. If a limit is reached,
 /// the write rings the alarm after it has released the writer's lock. The closure of `onRing` then decides whether there is work, and sets

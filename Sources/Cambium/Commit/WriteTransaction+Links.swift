@@ -4,7 +4,7 @@ public import CambiumModel
 extension WriteTransaction {
     // MARK: Links
 
-    /// Links two objects by a relationship of the schema. Throws as `link(_:_:_:at:)` with a name does, and `.invalidInput` for a
+    /// Links two objects by a relationship of the schema. Throws as the public `link(_:_:_:at:)` does, and `.invalidInput` for a
     /// relationship that the object's entity does not have.
     package mutating func link(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
@@ -45,7 +45,7 @@ extension WriteTransaction {
         try unlink(id, try entity(of: id).requiredRelationship(relationship), target)
     }
 
-    /// Moves a member of an ordered relationship of the schema. Throws as `move(_:_:_:to:)` with a name does.
+    /// Moves a member of an ordered relationship of the schema. Throws as the public `move(_:_:_:to:)` does.
     package mutating func move(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int
     ) throws(CambiumError) {

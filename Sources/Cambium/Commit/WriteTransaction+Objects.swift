@@ -55,8 +55,8 @@ extension WriteTransaction {
         return id
     }
 
-    /// Changes an attribute of the schema. Throws as `set(_:_:to:)` with a name does, and `.invalidInput` for an attribute that the
-    /// object's entity does not have.
+    /// Changes an attribute of the schema. Throws as the public `set(_:_:to:)` does, and `.invalidInput` for an attribute that the object's
+    /// entity does not have.
     package mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
         try set(id, [(attribute, value)])
     }

@@ -9,7 +9,7 @@ public import CambiumModel
 /// graph (mandatory properties, uniqueness, numbers of members, denied deletions) are checked once, at the end.
 ///
 /// If a change fails halfway, for example because of the disk, the transaction fails. Each later change, query and read of a record then
-/// throws, and so does the commit. Reading the object of an id shows what the failed change left.
+/// throws, and so does the commit. Reads by object id still work, and show what the failed change left.
 ///
 /// ```swift
 /// try store.write(Author(actor: "jane")) { transaction in

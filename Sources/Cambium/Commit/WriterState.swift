@@ -4,11 +4,11 @@ internal import CambiumLog
 import CambiumModel
 import Synchronization
 
-/// The common state of the parts of a store that write: the two newest graphs, the log, and the lock under which they change.
+/// The state that the writing parts of a store share: the two newest graphs, the log, and the lock under which they change.
 ///
 /// There are two newest graphs: the head of the timeline, on which the next writer builds, and `graph`, which is as durable as the store
-/// promises. All of these parts refer to this object, and keep it alive while they work. So the lock of the store is released after the
-/// last of these parts has ended.
+/// promises. All writing parts refer to this object, and keep it alive while they work. So the lock of the store is released after the
+/// last of them has ended.
 ///
 /// SENDABLE: mutable state is accessed only while `lock` is held, or is under a mutex, or is atomic.
 final class WriterState: @unchecked Sendable {
@@ -39,7 +39,7 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) var lastTime: Timestamp
     /// The number of bytes of the separate files that hold the ops of large committed transactions (files of ops).
     @exclusivity(unchecked) private var opsFileByteCount = 0
-    /// The labels of the graph on which the last call of `label` built.
+    /// The labels that existed when `label` was last called.
     @exclusivity(unchecked) var labels = KnownLabels()
 
     init(
