@@ -63,8 +63,8 @@ struct KeptCheckpoint {
     let pageFile: UInt64
     /// For each chunk (64 KiB) of the file of pages, whether the checkpoint needs it.
     let chunks: [Bool]
-    /// The chunks (64 KiB) with bytes in the file that differ from the bytes in memory. They are compressed chunks, and chunks with a part
-    /// of the checkpoint's table of chunks.
+    /// The chunks (64 KiB) whose bytes in the file differ from those in memory. They are compressed, or contain a part of the checkpoint's
+    /// table of chunks.
     let packed: Set<Int>
     /// The number of bytes of the checkpoint record.
     let recordByteCount: Int

@@ -91,7 +91,7 @@ final class CheckpointScheduler: Sendable {
         if tailByteCount >= tuning.closingCheckpointByteCount { attempt() }
     }
 
-    /// Makes an automatic checkpoint, and records its failure. Does nothing more if the store was closed in the meantime.
+    /// Makes an automatic checkpoint. Records whether it failed, unless the cause was that the store was closed.
     func attempt() {
         var failure: CambiumError?
         do { _ = try checkpoint() } catch {

@@ -23,7 +23,8 @@ extension Checkpointer {
     }
 
     /// Removes the checkpoints that could not be used when the store was opened. They are no longer needed, because the new checkpoint
-    /// `newest` can be used. A process that has opened an unusable checkpoint keeps the checkpoint's file of pages open.
+    /// `newest` can be used. A process that opened one of them while it was sound can still read it, because it keeps the file of pages
+    /// open.
     ///
     /// If `newest` begins a new file of pages, all pages of `newest` were checked. In this case, the method also removes the file in which
     /// a process recorded that it had found corruption.

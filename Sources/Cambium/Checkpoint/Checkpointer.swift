@@ -48,7 +48,8 @@ final class Checkpointer: @unchecked Sendable {
     /// writer has closed the store.
     @exclusivity(unchecked) var leases: ChunkLeases
     /// Whether records may have been removed or replaced since their directory was last synced. Until the directory is synced, a power
-    /// failure may restore the old records. At the beginning, the last changes may be those of a process that ended before it synced them.
+    /// failure may restore the old records. When the store is opened, the last changes may be those of a process that ended before it
+    /// synced them.
     @exclusivity(unchecked) var hasUnsyncedRecords: Bool
     /// Whether chunks were reserved for a checkpoint's table of chunks after `reclaim` last ran.
     @exclusivity(unchecked) var holdsTableChunks = false

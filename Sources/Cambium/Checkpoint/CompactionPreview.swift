@@ -8,8 +8,8 @@ struct CompactionPreview {
 
     private var volume: any Volume { reader.volume }
 
-    /// Returns the expected result of a compaction. Throws `.ioFailure` if a file operation fails, also if a writer has removed a file in
-    /// the meantime.
+    /// Returns the expected result of a compaction. Throws `.ioFailure` if a file operation fails, for example because a writer has removed
+    /// a file in the meantime.
     func compaction(upTo kept: CompactionAnchor) throws -> Compaction {
         let range = try CompactionRange(upTo: kept, reader)
         return try range.compaction(of: reader, archive) { anchor, compaction in
