@@ -2,7 +2,7 @@ package import CambiumGraph
 package import CambiumModel
 
 extension Graph {
-    /// Checks an author as a commit after this graph does, for a preview of that commit.
+    /// Checks an author as the next commit would, for a preview of that commit.
     ///
     /// Throws `.limitExceeded` or `.invalidInput` for a text that a commit refuses. Throws `.repeated` for a request that was applied
     /// earlier, and `.conflict` if its id belongs to another request.

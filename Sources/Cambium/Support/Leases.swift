@@ -29,11 +29,11 @@ extension Loan {
 /// The loans of one store: the graphs that leases lend, and the versions that observers keep between two deliveries.
 final class Leases: Sendable {
     private let state = Guarded(State())
-    /// A time that is not later than the end of any loan, in microseconds since 1970. It is set while `state` is locked. A write reads it
-    /// without that lock: if the write misses a change, the next write sees the change.
+    /// A lower bound of the end times of all loans, in microseconds since 1970. It is set while `state` is locked. A write reads it without
+    /// that lock: if the write misses a change, the next write sees the change.
     private let firstEndTime = Atomic(Timestamp.max.microsecondsSince1970)
-    /// A time that is not earlier than the `earliestTime` of any loan, in microseconds since 1970. It is set while `state` is locked. A
-    /// write reads it without that lock, as it reads `firstEndTime`.
+    /// An upper bound of the `earliestTime` of all loans, in microseconds since 1970. It is set while `state` is locked. A write reads it
+    /// without that lock, as it reads `firstEndTime`.
     private let lastEarliestTime = Atomic(Timestamp.min.microsecondsSince1970)
     let now: @Sendable () -> Timestamp
 
@@ -69,13 +69,13 @@ final class Leases: Sendable {
 
     func expire() { expire(at: now()) }
 
-    /// Whether a loan may have ended at a time. May return `true` although no loan has ended. O(1), without a lock.
+    /// Returns whether a loan may have ended by a given time. May return `true` although no loan has ended. O(1), without a lock.
     func haveEnded(at time: Timestamp) -> Bool {
         let time = time.microsecondsSince1970
         return firstEndTime.load(ordering: .relaxed) <= time || time < lastEarliestTime.load(ordering: .relaxed)
     }
 
-    /// Ends the loans that are over at a time. O(1) if there is no such loan.
+    /// Ends the loans that are over at a given time. O(1) if there is no such loan.
     func expire(at time: Timestamp) {
         if haveEnded(at: time) { _ = end { $0.isOver(at: time) } }
     }

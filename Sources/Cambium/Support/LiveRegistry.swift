@@ -2,7 +2,7 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// The live queries of one store, by the properties on which their results depend.
+/// The live queries of one store, indexed by the properties on which their results depend.
 ///
 /// One task, the pump, compares each visible graph with the previous one, and reports the differences to the registry. Only the queries
 /// that the changes concern are updated and woken. For a consumer that does not request updates, the registry keeps a limited number of

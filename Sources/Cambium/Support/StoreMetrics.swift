@@ -9,8 +9,8 @@
 public struct StoreMetrics: Sendable, Hashable {
     /// The purposes for which the writer's lock is held.
     public enum LockUse: String, Sendable, Hashable, CaseIterable {
-        /// A transaction after its closure has returned: checking rules, encoding, writing, publishing. The time grows with the changes of
-        /// the closure.
+        /// A transaction after its closure has returned: checking rules, encoding, writing, publishing. The time grows with the number of
+        /// changes that the closure makes.
         case commit
         /// Passing a group of transactions to the kernel, and recording how their sync ended.
         case sync
