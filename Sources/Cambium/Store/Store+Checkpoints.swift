@@ -82,7 +82,7 @@ extension Store {
     /// Returns the directory of an archive. Throws `.cannotCreate` if there can be no directory at the path, or if the path leads into the
     /// log or the checkpoints of the store.
     private static func archiveVolume(_ path: String, of store: (any Volume)?) throws -> SystemVolume {
-        // The path is absolute, because a later process may have another working directory, and names the archive in its errors.
+        // The path is absolute, because later processes name the archive in errors, and may have another working directory.
         let volume = SystemVolume(root: path.isEmpty ? "" : SystemVolume.absolute(path))
         try volume.checkIsPlace()
         // Verification would report an archive in these directories as a foreign file of the store.
@@ -107,8 +107,8 @@ extension Store {
     /// transaction.
     public var checkpointFailure: CambiumError? { checkpoints?.failure }
 
-    /// The last error of sealing or merging segments of the log in the background; `nil` if there was no error. After an error, the
-    /// segments are unchanged, and the store tries again when it is next opened.
+    /// The last error that occurred when segments of the log were sealed or merged in the background; `nil` if there was no error. After an
+    /// error, the segments are unchanged, and the store tries again when it is next opened.
     public var sealingFailure: CambiumError? { commits.sealing?.failure }
 
     /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts. When

@@ -62,16 +62,16 @@ public final class Store: Sendable {
 
     // MARK: Memory
 
-    /// Lets the kernel supply memory in advance, for this number of bytes of pages in addition to the pages in use. A clone or an import of
-    /// a million objects takes about 100 MB, and fills memory faster than the kernel supplies it. After a clone, the store itself keeps
-    /// memory supplied in the background: a quarter more than the clone took, but at most 160 MiB.
+    /// Gets memory from the kernel in advance, for this number of bytes of pages in addition to the pages in use. A clone or an import of a
+    /// million objects takes about 100 MB, and fills memory faster than the kernel supplies it. After a clone, the store itself gets memory
+    /// for the next clone in the background. The amount is a quarter more than the clone took, but at most 160 MiB.
     ///
-    /// Waits for the transaction in progress, and returns when the memory is supplied. After that, the memory counts as resident. Traps
-    /// with a message inside the closure of a write.
+    /// Waits for the transaction in progress, and returns when the memory has been supplied. From then on, the memory counts as resident.
+    /// Traps with a message inside the closure of a write.
     package func reserveMemory(byteCount: Int) { writer.reserveMemory(byteCount: byteCount) }
 
-    /// The number of old versions that readers hold. The tuple also has three numbers of bytes: of the pages that only old versions still
-    /// use, of all pages, and of the memory allocated for pages. Waits for the transaction in progress, and traps with a message inside the
+    /// The number of old versions that readers hold. The tuple also contains three sizes in bytes: the pages that only old versions still
+    /// use, all pages, and the memory allocated for pages. Waits for the transaction in progress, and traps with a message inside the
     /// closure of a write. Complexity: O(versions and pages that readers hold).
     package var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { writer.memory }
 }

@@ -75,7 +75,7 @@ public final class StoreFollower: @unchecked Sendable {
     ///
     /// If the next transactions were retired before they were read, the follower continues with the checkpoint that replaces them.
     ///
-    /// If the follower has read all transactions of at least two newer checkpoints, it continues from the newest sound one of them. The
+    /// If the follower has read all transactions of at least two newer checkpoints, it continues from the newest of them that is sound. The
     /// writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages are freed with the
     /// last graph that uses them.
     ///
@@ -181,7 +181,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// A dedicated thread reads the log, so that no thread of a task waits for the disk. The thread ends with the stream. If `advance`
     /// throws, the stream throws the same error and ends. It throws `.ioFailure` if the operating system has no thread left.
     ///
-    /// - Parameter interval: the time between two reads of the log. A shorter time than a millisecond means a millisecond.
+    /// - Parameter interval: the time between two reads of the log. A time below a millisecond counts as a millisecond.
     public func graphs(every interval: Duration = .milliseconds(50)) -> AsyncThrowingStream<Graph, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let ending = DispatchSemaphore(value: 0)
