@@ -65,8 +65,8 @@ public struct Repair: Sendable {
 
     /// Returns the log together with its archive.
     ///
-    /// A retired segment of the store proves which transactions belong to the store. If such a segment is corrupt or missing, the checksums
-    /// of the archive must lead to a later segment of the store instead.
+    /// A retired segment of the store proves which transactions belong to the store. If such a segment is corrupt or missing, a later
+    /// segment of the store must state the checksum at the end of the archived part.
     static func whole(_ reader: LogReader, _ source: SegmentArchive) throws -> (log: LogReader, flaw: String?) {
         var flaw = try reader.retirementFlaw()
         let whole = Result { try ArchivedVolume(reader, source) }

@@ -12,8 +12,8 @@ struct RepairGap {
     private let stateTime: Timestamp
     /// The requests of the range that the checkpoint lists, by ascending transaction. Omits the requests up to `metadataEnd`.
     private var requests: ArraySlice<RegisterEntry>
-    /// The metadata of the next transactions, up to `metadataEnd`, that the log still contains and that verify. If the log does not contain
-    /// a transaction, but the checkpoint lists its request, the transaction's entry contains that request.
+    /// The metadata of the next transactions, up to `metadataEnd`, as far as the log still contains it and it verifies. For a transaction
+    /// that only has a request in the checkpoint, the entry contains that request.
     private var metadata: [TransactionNumber: TransactionMetadata] = [:]
     /// The last transaction whose metadata was read; `nil` before the first one.
     private var metadataEnd: TransactionNumber?
@@ -37,7 +37,7 @@ struct RepairGap {
         requests = graph.requests.filter { range.contains($0.transaction) }.sorted { $0.transaction < $1.transaction }[...]
     }
 
-    /// Reads the metadata of a transaction of the range and of the transactions that follow it, instead of the metadata before them.
+    /// Replaces the metadata in memory with that of `first` and of the transactions that follow it.
     private mutating func readMetadata(from first: TransactionNumber) throws {
         let count = min(windowCount - 1, range.upperBound.rawValue - first.rawValue)
         let end = TransactionNumber(rawValue: first.rawValue + count)

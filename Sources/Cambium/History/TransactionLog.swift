@@ -72,7 +72,7 @@ public struct TransactionLog {
 
     /// Returns a transaction, or `nil` if the log does not have it. Does not read the log that follows the transaction.
     ///
-    /// Throws as `forEach` does. Complexity: as a read of the log up to the transaction.
+    /// Throws as `forEach` does. Complexity: that of reading the log up to the transaction.
     package func entry(_ number: TransactionNumber) throws -> Entry? {
         struct Reached: Error {
             let entry: Entry
@@ -93,7 +93,7 @@ public struct TransactionLog {
     ///
     /// - Parameters:
     ///   - first: The number of the first transaction to pass to `body`.
-    ///   - interval: The time between two reads of the log. A shorter time than a millisecond means a millisecond.
+    ///   - interval: The time between two reads of the log. A time below a millisecond counts as a millisecond.
     ///   - body: Receives a transaction, and returns whether to continue.
     public func follow(
         from first: TransactionNumber = TransactionNumber(rawValue: 1), every interval: Duration = .milliseconds(50),
