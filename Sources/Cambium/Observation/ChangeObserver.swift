@@ -18,9 +18,9 @@ final class ChangeObserver {
         seat.leave(sequence.seat.held)
     }
 
-    /// - Parameter known: The graph after the last delivery, if the caller keeps this graph. The observer needs it if its own reference to
-    ///   the graph was released because the consumer requested nothing for too long. A store in memory cannot replay the transactions since
-    ///   then.
+    /// - Parameter known: The graph after the last delivery, if the caller keeps this graph. The observer needs it if the consumer was idle
+    ///   for too long, so that the observer's own reference to the graph was released. A store in memory could not replay the later
+    ///   transactions.
     func next(knowing known: Graph? = nil) async throws -> CommittedChanges? {
         if isFinished { return nil }
         isFinished = true

@@ -2,7 +2,7 @@ import CambiumGraph
 public import CambiumModel
 
 extension Store {
-    /// Returns the transactions after `last` with their changes: first the existing transactions, and then each new transaction after
+    /// Returns the transactions after `last` with their changes: first the existing transactions, and then each new transaction once
     /// readers see it.
     ///
     /// ```swift
@@ -44,8 +44,8 @@ extension Store {
 
     /// Returns the transactions that readers see after this call, with their changes. Otherwise does the same as `changes(from:_:)`.
     ///
-    /// This call determines where the sequence begins, not `makeAsyncIterator()` or the first `next()`. So a program that calls this method
-    /// before a write receives the transaction of the write, even if it asks for the first element later.
+    /// This call, and not `makeAsyncIterator()` or the first `next()`, determines where the sequence begins. So a program that calls this
+    /// method before a write receives the transaction of the write, even if it asks for the first element later.
     ///
     /// ```swift
     /// var updates = store.changes().makeAsyncIterator()
