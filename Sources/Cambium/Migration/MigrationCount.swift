@@ -53,8 +53,8 @@ struct MigrationCount {
     /// Returns the number of values and members that objects lose because an entity gets another parent.
     ///
     /// The report has separate entries for the losses of a property that is removed, replaced or moved, and of a descendant that also gets
-    /// another parent. If the entity that declares a property is removed, only the new parents of its descendants show that they lose the
-    /// property.
+    /// another parent. If a property is removed together with the entity that declares it, the property has no entry, so its loss counts
+    /// here.
     private func inheritedLoss(of entity: Entity) -> Int {
         var family = entity.family.filter { new.entity($0) != nil }
         for number in entity.family where number != entity.number && reparented.contains(number) {

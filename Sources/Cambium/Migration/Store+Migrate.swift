@@ -36,7 +36,7 @@ extension Store {
     /// ```
     ///
     /// Throws as `migrate(to:_:)` does, except for the changes that need a closure. Also throws the errors of `body`. After an error,
-    /// nothing is changed. Complexity: as `migrate(to:_:)`, and that of `body`.
+    /// nothing is changed. Complexity: that of `migrate(to:_:)`, and that of `body`.
     ///
     /// - Parameters:
     ///   - definition: The whole new schema.
