@@ -108,8 +108,8 @@ struct ImportRun {
                 throw CambiumError(.conflict, "The schema changed while the import read rows. Import the rows again.")
             }
             isAtEnd = try apply(feed, &batch, to: &transaction)
-            // The deletion of absent objects makes their unique values available again. So if absent objects are deleted, duplicates are
-            // searched only after the deletion.
+            // The deletion of absent objects makes their unique values available again. So if absent objects are deleted, the import
+            // searches for duplicates only after the deletion.
             if options.absent == .keep { try batch.checkDeferred(transaction.draft) }
             var changed: [RowSet]?
             if options.effect == .commit {
@@ -119,7 +119,7 @@ struct ImportRun {
             try deleteAbsent(&batch, from: &transaction)
             if options.absent == .delete { try batch.checkDeferred(transaction.draft) }
             transaction.isRehearsal = options.effect == .dryRun
-            // The deletion of absent objects may change other objects.
+            // The deletion of absent objects may change objects that are not in `changed`.
             batch.count(transaction.draft, changed: options.absent == .keep ? changed : nil)
             try cancellation?.check()
         }

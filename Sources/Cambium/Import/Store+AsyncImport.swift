@@ -64,8 +64,8 @@ extension Store {
         }
     }
 
-    /// Imports the bytes of a sequence of pieces, such as the body of a request. The pieces may end anywhere. Otherwise, this method works
-    /// like the import of rows. Throws the same errors. Complexity: O(bytes).
+    /// Imports rows from bytes that arrive in pieces, such as the body of a request. A piece may end anywhere, even inside a row.
+    /// Otherwise, this method works like the import of a sequence of rows. Throws the same errors. Complexity: O(bytes).
     public func importRows<Pieces: AsyncSequence & Sendable>(
         _ entity: Entity, bytes: Pieces, format: ImportSource.Format = .json, _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
