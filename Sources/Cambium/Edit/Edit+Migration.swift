@@ -11,7 +11,7 @@ extension Edit {
         return found.root == entity.root ? found : nil
     }
 
-    /// Returns whether a migration removed the relationships that could contain a link in a newer graph. Returns `false` if one of the two
+    /// Returns whether a newer graph has no relationship for a link, because a migration removed it. Returns `false` if one of the two
     /// objects does not exist there.
     func isLost(_ link: EditLink, in theirs: Graph) -> Bool {
         guard let entity = self.entity(of: link.id, in: theirs), let other = self.entity(of: link.target, in: theirs) else { return false }

@@ -5,8 +5,8 @@ extension Edit {
     /// Moves the edit to a newer graph of the same store. That graph becomes the base. The edit releases the pages of the old base. The
     /// changes stay, except those that the policy discards.
     ///
-    /// Provisional ids stay the same. The steps of undo are kept if the newer graph has changed none of the objects that the edit has
-    /// touched. Otherwise, the steps are cleared.
+    /// Provisional ids stay the same. The undo steps are kept if all objects that the edit has touched are unchanged in the newer graph.
+    /// Otherwise, the steps are cleared.
     ///
     /// ```swift
     /// try edit.rebase(onto: store.graph, policy: .theirs)

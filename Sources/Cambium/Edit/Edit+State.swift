@@ -74,7 +74,7 @@ extension Edit {
 
     /// Returns whether the edit changes the target of a to-one relationship, or the members of an ordered relationship. Objects that the
     /// edit inserted and deleted again do not count, although the overlay still contains links to them. The deletion of a member of an
-    /// ordered relationship does not count, because it removes the member by itself.
+    /// ordered relationship does not count, because the deletion itself removes the member.
     func changesMembers(_ relationship: Relationship, of id: ObjectID) -> Bool {
         let original = originalMembers(relationship, of: id)
         if relationship.isOrdered { return currentMembers(relationship, of: id) != original.filter { !isDeleted($0) } }

@@ -1,8 +1,8 @@
 import CambiumGraph
 import CambiumModel
 
-/// Tables for `EditDrops.reduce`. If an object or a relationship stays as it is in the store, the tables list the changes of the edit that
-/// may then be impossible.
+/// Tables for `EditDrops.reduce`. They list the changes of the edit that may become impossible if an object or a relationship stays as it
+/// is in the store.
 struct EditDependencies {
     /// For each relationship of an object, the indexes of the links that the edit adds to the relationship or removes from it.
     private(set) var linksAtEnds: [EditPlace: [Int]] = [:]

@@ -60,7 +60,7 @@ struct EditDrops {
     ///
     /// Complexity: O(links + deleted objects and, in the store, the members of their cascading relationships).
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
-        // No link stays because of a change to a removed relationship, so such a change rules out no other changes.
+        // Dropping a change to a removed relationship leaves no link in the store, so it rules out no other changes.
         if let theirs, theirs.schema !== edit.base.schema { links.all.removeAll { edit.isLost($0, in: theirs) } }
         if ends.isEmpty, objects.isEmpty { return }
         let dependencies = EditDependencies(links.all, of: edit, on: theirs)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The members that the calls of a batch have added to ordered relationships, or removed from them, and not yet written to the overlay.
+/// The changes of a batch that are not yet written to the overlay: members added to ordered relationships, or removed from them.
 ///
 /// The overlay contains all members of an ordered relationship, so each write of it takes O(members). Recording a change here takes O(1)
 /// expected.

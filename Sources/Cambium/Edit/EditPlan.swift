@@ -116,7 +116,7 @@ struct EditPlan {
     ) throws(CambiumError) {
         for end in ends(of: link, ids, target) {
             let destination = target.schema.entity(end.relationship.destination)
-            // A migration to a narrower destination has found no link to an object of another entity, so there is nothing to remove.
+            // A migration that narrowed the destination found no link to an object of another entity, so there is nothing to remove.
             guard let number = target.liveEntity(of: end.other)?.number, destination?.family.contains(number) == true else { continue }
             try target.unlink(end.id, end.relationship, end.other)
         }
@@ -151,7 +151,7 @@ struct EditPlan {
                 guard let known = state.targets[relationship.number], known.id.map(edit.isUnborn) ?? true,
                     edit.changesMembers(relationship, of: id), !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
-                // After a migration to many objects, only the former target is removed. `removed` contains that link.
+                // If a migration made the relationship to-many, only the former target is removed. `removed` contains that link.
                 guard let ownRelationship = own.relationship(relationship.number), !ownRelationship.isToMany else { continue }
                 // The edit has no target here because it deleted the target. If that deletion was dropped, the link stays.
                 for other in target.currentMembers(ownRelationship, of: id) where !drops.objects.contains(other) {
