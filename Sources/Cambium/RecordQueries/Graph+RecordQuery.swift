@@ -16,7 +16,7 @@ extension Graph {
     /// Reads all records of a query's answer. Returns the records that can be read, and an error for each record that cannot hold a value
     /// of its object.
     ///
-    /// Throws as `find(_:)` does. Also throws `.unknownName` if the record does not fit the store's schema. Complexity: as
+    /// Throws as `find(_:)` does. Also throws `.unknownName` if the record does not fit the store's schema. Complexity: that of
     /// `fetch(_:where:)`.
     public func collect<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> (records: [Record], errors: [any Error]) {
         try collect(query, nil)
@@ -41,8 +41,8 @@ extension Graph {
         try first(query.query).map { try load(Record.self, $0, uncommitted) }
     }
 
-    /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.ruleViolated` for several records. Also
-    /// throws as `fetch(_:where:)` does.
+    /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several
+    /// records. Also throws as `fetch(_:where:)` does.
     public func only<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? { try only(query, nil) }
 
     func only<Record: EntityRecord>(_ query: RecordQuery<Record>, _ uncommitted: UncommittedOrigins?) throws -> Record? {
@@ -58,7 +58,7 @@ extension Graph {
     // MARK: Aggregates
 
     /// Returns the sum of a property of the records in a query's answer; 0 if there are no values. Throws as `aggregate(_:_:)` does. Also
-    /// throws `.limitExceeded` if a query with a limit or an offset has more than 65,536 records in its answer. Complexity: as
+    /// throws `.limitExceeded` if a query with a limit or an offset has more than 65,536 records in its answer. Complexity: that of
     /// `aggregate(_:_:)`.
     public func sum<Record: EntityRecord, V: PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()

@@ -7,7 +7,7 @@ private func compare(_ left: Operand, _ relation: Comparison.Relation, _ right: 
 extension RecordField where V: AttributeValue {
     /// Whether the value equals a constant.
     public static func == (left: Self, right: V) -> Condition { compare(left.operand, .equal, .value(right.attributeValue)) }
-    /// Whether the value differs from a constant. True of null.
+    /// Whether the value differs from a constant. Null differs from every constant.
     public static func != (left: Self, right: V) -> Condition { compare(left.operand, .notEqual, .value(right.attributeValue)) }
 }
 

@@ -34,7 +34,7 @@ public struct RecordField<V: PropertyValue>: Sendable {
 
     init(_ names: [String]) { operand = Operand(.path(QueryPath(names))) }
 
-    /// The names of the path. No path continues after an aggregate, so the name of an aggregate is a text that no property has. Therefore
+    /// The names of the path. An aggregate has a name that no property has, because no path may continue after it. So
     /// `$0.items.max(\.note).title` throws `.invalidInput`, and does not mean the title of `$0`.
     private var names: [String] {
         switch operand.form {

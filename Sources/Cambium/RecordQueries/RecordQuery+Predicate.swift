@@ -7,8 +7,8 @@ extension RecordQuery {
     /// let adults = try RecordQuery(#Predicate<Person> { $0.age >= 18 && $0.city?.name == "Paris" })
     /// ```
     ///
-    /// The predicate is translated once, and no part of it runs for each object. The comparisons of the predicate have the same meaning as
-    /// in the query language. For example, texts are equal if their bytes are equal, and a forced unwrap of null makes a comparison false.
+    /// The predicate is translated once. It does not run for each object. The comparisons of the predicate have the same meaning as in the
+    /// query language. For example, texts are equal if their bytes are equal, and a forced unwrap of null makes a comparison false.
     ///
     /// Throws `.invalidInput` with the name and the position of a part that has no translation, such as arithmetic. Throws `.unknownName`
     /// for a property that the record's schema does not list.

@@ -1,4 +1,4 @@
-/// Queries inside of a transaction, with its changes so far.
+/// Queries inside a transaction, which include its changes so far.
 ///
 /// If the schema has ordered indexes, each query updates the indexes for the changes so far, on temporary pages. So a loop should not query
 /// after each of its changes.
@@ -36,8 +36,8 @@ extension WriteTransaction {
         try withGraph(Record.self, for: .queries) { try $0.first(query, $1) }
     }
 
-    /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.ruleViolated` for several records. Also
-    /// throws as `fetch(_:)` does. Complexity: that of `fetch(_:)`.
+    /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several
+    /// records. Also throws as `fetch(_:)` does. Complexity: that of `fetch(_:)`.
     public mutating func only<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
         try withGraph(Record.self, for: .queries) { try $0.only(query, $1) }
     }
