@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A type of attributes that is converted from a `Value` and into one.
+/// An attribute type whose values are converted to and from a `Value`.
 protocol ConvertedValue: AttributeValue {
     /// The type of the attribute in a schema.
     static var storedType: AttributeType { get }

@@ -27,7 +27,7 @@ public struct EditConflictValues<V: Sendable>: Sendable {
 extension EditConflict {
     /// Whether the conflict is about this property of a record.
     ///
-    /// If a migration has renamed the property, the record may have the new name or the former name. A name that both schemas have means
+    /// If a migration has renamed the property, the record may use the new name or the former name. If both schemas have the name, it means
     /// the property of the newer schema.
     ///
     /// ```swift

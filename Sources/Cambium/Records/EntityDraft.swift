@@ -77,7 +77,7 @@ struct EntityDraft {
     }
 
     private static func difference(_ type: any EntityRecord.Type, _ part: String, _ own: String, _ other: String) -> String {
-        "\(type) states \(part) '\(own)', but another record of the same entity states '\(other)'. Declare the same in both records."
+        "\(type) states \(part) '\(own)', but another record of the same entity states '\(other)'. Make both records agree."
     }
 
     private mutating func addProperty(_ property: RecordDescription.Property) {
@@ -208,7 +208,7 @@ struct EntityDraft {
         "\(place) has an option that the inherited property '\(parent).\(name)' lacks. Move the option to the record of '\(parent)'."
     }
 
-    /// Returns the mistake of an inverse that a record states for a relationship of this entity. Returns `nil` if the relationship has this
+    /// Returns the mistake in a repeated inverse of a relationship of this entity. Returns `nil` if the relationship has the stated
     /// inverse. Call this method after the inverses of all relationships were completed.
     func mistake(in repeated: RepeatedInverse) -> String? {
         let inverse = definition.relationships.first { $0.name == repeated.relationship }?.inverse

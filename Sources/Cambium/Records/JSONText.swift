@@ -28,8 +28,8 @@ enum JSONText {
         return text == "null" ? .null : .json(text)
     }
 
-    /// Returns the text that a value has if it is read from a stored text and encoded again. Returns `text` if the stored text has the
-    /// value `value`, whose text is `text`.
+    /// Decodes a stored text, encodes the result again, and returns the new text. If the decoded value equals `value`, returns `text`, the
+    /// text of `value`.
     static func form<V: Codable>(of stored: Value, like value: V, _ text: Value) throws -> Value {
         let known = try decode(V.self, stored)
         let form = try encode(known)
@@ -40,7 +40,7 @@ enum JSONText {
     private static func isEqual<V>(_ left: V, _ right: V) -> Bool { (left as? any Equatable)?.isEqual(to: right) ?? false }
 
     /// Whether two texts differ only in the order of the elements of arrays. Equal values can have such texts, because two equal sets of
-    /// Swift have their elements in different orders. So have two equal dictionaries whose keys are not texts or numbers.
+    /// Swift have their elements in different orders. The same applies to dictionaries whose keys are neither texts nor numbers.
     private static func hasSameElements(_ left: Value, _ right: Value) -> Bool {
         guard case .json(let one) = left, case .json(let other) = right, one.utf8.count == other.utf8.count,
             let tree = try? JSONValue(parsing: one.utf8), let otherTree = try? JSONValue(parsing: other.utf8)

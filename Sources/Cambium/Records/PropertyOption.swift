@@ -5,7 +5,7 @@
 /// RecordProperty("title", \.title, .minLength(1), .maxLength(200))
 /// ```
 ///
-/// With the macros, `@Attribute(.minLength(1), .maxLength(200)) var title: String` has the options of this title.
+/// With the macros, `@Attribute(.minLength(1), .maxLength(200)) var title: String` declares the same options for `title`.
 public struct PropertyOption: Sendable {
     /// The value that an attribute with `rebuild` gets in a clone.
     public enum Rebuilt: String, Sendable { case uuid, now }

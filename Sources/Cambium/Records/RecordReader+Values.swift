@@ -2,8 +2,7 @@
 extension RecordReader {
     // MARK: Values of attributes
     //
-    // These methods are `mutating` only for speed: before each call of a method that is not, the compiler moves the bytes of the whole
-    // reader to another place in memory.
+    // These methods are `mutating` only for speed: before each call of a nonmutating method, the compiler moves the whole reader in memory.
 
     /// Whether an optional property is `nil`. It is `nil` if the value is null, or if the relationship leads to no object. A property that
     /// is a record is also `nil` if the relationship leads to this record, or to a record that contains it.

@@ -34,8 +34,8 @@ extension RecordWriter {
     }
 
     /// Whether a property leads back to the containing record, and its type is a record. Such a property is `nil` when the record is read
-    /// inside of the containing record. So a save makes it `nil`, too, because it may still contain a record that no longer contains this
-    /// one.
+    /// inside of the containing record. So a save sets the property to `nil`, too: it may still hold a record that no longer contains this
+    /// record.
     @usableFromInline
     mutating func omitsContainer<Value>(_ property: Int, _ type: Value.Type) -> Bool {
         container(property) != nil && type is any EntityRecord.Type

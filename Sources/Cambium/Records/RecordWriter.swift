@@ -100,8 +100,8 @@ public struct RecordWriter: ~Copyable {
         return id
     }
 
-    /// Returns the objects that the current record may omit: those that the record's ref lists already, and the containing ones. A ref must
-    /// not list others, because a program may save a record in one new container after the other.
+    /// Returns the objects that the current record may omit: those that the record's ref already lists, and those of the containing
+    /// records. A ref lists no others, because its list would grow if a program saved the record in one new container after another.
     private borrowing func containers() -> [ObjectID] {
         let (known, roots) = (current.containers, current.binding.omittedRoots)
         return known + path.filter { roots.contains($0.root) && !known.contains($0) }

@@ -20,7 +20,8 @@ extension WriteTransaction {
 
     /// Deletes the object of a record, and the objects that its delete rules reach. Afterwards, `ref` is `nil`. In the records inside of
     /// the record, each `ref` whose object was deleted is `nil`, too. The refs stay `nil` if the transaction is rolled back. A later save
-    /// then inserts a record without an identity again. If the transaction may fail, delete a copy of the record, and keep the original.
+    /// of a record without an identity then inserts it again. If the transaction may fail, delete a copy of the record, and keep the
+    /// original.
     ///
     /// Throws `.objectDeleted` if the record was never saved or the object does not exist, and `.misuse` if the record belongs to another
     /// store.
