@@ -88,7 +88,7 @@ struct LoadedCheckpoint: ~Copyable {
         let pages = try PageFile(
             reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift,
             checkedByteCountMax: checksAll ? .max : tuning.checkedByteCountMax,
-            // Chunks (64 KiB of pages) are first read in any order, so disk space is allocated for each chunk separately.
+            // Chunks (64 KiB of pages) may be needed in any order, so disk space is allocated for each chunk separately.
             destination: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         let timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,
