@@ -6,13 +6,15 @@ struct FaultyContent: Sendable {
     private enum Change {
         case write([UInt8], offset: Int)
         case truncate(Int)
+        /// Extends the file to a length, because disk space was preallocated.
+        case extend(Int)
     }
 
     private(set) var live: [UInt8]
     private var durable: [UInt8]
     private var pending: [Change] = []
-    /// The parts of the file that the process has mapped. A part is removed after the process has released its mapping.
-    private var mappings: [MappedPart] = []
+    /// The mappings that processes use. `absorb` removes a mapping after its process has released it.
+    private var mappings: [SharedMapping] = []
 
     init(_ bytes: [UInt8]) {
         live = bytes
@@ -20,48 +22,53 @@ struct FaultyContent: Sendable {
     }
 
     mutating func write(_ bytes: [UInt8], at offset: Int) {
-        for part in mappings { part.take(bytes, at: offset) }
-        note(bytes, at: offset)
+        for mapping in mappings { mapping.take(bytes, at: offset) }
+        make(.write(bytes, offset: offset))
     }
 
-    private mutating func note(_ bytes: [UInt8], at offset: Int) {
-        Self.apply(.write(bytes, offset: offset), to: &live)
-        pending.append(.write(bytes, offset: offset))
+    mutating func truncate(to byteCount: Int) { make(.truncate(byteCount)) }
+
+    /// Extends the file to a length. Does nothing if the file is that long already.
+    mutating func extend(to byteCount: Int) {
+        if byteCount > live.count { make(.extend(byteCount)) }
     }
 
-    mutating func truncate(to byteCount: Int) {
-        Self.apply(.truncate(byteCount), to: &live)
-        pending.append(.truncate(byteCount))
-    }
-
-    /// Returns memory for a part of the file. The process can write to this memory. If the part exceeds the file, extends the file.
-    mutating func map(offset: Int, byteCount: Int) -> FileMapping {
-        let missing = offset + byteCount - live.count
-        if missing > 0 { write([UInt8](repeating: 0, count: missing), at: live.count) }
-        let part = MappedPart(offset: offset, byteCount: byteCount, live[offset..<offset + byteCount])
-        mappings.append(part)
-        return part.memory
+    private mutating func make(_ change: Change) {
+        Self.apply(change, to: &live)
+        pending.append(change)
     }
 
     /// Returns memory that shows the beginning of the file, including later changes. Bytes beyond the end of the file are zero.
-    mutating func mapForReading(byteCount: Int) -> FileMapping {
-        let part = MappedPart(offset: 0, byteCount: byteCount, live.prefix(byteCount), isReadOnly: true)
-        mappings.append(part)
-        return part.memory
+    ///
+    /// - Parameter isWindow: whether the process may write to the memory, and thereby to the file.
+    mutating func map(byteCount: Int, isWindow: Bool) -> FileMapping {
+        absorb()
+        let mapping = SharedMapping(memory: FileMapping(byteCount: byteCount), isWindow: isWindow)
+        mapping.take(live, at: 0)
+        mappings.append(mapping)
+        return mapping.memory
     }
 
-    /// Compares the mapped memory with its earlier content. Records each page that the process has changed as a write that is not yet
-    /// durable.
+    /// Compares the windows with the file. Records each page that a process has changed as a write that is not yet durable. Removes the
+    /// mappings that were released.
     mutating func absorb() {
-        mappings.removeAll { $0.mapping == nil }
-        for part in mappings {
-            for (offset, page) in part.changes() {
-                note(page, at: offset)
-                // Only the other mappings receive the page. The memory of this part stays unchanged, because the process may be writing to
-                // it.
-                for other in mappings where other !== part { other.take(page, at: offset) }
+        for index in mappings.indices.reversed() {
+            // The memory of a released mapping does not change after this check, so the comparison finds all of its changes.
+            let isReleased = isKnownUniquelyReferenced(&mappings[index].memory)
+            for page in mappings[index].changedPages(of: live) {
+                let bytes = mappings[index].bytes(page)
+                // The memory of this window stays unchanged, because the process may be writing to it.
+                for other in mappings.indices where other != index { mappings[other].take(bytes, at: page.lowerBound) }
+                make(.write(bytes, offset: page.lowerBound))
             }
+            if isReleased { mappings.remove(at: index) }
         }
+    }
+
+    /// Separates the windows from the file, because their process has died. The file keeps the pages that the process wrote before.
+    mutating func releaseWindows() {
+        absorb()
+        mappings.removeAll { $0.isWindow }
     }
 
     mutating func sync() {
@@ -70,11 +77,12 @@ struct FaultyContent: Sendable {
         pending = []
     }
 
-    /// Simulates a failed sync. Some of the changes become durable, and no later sync writes the other changes.
+    /// Simulates a failed sync. Some of the changes become durable, and no later sync writes the other changes. But a later sync makes the
+    /// length that the file got by preallocation durable, because file systems store a length separately from the bytes.
     mutating func forget(_ random: inout SplitMix64) {
         absorb()
         durable = image(&random)
-        pending = []
+        pending = pending.filter { if case .extend = $0 { true } else { false } }
     }
 
     /// Returns bytes that the file may have after a power failure: each change that is not yet durable survives completely, in part, or not
@@ -86,7 +94,7 @@ struct FaultyContent: Sendable {
             case (_, 0): break
             case (.write(let written, let offset), 3) where offset + written.count > bytes.count:
                 // The file is extended, but the new bytes are zeros.
-                Self.apply(.write([UInt8](repeating: 0, count: offset + written.count - bytes.count), offset: bytes.count), to: &bytes)
+                Self.extend(&bytes, to: offset + written.count)
             case (.write(let written, let offset), 1):
                 let start = Int.random(in: 0...written.count, using: &random)
                 let end = Int.random(in: start...written.count, using: &random)
@@ -101,68 +109,48 @@ struct FaultyContent: Sendable {
         switch change {
         case .truncate(let byteCount):
             if bytes.count > byteCount { bytes.removeLast(bytes.count - byteCount) }
-            if bytes.count < byteCount { bytes.append(contentsOf: repeatElement(0, count: byteCount - bytes.count)) }
+            extend(&bytes, to: byteCount)
+        case .extend(let byteCount): extend(&bytes, to: byteCount)
         case .write(let written, let offset):
             if written.isEmpty { return }
-            if bytes.count < offset { bytes.append(contentsOf: repeatElement(0, count: offset - bytes.count)) }
-            bytes.replaceSubrange(offset..<min(offset + written.count, bytes.count), with: written)
+            extend(&bytes, to: offset + written.count)
+            bytes.withUnsafeMutableBytes { UnsafeMutableRawBufferPointer(rebasing: $0[offset...]).copyBytes(from: written) }
         }
+    }
+
+    /// Adds zeros up to a length. Does nothing if there are as many bytes already.
+    private static func extend(_ bytes: inout [UInt8], to byteCount: Int) {
+        if byteCount > bytes.count { bytes += [UInt8](repeating: 0, count: byteCount - bytes.count) }
     }
 }
 
-/// A part of a file that the process has mapped.
-///
-/// SENDABLE: only the simulated process uses the mapping, and this process runs in the test that owns the volume.
-private final class MappedPart: @unchecked Sendable {
-    private let offset: Int
-    /// The content of the memory at the last comparison. It is empty if the process only reads the mapping.
-    private var seen: [UInt8]
-    private(set) weak var mapping: FileMapping?
-    /// The mapping, until the property `memory` is read; then `nil`, so that only the simulated process keeps the mapping alive.
-    private var made: FileMapping?
+/// The beginning of a file in the memory of a process.
+private struct SharedMapping {
+    /// The process has another reference to this memory until it releases the mapping.
+    var memory: FileMapping
+    /// Whether the process may write to the memory, and thereby to the file.
+    let isWindow: Bool
 
     private static let pageByteCount = 4096
 
-    init(offset: Int, byteCount: Int, _ bytes: ArraySlice<UInt8>, isReadOnly: Bool = false) {
-        self.offset = offset
-        seen = isReadOnly ? [] : Array(bytes)
-        let mapping = FileMapping(byteCount: byteCount)
-        mapping.bytes.copyBytes(from: bytes)
-        self.mapping = mapping
-        made = mapping
-    }
+    func bytes(_ range: Range<Int>) -> [UInt8] { Array(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory.bytes)[range])) }
 
-    /// The mapping for the simulated process. This property can be read only once.
-    var memory: FileMapping {
-        defer { made = nil }
-        guard let made else { preconditionFailure("A mapping must be handed over only once.") }
-        return made
-    }
-
-    /// Returns the pages that the process has written since the last call.
-    func changes() -> [(offset: Int, page: [UInt8])] {
-        guard let mapping, !seen.isEmpty else { return [] }
-        let changed = seen.withUnsafeBytes { seen in
-            stride(from: 0, to: mapping.byteCount, by: Self.pageByteCount).filter { start in
-                let pages = [UnsafeRawBufferPointer(mapping.bytes), seen].map { $0[start..<start + Self.pageByteCount] }
-                return !ByteSearch.equals(UnsafeRawBufferPointer(rebasing: pages[0]), UnsafeRawBufferPointer(rebasing: pages[1]))
+    /// Returns the pages in which a window differs from its file: those that a process has written since the last comparison.
+    func changedPages(of file: [UInt8]) -> [Range<Int>] {
+        let end = isWindow ? min(file.count, memory.byteCount) : 0
+        let own = UnsafeRawBufferPointer(memory.bytes)
+        return file.withUnsafeBytes { file in
+            func isEqual(_ range: Range<Int>) -> Bool {
+                ByteSearch.equals(UnsafeRawBufferPointer(rebasing: own[range]), UnsafeRawBufferPointer(rebasing: file[range]))
             }
-        }
-        return changed.map { start in
-            let page = Array(mapping.bytes[start..<start + Self.pageByteCount])
-            seen.replaceSubrange(start..<start + Self.pageByteCount, with: page)
-            return (offset + start, page)
+            if isEqual(0..<end) { return [] }
+            return stride(from: 0, to: end, by: Self.pageByteCount).map { $0..<min($0 + Self.pageByteCount, end) }.filter { !isEqual($0) }
         }
     }
 
-    /// Copies bytes into the mapped memory, because the process has written them to the file by a call, not through this mapping. `place`
-    /// is the offset of the bytes in the file.
-    func take(_ bytes: [UInt8], at place: Int) {
-        guard let mapping else { return }
-        let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))
-        for index in stride(from: start, to: end, by: 1) {
-            mapping.bytes[index - offset] = bytes[index - place]
-            if !seen.isEmpty { seen[index - offset] = bytes[index - place] }
-        }
+    /// Copies bytes that were written to the file at an offset.
+    func take(_ bytes: [UInt8], at offset: Int) {
+        let count = min(bytes.count, memory.byteCount - offset)
+        if count > 0 { UnsafeMutableRawBufferPointer(rebasing: memory.bytes[offset...]).copyBytes(from: bytes.prefix(count)) }
     }
 }

@@ -34,6 +34,7 @@ struct FaultyDisk: Sendable {
     mutating func begin() throws(CambiumError) {
         defer { operationCount += 1 }
         if let crashOperation, operationCount >= crashOperation {
+            if !hasFailed { for number in files.indices { files[number].releaseWindows() } }
             hasFailed = true
             throw CambiumError(.ioFailure, "The process has died.")
         }

@@ -87,15 +87,21 @@ final class FaultyFile: VolumeFile {
     func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
         try volume.with { disk throws(CambiumError) in
             try disk.beginRead()
-            disk.files[number].absorb()
-            return disk.files[number].mapForReading(byteCount: byteCount)
+            return disk.files[number].map(byteCount: byteCount, isWindow: false)
         }
     }
 
-    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
+    func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping? {
         try volume.with { disk throws(CambiumError) in
             try disk.begin()
-            return disk.files[number].map(offset: offset, byteCount: byteCount)
+            return disk.files[number].map(byteCount: byteCount, isWindow: true)
+        }
+    }
+
+    func preallocate(offset: Int, byteCount: Int) throws(CambiumError) {
+        try volume.with { disk throws(CambiumError) in
+            try disk.begin()
+            disk.files[number].extend(to: offset + byteCount)
         }
     }
 }

@@ -11,8 +11,9 @@ package import CambiumModel
 ///     ...
 ///     let disk = MemoryVolume(contents: volume.image(seed: 3))
 ///
-/// An operation is a call that changes something: creating, writing, truncating, mapping for writing, syncing, renaming, linking or
-/// removing a file, and syncing a directory. Calls that change nothing are counted separately.
+/// An operation is a call that changes something: creating, writing, truncating, preallocating, mapping for writing, syncing, renaming,
+/// linking or removing a file, and syncing a directory. Calls that change nothing are counted separately. A write to mapped memory is not
+/// an operation. Until the file is synced, a power failure may keep or lose each page that was written.
 ///
 /// Interrupted calls, and reads or writes that end early, are not simulated, because each implementation of `Volume` repeats them. A call
 /// completes or fails. A failed write may have written some of its bytes, as on a real disk.

@@ -1,3 +1,4 @@
+import CambiumGraph
 import CambiumTesting
 import Testing
 
@@ -88,6 +89,103 @@ import Testing
             #expect(images(volume, 20).allSatisfy { $0["file"] == [1, 2, 3] })
         }
         #expect(lossCount > 2)
+    }
+
+    /// Returns the first byte of each page of the file.
+    private func firstBytes(_ files: [String: [UInt8]]) -> [UInt8] {
+        let bytes = files["file"] ?? []
+        return stride(from: 0, to: bytes.count, by: 4096).map { bytes[$0] }
+    }
+
+    private func window(_ file: any VolumeFile, pageCount: Int) throws -> FileMapping {
+        try file.preallocate(offset: 0, byteCount: pageCount * 4096)
+        return try #require(try file.mapWindow(byteCount: 1 << 30))
+    }
+
+    @Test func `each page that was written in a window survives or not, and a sync makes all of them durable`() throws {
+        let (volume, file) = try made([])
+        let window = try window(file, pageCount: 3)
+        try file.sync()
+        window.bytes[0] = 1
+        window.bytes[8192] = 2
+        #expect(try file.read(at: 8192, count: 2) == [2, 0] && volume.contents["file"]?.count == 12_288)
+        #expect(Set(images(volume, 200).map(firstBytes)) == [[0, 0, 0], [1, 0, 0], [0, 0, 2], [1, 0, 2]])
+        try file.sync()
+        #expect(images(volume, 20).allSatisfy { firstBytes($0) == [1, 0, 2] })
+        // A power failure may also lose the length.
+        try file.preallocate(offset: 12_288, byteCount: 4096)
+        #expect(Set(images(volume, 100).map(firstBytes)) == [[1, 0, 2], [1, 0, 2, 0]])
+    }
+
+    @Test func `a window that was released before a sync loses nothing`() throws {
+        let (volume, file) = try made([])
+        try window(file, pageCount: 1).bytes[0] = 1
+        try file.sync()
+        #expect(images(volume, 20).allSatisfy { firstBytes($0) == [1] })
+    }
+
+    @Test func `a failed sync may lose pages of a window for good, but not the length of the file`() throws {
+        let (volume, file) = try made([])
+        let window = try window(file, pageCount: 64)
+        for page in 0..<64 { window.bytes[page * 4096] = 1 }
+        volume.fail(at: volume.operationCount, with: 5)
+        #expect(code { try file.sync() } == .ioFailure)
+        let again = try volume.open("file", .update)
+        try again.sync()
+        let found = Set(images(volume, 20).map(firstBytes))
+        #expect(found.count == 1 && found.first?.count == 64)
+        #expect(Set(found.first ?? []) == [0, 1])
+        #expect(firstBytes(volume.contents) == [UInt8](repeating: 1, count: 64))
+        for page in 0..<64 { window.bytes[page * 4096] = 2 }
+        try again.sync()
+        #expect(images(volume, 20).allSatisfy { firstBytes($0) == [UInt8](repeating: 2, count: 64) })
+    }
+
+    @Test func `a dead process no longer changes the file, and the mappings of the next one show every change`() throws {
+        let (volume, file) = try made([])
+        let dead = try window(file, pageCount: 1)
+        dead.bytes[0] = 1
+        volume.crash(at: volume.operationCount)
+        #expect(code { try file.sync() } == .ioFailure)
+        #expect(code { _ = try file.mapWindow(byteCount: 4096) } == .ioFailure)
+        dead.bytes[0] = 9
+        volume.recover()
+        let reader = try #require(try file.map(byteCount: 4096))
+        let next = try window(file, pageCount: 1)
+        next.bytes[1] = 2
+        try file.write([3], at: 2)
+        #expect(try file.read(at: 0, count: 3) == [1, 2, 3])
+        #expect(Array(reader.bytes.prefix(3)) == [1, 2, 3] && Array(next.bytes.prefix(3)) == [1, 2, 3])
+        #expect(Array(dead.bytes.prefix(3)) == [9, 0, 0])
+    }
+
+    @Test func `preallocation and the mapping of a window can fail`() throws {
+        let (volume, file) = try made([])
+        volume.fail(at: volume.operationCount, with: 28)
+        let error = #expect(throws: CambiumError.self) { try file.preallocate(offset: 0, byteCount: 4096) }
+        #expect((error?.underlying as? SystemError)?.code == 28)
+        #expect(try file.byteCount() == 0)
+        volume.fail(at: volume.operationCount, with: 12)
+        #expect(code { _ = try file.mapWindow(byteCount: 4096) } == .ioFailure)
+    }
+
+    @Test func `a store without a memory budget has pages in a window, and a checkpoint makes them durable`() throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), memory: MemoryBudget(byteCount: 0))
+        for number in 0..<3 {
+            try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }
+            // A store makes its first chunk before it has a file, and the first checkpoint freezes this chunk.
+            if number > 0 { #expect(!store.writer.timeline.mappedChunks.ofStorage.isEmpty) }
+            try store.checkpoint()
+            for seed in 0..<4 as Range<UInt64> {
+                let disk = MemoryVolume(contents: volume.image(seed: seed))
+                let again = try Store.open(disk, durability: nil, environment: fixedEnvironment(seed: 2))
+                #expect(again.recovery.checkpoint == store.graph.transaction && again.graph.digest() == store.graph.digest())
+                again.abandon()
+            }
+        }
+        try store.close()
     }
 
     @Test func `an injected fault fails one call with the requested error number, and a dead process does nothing more`() throws {

@@ -216,12 +216,13 @@ import Testing
             let volume = FaultyVolume()
             let store = try create(volume, budget)
             try addLong(store, 0..<60)
+            #expect(!store.writer.timeline.mappedChunks.ofStorage.isEmpty)
             volume.fail(at: volume.operationCount + operation, with: EIO)
             _ = try? store.checkpoint()
             if !volume.hasFailed { break }
             operation += 1
             volume.recover()
-            // After a failed sync of the log, the store accepts no more writes.
+            // After a failed sync of the log or of the file of pages, the store accepts no more writes.
             guard (try? addLong(store, 60..<70)) != nil else { continue }
             try store.checkpoint()
             for seed in 0..<4 as Range<UInt64> {

@@ -17,9 +17,10 @@ package final class FileMapping: @unchecked Sendable {
     private let slackByteCount: Int
     package var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: byteCount) }
 
-    /// Maps zeroed memory that does not belong to a file, for volumes that only imitate files of the operating system.
+    /// Maps zeroed memory that does not belong to a file, for volumes that only imitate files of the operating system. Parts that no thread
+    /// touches take only addresses.
     package convenience init(byteCount: Int) {
-        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
             Trap.because("The operating system cannot supply \(byteCount) bytes of memory. Give the process more memory.")
         }
