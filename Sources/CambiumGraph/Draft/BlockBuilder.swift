@@ -18,8 +18,8 @@ struct BlockBuilder {
         min(objectCountMax, max(1, valueCountMax / max(1, table.columns.count)))
     }
 
-    /// The maximum number of bytes of texts and data in one block, unless a single object has more. This is far below about 1 GiB, the
-    /// maximum size of one change in the log.
+    /// The maximum number of bytes of texts and data in one block, unless a single object has more. The log accepts much larger changes, of
+    /// up to about 1 GiB.
     static let byteCountMax = 64 << 20
 
     let rows: Rows

@@ -1,13 +1,13 @@
 /// The overflow pages of one bucket of a hash index, and the page in which each of their entries lies. Without `CrowdPlaces`, finding a row
 /// takes a walk through the pages, so removing rows in any order would take O(rows x pages).
 ///
-/// The recorded pages only save the walk. The caller does not use a page that does not contain the row, or that is no longer part of the
-/// bucket.
+/// A recorded page is only a hint that saves the walk. The caller checks that the page contains the row. Pages that are no longer part of
+/// the bucket are forgotten.
 struct CrowdPlaces {
-    /// The number of pages that one removal walks through without counting as a long walk.
+    /// The maximum number of overflow pages in a walk that does not count as long.
     static let shortWalk = 8
-    /// The pages of the entries are recorded once long walks have read each overflow page about this many times. So recording the pages
-    /// takes less time than the walks before it.
+    /// The pages of the entries are recorded once long walks have read each overflow page about this many times. Recording the pages then
+    /// takes less time than these walks took.
     static let walkCountMin = 32
 
     private var walkedPageCount = 0

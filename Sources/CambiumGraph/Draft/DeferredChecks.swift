@@ -34,8 +34,8 @@ package struct DeferredChecks {
         case members(ObjectPlace, isWrong: Bool)
     }
 
-    /// All rows that changed an object since it had too many members. There are as many rows as members beyond the maximum. So if each row
-    /// added one member, the object had its maximum before the first row.
+    /// The rows after which an object had too many members. There are as many rows as members beyond the maximum. So if each row added one
+    /// member, the object had its maximum before the first row.
     package struct Series {
         /// The number of the end at which the object has too many members, among the ends of all relationships.
         package let end: Int
@@ -50,11 +50,11 @@ package struct DeferredChecks {
         package let violation: Violation
         /// The object with the wrong number of members, or the object that keeps the value.
         package let cause: ObjectPlace
-        /// Whether the row is refused even if other rows of the import are omitted. The condition is that each remaining row still applies
-        /// or fails as before, and that the objects keep their entities.
+        /// Whether the row is refused even if other rows of the import are omitted. This assumes that each remaining row applies or fails
+        /// as before, and that the objects keep their entities.
         package fileprivate(set) var isCertain: Bool
-        /// The series that begins with the row, if the object has too many members, and breaks no other rule about its members. `nil` if
-        /// there is no such series, or if `DeferredChecks` does not note series.
+        /// The series that begins with the row, if the object has too many members and breaks no other rule about its members. `nil` if
+        /// there is no such series, or if `DeferredChecks` does not record series.
         package fileprivate(set) var series: Series?
 
         /// The refusals of the later rows of the series. Each of them holds once the earlier rows of the series are omitted.
@@ -63,11 +63,11 @@ package struct DeferredChecks {
         }
     }
 
-    /// The rows of the import that left an object with a wrong number of members, since the number became wrong.
+    /// The rows of the import after which an object had a wrong number of members. A row that corrects the number discards them.
     struct WrongMembers {
-        /// The row after which the number was wrong for the first time.
+        /// The row that made the number wrong.
         let first: Int
-        /// The later rows, if `isWhole` is `true`.
+        /// The later rows. Empty if `isWhole` is `false`, because there were too many rows to record.
         var others: [Int] = []
         var isWhole = true
     }
@@ -78,7 +78,7 @@ package struct DeferredChecks {
     private var members: [ObjectPlace: WrongMembers] = [:]
     /// The number of rows in the `others` of all elements of `members`.
     private var otherCount = 0
-    /// The maximum of `otherCount`. Therefore, the memory does not grow with the input.
+    /// The maximum of `otherCount`, which limits the memory that the arrays `others` take.
     private let otherCountMax: Int
 
     /// - Parameter notesSeries: Whether `check` returns the series of refused rows.

@@ -91,7 +91,7 @@ extension Draft {
     }
 
     /// Returns whether a bucket lacks the space for all of its new entries. If so, the caller splits the bucket before it adds an entry.
-    /// Otherwise, the caller would first copy the bucket, which a published version still uses, and then split the copy.
+    /// This saves a copy: the first added entry would copy the bucket, and a later one would split the copy.
     private func hasTooMany(_ bucket: Bucket, _ entries: [UInt64], _ first: Int) -> Bool {
         let last = first + Bucket.capacity - bucket.count
         guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }

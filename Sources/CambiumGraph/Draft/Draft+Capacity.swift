@@ -48,8 +48,8 @@ extension Draft {
         throw space.capacity.exhausted(change())
     }
 
-    /// Returns the number of chunks that a change needs for copies of pages. The pages of row groups have `granules` granules (16 bytes
-    /// each) together. The pages of indexes that change with `objectCount` objects are added.
+    /// Returns the number of chunks that a change needs for copies of pages. `granules` is the size of the copied groups of rows, in
+    /// granules of 16 bytes. The copied index pages are estimated from `objectCount`, the number of changed objects.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
@@ -61,8 +61,8 @@ extension Draft {
         return (granules + other) / PageLayout.chunkGranules + 1
     }
 
-    /// Returns a number of chunks that suffices for copies of all pages of the graph, and for the pages of all indexes that change with
-    /// `objectCount` objects. Complexity: O(1).
+    /// Returns a number of chunks that suffices for copies of all pages of the graph, and for the index pages of `objectCount` changed
+    /// objects. Complexity: O(1).
     private func chunkCountMax(buckets objectCount: Int) -> Int {
         let other =
             objectCount * layout.indexCount * PageLayout.granules(Bucket.byteCount)

@@ -31,7 +31,7 @@ extension Draft {
         for duplicate in pending.duplicates where found.count < duplicateCountMax {
             found += violation(of: duplicate).filter { known.insert($0).inserted }
         }
-        // A migration may unlink objects. The checks of these objects find the same violations as the checks of the new rules.
+        // A migration may unlink objects, and the checks above may have found violations that the checks of the new rules find again.
         if let checks = pending.migration {
             known.formUnion(found)
             found += violations(of: checks).filter { known.insert($0).inserted }

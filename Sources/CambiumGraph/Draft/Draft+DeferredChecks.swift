@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The checks of an import that are deferred until all rows were applied.
+/// The checks of an import that are deferred until all rows have been applied.
 extension Draft {
     /// Returns the first rule that the last written row of an import breaks, and clears all checks that this row scheduled.
     ///
@@ -41,8 +41,8 @@ extension Draft {
         return first
     }
 
-    /// Returns the rows of an import that must be omitted, because they still break a rule after all rows. Each of these rows assigned a
-    /// duplicate value, or caused a wrong number of members. The rows ascend.
+    /// Returns the rows of an import that must be omitted, because they still break a rule after all rows have been applied. Each of these
+    /// rows assigned a duplicate value, or caused a wrong number of members. The rows ascend.
     ///
     /// One of the objects with the same value keeps the value: if possible, an object to which no row assigned the value. Otherwise the
     /// object of the earliest row keeps it. Complexity: O(d log d) for d checks.

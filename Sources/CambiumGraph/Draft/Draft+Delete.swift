@@ -1,8 +1,8 @@
 import CambiumModel
 
 extension Draft {
-    /// Deletes objects and all objects that their cascades reach, and unlinks all of them. Throws `.limitExceeded` before it writes
-    /// anything.
+    /// Deletes objects and all objects that their cascades reach, and unlinks all of them. If there may be too few pages, throws
+    /// `.limitExceeded` before it writes anything.
     ///
     /// A delete op in the log states the number of its algorithm. Algorithm 1 is the order of work in this method. A cascade reaches each
     /// object only once, and the order of the objects has no effect on the result.

@@ -27,8 +27,7 @@ extension Graph {
     /// Emits the ops that make this graph from a graph that has the same schema and no objects.
     ///
     /// The ops restore the next serial of each hierarchy, too. If the object with the last serial was deleted, the ops insert an object
-    /// with that serial and delete it. The ops do not contain provenance: the transactions that changed an object, and the original of a
-    /// copy.
+    /// with that serial and delete it. The ops do not state which transactions changed an object, or which object it is a copy of.
     ///
     /// Complexity: O(graph).
     package func deriveOps(_ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {

@@ -142,11 +142,11 @@ extension Draft {
 
     // MARK: Provenance
 
-    /// Restores the last earlier change of each object that the import changed and then changed back. The log has no op for such an object,
-    /// so a replay keeps the earlier change, too.
+    /// For each object that the import changed and then changed back, restores the number of the transaction that last changed it before
+    /// the import. The log has no op for such an object, so a replay keeps this number, too.
     ///
-    /// Returns the objects of the original graph that differ from it, with a set of rows for each table. No object may have been deleted
-    /// since `trackChanges`. Complexity: O(changed objects and their members).
+    /// Returns the objects of the original graph that still differ in the draft, as a set of rows for each table. No object may have been
+    /// deleted since `trackChanges`. Complexity: O(changed objects and their members).
     package mutating func restoreProvenance() -> [RowSet] {
         var changed = emptyRowSets()
         guard let touched else { return changed }

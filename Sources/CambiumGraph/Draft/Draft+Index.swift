@@ -74,8 +74,8 @@ extension Draft {
         return slot
     }
 
-    /// Copies a bucket unless the draft owns it. Several slots of the index's directory may refer to the bucket, and then all of them get
-    /// the reference to the copy.
+    /// Copies a bucket unless the draft owns it. If several slots of the index's directory refer to the bucket, all of them then refer to
+    /// the copy.
     private mutating func ownShared(
         _ slot: UnsafeMutablePointer<PageRef>, _ vector: UnsafeMutablePointer<RadixVector>, _ bits: UInt32, _ hash: UInt64
     ) {
@@ -135,7 +135,7 @@ extension Draft {
         bucket.forEach { fragment, row in (isUpper(fragment, row, depth, table, index) ? upper : lower).add(fragment, row) }
     }
 
-    /// Returns whether a bit of an entry's hash is 1. Bits are counted from the highest bit, which has the number 0.
+    /// Returns whether the bit with the number `depth` of an entry's hash is 1. The highest bit has the number 0.
     func isUpper(_ fragment: UInt16, _ row: UInt32, _ depth: Int, _ table: Int, _ index: IndexLayout) -> Bool {
         if depth >= 8, depth < 24 { return fragment & 1 << UInt16(23 - depth) != 0 }
         return (reader.keyHash(index, reader.rows(table), row) ?? 0) >> UInt64(63 - depth) & 1 == 1

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Changes the members of objects as a block of links states.
+    /// Applies a block of links, which changes the members of objects.
     mutating func apply(_ block: LinkBlock) throws(CambiumError) {
         guard let table = layout.table(of: block.root),
             let relationship = schema.entities.lazy.filter({ $0.root == block.root })

@@ -31,8 +31,8 @@ extension Draft {
     private mutating func copy(_ page: PageRef, _ kind: PageKind?, _ byteCount: Int) -> PageRef {
         let source = chunks[page]
         let birth = source.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        // The copy gets the tail of the header: the size and the kind of the page. The rest of the tail is the link to the next free page.
-        // The 32-bit load omits this link.
+        // The copy gets the size and the kind of the page, which are in the tail of the header. The tail also contains the link to the next
+        // free page, which the 32-bit load omits.
         let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
         if !space.isProven {

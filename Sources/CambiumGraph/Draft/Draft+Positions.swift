@@ -29,7 +29,7 @@ extension Draft {
                 removedCount += 1
                 continue
             }
-            // The places ascend, so all members that precede this one in the final order already do so.
+            // The places ascend, so all members that must precede this one already do.
             let index = place.index - removedCount
             if reader.index(list, of: row) == index { continue }
             try checkCapacity()

@@ -44,7 +44,7 @@ extension Draft {
         return id(place)
     }
 
-    /// Returns the object with these identity values, in the order of `entity.identity`.
+    /// Returns the object with these identity values. The values are in the order of `entity.identity`.
     package borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard let place = reader.find(entity, identity: values, layout) else { return nil }
         return id(place)

@@ -45,8 +45,7 @@ package final class ImportTable {
 
     package var number: Int { table.index }
     package var hasIndex: Bool { identity != nil }
-    /// Whether the entity has neither counted relationships nor unique values. The identity by which the import finds objects does not
-    /// count as unique.
+    /// Whether `isCounted` is `false`, and the table has no unique set except the identity by which the import finds objects.
     package var isUnlimited: Bool { !isCounted && isUniqueByIdentityOnly }
     /// Whether the table has no unique set except the identity by which the import finds objects.
     package var isUniqueByIdentityOnly: Bool { table.indexes.count == (identity == nil ? 0 : 1) }
@@ -67,7 +66,7 @@ extension Cell {
     /// Returns the hash of this value in an index over one attribute of this type.
     @inline(__always) package func keyHash(_ key: HashKey, _ type: AttributeType) -> UInt64 {
         var hash = KeyHash(key)
-        // Numbers such as 0.0 and -0.0 are equal with different bits, so they are converted first. Equal texts always have equal bytes.
+        // Equal numbers such as 0.0 and -0.0 may have different bits, so they are converted first. Equal texts always have equal bytes.
         if kind == .bytes { hash.add(bytes) } else { hash.add(self.key(type)) }
         return hash.value
     }

@@ -6,7 +6,7 @@ struct PlaceSet {
     private let tableCount: Int
     /// The maximum number of 64-bit words in a set of `rows`. Rows beyond these words are in `others`.
     private var wordCountMax: UInt32 = 0
-    /// If `others` has this many places, the set has more places than expected. Then more rows are stored as bits.
+    /// The number of places in `others` that shows that the set has more places than expected. It then stores more rows as bits.
     private var otherCountMax = 1024
 
     /// - Parameters:

@@ -17,8 +17,7 @@ struct RowFinder {
         virtualPages = reader.vector(table, TablePage.virtualPagesOffset)
     }
 
-    /// Returns the row of the live object with a serial, or `nil` if there is no such object. Returns the same as
-    /// `Reader.row(_:serial:)`.
+    /// Returns the row of the live object with a serial, or `nil` if there is no such object, as `Reader.row(_:serial:)` does.
     @inline(__always) mutating func row(serial: UInt64) -> UInt32? {
         let page = serial &>> UInt64(PageLayout.fanOutShift)
         if page != virtualPage { find(page) }

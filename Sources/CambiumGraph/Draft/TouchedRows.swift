@@ -7,7 +7,7 @@ struct TouchedRows {
     private var edges: [RowSet]
     /// Whether a member was removed from an ordered list. The member may have returned to the list.
     var hasRemovedMembers = false
-    /// For each end of each link, the objects whose order of members a row or a hook of an import stated.
+    /// For each end of each link, the objects for which a row or a hook of an import stated the order of the members.
     private var statedOrders: [RowSet]
     let limits: HubLimits
 

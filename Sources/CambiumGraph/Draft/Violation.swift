@@ -18,9 +18,9 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case duplicate(attributes: [String], of: String)
         /// The object cannot be deleted, because this relationship has the rule `deny` and still has a member.
         case deleteDenied(relationship: String, by: String)
-        /// After a migration, a value that the attribute no longer allows, and the reason.
+        /// After a migration, the attribute with this name has a value that it no longer allows, for this reason.
         case valueRefused(String, String)
-        /// After a migration, a member whose entity the relationship does not accept.
+        /// After a migration, the relationship with this name has this member, whose entity it does not accept.
         case wrongMember(String, String, wanted: String)
     }
 
@@ -63,8 +63,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         "\(description). \(isOfMigration ? migrationRemedy : remedy)"
     }
 
-    /// The remedy for a rule of the new schema. The former schema may lack the property, so that nothing can change it before the
-    /// migration.
+    /// The remedy for a rule of the new schema. A property that the old schema lacks cannot be set before the migration.
     private var migrationRemedy: String {
         switch rule {
         case .mandatoryAttribute(let name): "Give '\(name)' a default, or set it before the migration if it exists already."
