@@ -90,7 +90,7 @@ struct DerivedSum {
         }
     }
 
-    /// The sum of the floating-point numbers. The numbers ascend.
+    /// The sum of the floating-point numbers, which are added in ascending order.
     private var realTotal: Value? {
         var sum = RealSum()
         for number in reals.sorted() { sum.add(number) }

@@ -121,7 +121,7 @@ extension Reader {
         firstRow(bucket, fragment) { other in other != row && hasSameKey(row, other, table, index) }
     }
 
-    /// Returns the other rows with the same key as `row`. The result is empty if the key contains null.
+    /// Returns the other rows with the same key as `row`. The result is empty if the key contains a null.
     func rowsWithSameKey(as row: UInt32, _ table: Int, _ index: IndexLayout) -> [UInt32] {
         let rows = rows(table)
         guard let hash = keyHash(index, rows, row) else { return [] }

@@ -4,8 +4,8 @@
 /// The sum of the first numbers may be beyond the range of a double. From then on, the sum is kept divided by a power of two. So the result
 /// is infinite only if the sum of all numbers is beyond the range.
 struct RealSum {
-    /// The sum of the numbers without the rounding errors. Infinite as soon as the divided sum is used. Then each further addition takes
-    /// the slow way, too.
+    /// The sum of the numbers without the rounding errors. It becomes infinite once the divided sum is used, so that each further addition
+    /// uses the divided sum, too.
     private var sum = 0.0
     /// The sum of the rounding errors of `sum`.
     private var correction = 0.0
@@ -13,7 +13,7 @@ struct RealSum {
     private var dividedSum = 0.0
     private var dividedCorrection = 0.0
 
-    /// A number occurs fewer than 2^128 times. So with this divisor, the sum of fewer than 2^63 numbers is always finite.
+    /// Each call adds a number fewer than 2^128 times. So with this divisor, the sum of fewer than 2^63 calls is always finite.
     private static let divisor = 0x1p256
 
     /// Adds a number.

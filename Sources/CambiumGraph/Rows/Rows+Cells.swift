@@ -82,7 +82,7 @@ extension Rows {
 // MARK: Memory
 
 extension Rows {
-    /// The maximum number of values for which the leaves are prefetched.
+    /// The maximum number of values in one call of `prefetch`. If there are more, nothing is prefetched.
     private static var prefetchedCountMax: Int { 4 }
 
     /// Prefetches all leaves that setting these values would copy, so that the processor loads them at the same time.
