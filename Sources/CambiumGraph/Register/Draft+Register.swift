@@ -4,8 +4,8 @@ extension Draft {
     /// Records in the register, the inner graph of requests and labels, that the current transaction applied a request. If the register has
     /// as many requests as allowed, the oldest one is forgotten.
     ///
-    /// If the request is already in the register, nothing changes, and its first transaction stays valid. Throws `.limitExceeded` if the
-    /// store has already applied 2^38 - 1 requests. Complexity: O(1) expected.
+    /// If the request is already in the register, nothing changes: it keeps its first transaction. Throws `.limitExceeded` if the store has
+    /// already applied 2^38 - 1 requests. Complexity: O(1) expected.
     package mutating func note(_ request: String, _ digest: RequestDigest?) throws(CambiumError) {
         try note(RegisterEntry(name: request, transaction: TransactionNumber(rawValue: transaction), digest: digest))
     }
@@ -74,7 +74,7 @@ extension Draft {
         return nil
     }
 
-    /// Runs `body` while the register, the inner graph of requests and labels, replaces the graph in the draft.
+    /// Runs `body` with the register (the inner graph of requests and labels) in place of the draft's graph.
     mutating func inRegister(_ body: (inout Draft) -> Void) {
         guard let offset = DirectoryPage.registerOffset(layout) else {
             preconditionFailure("A graph of format 1 must get a register before its first change.")

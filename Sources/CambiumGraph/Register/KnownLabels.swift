@@ -3,7 +3,7 @@ package import CambiumModel
 /// The labels of a graph in memory, for a writer that looks up labels in each of many versions.
 ///
 /// Names with different bytes may be equal strings, and the index of the register compares bytes. So only a dictionary finds a label by its
-/// name, and the writer must not make the dictionary again for each version.
+/// name. Making the dictionary again for each version would take too long.
 package struct KnownLabels: Sendable {
     private var labels: [String: TransactionNumber] = [:]
     /// The serial that the next label will get. The dictionary contains all labels with smaller serials.
@@ -14,13 +14,13 @@ package struct KnownLabels: Sendable {
     /// Returns the transaction that a label names, or `nil` if there is no such label. Complexity: O(1) expected.
     package subscript(name: String) -> TransactionNumber? { labels[name] }
 
-    /// Adds the labels that were set since the last call. The graph must be the graph of the last call, or a later version of it, because
-    /// labels are never removed. Complexity: O(labels that were set since the last call).
+    /// Adds the labels that were set since the last call. The graph must be the graph of the last call, or a later version of it. The
+    /// method does not remove labels, because a store never removes them. Complexity: O(labels that were set since the last call).
     package mutating func update(to graph: Graph) {
         guard let register = graph.reader.register(of: graph.layout) else { return }
         let (columns, first) = (Register.labels, nextSerial)
         nextSerial = register.nextSerial(columns.table.index)
-        // Most serials may be gaps, because a label that moves gets a new serial.
+        // Most of the new serials may be gaps, because a label that moves gets a new serial. Then reading all labels is faster.
         if nextSerial < first || nextSerial - first > UInt64(register.liveCount(columns.table.index)) {
             labels = graph.labels
             return
