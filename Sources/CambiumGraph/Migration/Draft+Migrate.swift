@@ -34,8 +34,8 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
-        // `derived` contains changes in columns of the old layout, such as objects that lost links. So it is cleared, and all derived
-        // attributes are computed if it has a change, or if any of them may change.
+        // `derived` refers to columns of the old layout, so it is cleared. All derived attributes are computed if it was not empty (an
+        // object lost links, for example), or if the migration may change derived values.
         let isChanged = !derived.isEmpty || plan.mayChangeDerived
         derived = DerivedNotes()
         if isChanged { noteAllDerived() }
@@ -62,7 +62,7 @@ extension Draft {
 
     // MARK: Removed objects and links
 
-    /// Deletes the objects of dropped entities, and unlinks other objects from relationships that these objects no longer have.
+    /// Deletes the objects of dropped entities. Removes the links of other objects in relationships that their entities lose.
     private mutating func leaveOldEntities(_ plan: MigrationPlan) {
         let kept = Set(plan.links.compactMap(\.old))
         for table in layout.tables where table.root != nil {
