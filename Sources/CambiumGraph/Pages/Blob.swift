@@ -4,14 +4,14 @@ import CambiumModel
     import Glibc
 #endif
 
-/// A value of more than 255 bytes. The head page contains the length of the value and references to its extents: pages of up to 64 KiB with
-/// the bytes.
+/// A value of more than 255 bytes. The head page contains the length of the value, and references to its extents. The extents are pages of
+/// up to 64 KiB that contain the bytes of the value.
 enum Blob {
     static let byteCountOffset = 16
     static let extentCountOffset = 24
     static let extentsOffset = 32
     static let extentByteCountMax = PageLayout.chunkByteCount - PageLayout.header
-    /// The maximum length of a value, in bytes. The references in one head page lead to enough extents for such a value.
+    /// The maximum length of a value, in bytes. One head page has space for references to all extents of such a value.
     static let byteCountMax = StoredValueCheck.byteCountMax
 
     /// Returns the index of a blob in the vector of shared blobs (`DirectoryPage.sharedBlobsOffset`). `page` is the head page of the blob.

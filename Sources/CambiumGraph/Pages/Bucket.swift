@@ -145,8 +145,8 @@ struct Bucket {
         }
     }
 
-    /// Whether the entries are spread over the blocks. They are not if a full block and the entries that it passed on to later blocks
-    /// together exceed half of the page's capacity. A block holds only 15 entries.
+    /// Whether the entries are spread over the blocks: no full block together with the entries that it passed on to later blocks exceeds
+    /// half of the page's capacity. A full block has 15 entries.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity

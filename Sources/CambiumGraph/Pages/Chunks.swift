@@ -1,7 +1,8 @@
 import Synchronization
 
 /// The table of chunks, which turns a page reference into an address. The table never moves, so readers need no lock. The first thread that
-/// touches a chunk stores its address. If several threads touch it at the same time, all of them store the same address.
+/// touches a chunk stores the chunk's address in the table. If several threads touch the chunk at the same time, all of them store the same
+/// address.
 ///
 /// SAFETY: a page reference leads to a chunk that is in the table, or that the space's source supplies on the first touch. A chunk stays in
 /// the table as long as a page in it is in use. The holder of a reference also holds the page space.

@@ -9,7 +9,7 @@
 enum ControlGroup {
     /// Returns the smallest limit of memory, in bytes, or `nil` if no group has a limit.
     ///
-    /// - Parameter root: The prefix of `/proc` and `/sys`; tests pass a directory.
+    /// - Parameter root: A prefix for the paths that begin with `/proc` and `/sys`. Tests pass a directory.
     static func memoryLimit(root: String = "") -> Int? {
         let memberships = text("\(root)/proc/self/cgroup") ?? ""
         var found = memberships.split(separator: "\n").flatMap { (line: Substring) -> [Int] in

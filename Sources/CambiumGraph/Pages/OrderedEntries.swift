@@ -14,7 +14,7 @@ extension OrderedEntries {
     /// The number of entries whose size is computed together.
     private var stepCount: Int { 16 }
 
-    /// Returns the indexes of as many entries from `start` on as fit into one leaf, at least one.
+    /// Returns a range of indexes that begins at `start`: as many entries as fit into one leaf, but at least one.
     ///
     /// - Parameter limit: The maximum number of bytes of the leaf.
     func part(from start: Int, limit: Int) -> Range<Int> {

@@ -24,7 +24,7 @@ struct OrderedLeaf {
     }
 
     @inline(__always) var count: Int { number(OrderedNode.countOffset) }
-    /// The number of bytes with which each entry begins.
+    /// The number of bytes in the common prefix of all keys.
     @inline(__always) var prefixByteCount: Int { number(OrderedNode.prefixOffset) }
     /// The number of bytes of each entry without the prefix, or 0 if the entries have different lengths.
     @inline(__always) var stride: Int { number(Self.strideOffset) }
@@ -34,7 +34,7 @@ struct OrderedLeaf {
 
     @inline(__always) private static func endPlace(_ index: Int) -> Int { OrderedNode.byteCount &- 2 &* (index &+ 1) }
 
-    /// Returns the position of an entry, without the prefix.
+    /// Returns the offset and the length of an entry, without the prefix.
     @inline(__always) func entry(_ index: Int) -> (offset: Int, byteCount: Int) {
         let stride = stride
         if stride > 0 { return (entriesOffset &+ index &* stride, stride) }
@@ -160,7 +160,7 @@ struct OrderedLeaf {
         set(Self.endOffset, place)
     }
 
-    /// Copies a few bytes without a function call, because most entries have 8 to 16 bytes.
+    /// Copies bytes. Most entries have 8 to 16 bytes, which are copied without a function call.
     @inline(__always)
     private static func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ byteCount: Int) {
         if byteCount < 8 || byteCount > 16 {

@@ -4,8 +4,8 @@ import CambiumBytes
     import Glibc
 #endif
 
-/// Supplies memory for chunks (64 KiB of pages each). It maps regions, which are larger if more memory is in use. The kernel can prepare
-/// memory of a region in advance.
+/// Supplies memory for chunks (64 KiB of pages each). It maps regions: the more memory is in use, the larger is the next region. The kernel
+/// can prepare memory of a region in advance.
 ///
 /// SAFETY: a region stays mapped as long as this object exists; one thread at a time uses the object.
 final class PageMemory {
@@ -51,7 +51,7 @@ final class PageMemory {
         var byteCount = nextRegionByteCount
         if !isPrepared, byteCount > budget.leftByteCount {
             let left = budget.leftByteCount
-            // In a budget of less than four regions, the last 256 KiB are not a negligible part.
+            // In a budget of less than four regions of 256 KiB, a rest of less than one region is too large to be left unused.
             let isSmall = left < Self.regionByteCountMin && budget.byteCount < 4 * Self.regionByteCountMin
             byteCount = left & ~((isSmall ? PageLayout.chunkByteCount : Self.regionByteCountMin) - 1)
             if byteCount == 0, !isForced { return false }
@@ -199,13 +199,13 @@ final class PageMemory {
     /// The size of two huge pages, or of one huge page if little memory is in use.
     private var nextByteCount: Int { (heapByteCount < 32 << 20 ? 1 : 2) * Self.hugePageByteCount }
 
-    /// Keeps enough memory supplied, from now on, to repeat an operation that took this many bytes, up to a limit.
+    /// Makes `refill` keep enough unused memory ready to repeat an operation that took this many bytes, up to a limit.
     func expect(byteCount: Int) {
         // A quarter is added, because the sizes of the free pages may not fit the pages that the operation needs.
         if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
     }
 
-    /// Supplies as much memory as `expect` announced, unless this memory is still available.
+    /// Supplies in advance as much memory as the last call of `expect` requested, unless this much memory is still unused.
     func refill(freeByteCount: () -> Int) {
         if keptByteCount > 0 { prepare(byteCount: keptByteCount, freeByteCount: freeByteCount()) }
     }
@@ -218,7 +218,7 @@ final class PageMemory {
 
     private static let preparedByteCountMin = 4 << 20
     private static let aheadByteCount = 4 << 20
-    /// The maximum number of unused bytes that are kept supplied for the next clone.
+    /// The maximum number of unused bytes for which memory is supplied in advance, so that the next clone need not wait for the kernel.
     private static let keptByteCountMax = 160 << 20
 
     /// Maps memory for pages. Ends the process if there is no memory.

@@ -1,8 +1,8 @@
 /// The offsets in the page of a group of 128 rows.
 enum GroupLayout {
     static let virtualPageOffset = 16
-    /// The value in the header of a group whose rows belong to several virtual pages (ranges of consecutive serials). Other groups contain
-    /// the number of their only virtual page here. A column of the shared group contains the virtual page of each row.
+    /// The value at `virtualPageOffset` in a shared group, whose rows belong to several virtual pages (ranges of consecutive serials). A
+    /// column of this group contains the virtual page of each row. Any other group has the number of its only virtual page at this offset.
     static let isShared = UInt32.max
     static let liveCountOffset = 20
     static let provenanceOffset = 24

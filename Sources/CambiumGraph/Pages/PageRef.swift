@@ -44,7 +44,7 @@ enum PageKind: UInt8 {
     static let nextFreeOffset = 12
 
     /// The binary logarithm of `fanOut`, the number of rows in a group and of elements in a vector node. Builds of script/check can choose
-    /// 64 rows instead of 128, and compute the same digests.
+    /// 64 instead of 128. The choice does not change any digest.
     #if CAMBIUM_CHECKS
         @usableFromInline static var fanOutShift: Int { hasSmallPages ? 6 : 7 }
         static var hasSmallPages: Bool { cmachine_has_small_pages() != 0 }

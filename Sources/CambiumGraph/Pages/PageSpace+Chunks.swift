@@ -18,15 +18,16 @@ package protocol ChunkSource: AnyObject, Sendable {
 
 /// The page file of a space, in which chunk `c` lies at byte `c` x 65,536. One thread at a time may use the object.
 package protocol PageStorage: AnyObject, Sendable {
-    /// Returns the address of the 65,536 bytes of a chunk in the window, a mapping of the whole file. The kernel writes changes to these
-    /// bytes to the file. The bytes stay at this address as long as this object exists. Returns `nil` if the disk is full.
+    /// Returns the address of the 65,536 bytes of a chunk in the window, a mapping of the whole file. The kernel writes changed bytes to
+    /// the file. The bytes stay at this address as long as this object exists. Returns `nil` if the disk is full.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
     /// Maps a chunk of the file at an address, and allocates disk space for the chunk. The memory at the address loses its content. Returns
     /// `false` if the mapping fails.
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
     /// Maps chunks of the file at an address whose memory has the same content. Returns `false` if the mapping fails.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
-    /// Records that the given chunks are not needed. A chunk has no disk space until it is stored or mapped again.
+    /// Records that the given chunks are not needed. The caller releases their disk space with the returned closure. A chunk gets disk
+    /// space again when it is stored or mapped.
     ///
     /// - Returns: A closure that releases the disk space; `nil` if there is nothing to release. Any thread may call the closure while no
     ///   thread stores or maps the chunks.
@@ -197,6 +198,7 @@ extension PageSpace {
         }
     }
 
-    /// The number of bytes in open chunks that are free for pages. Complexity: O(1), although all chunks of a store in memory are open.
+    /// The number of bytes in open chunks that are free for pages. The number is computed from counts, because all chunks of a store in
+    /// memory are open. Complexity: O(1).
     var freeByteCount: Int { openChunks.count * PageLayout.chunkByteCount - (liveGranules - frozenGranules) * PageLayout.granule }
 }

@@ -60,7 +60,7 @@ extension PageSpace {
         (rest.taken, rest.released, rest.memory, rest.disk) = ([], [], [], DiskRelease())
     }
 
-    /// Records that the given chunks have no disk space, and returns the steps that release the space. One step can handle several
+    /// Records that the given chunks need no disk space, and returns the steps that release the space. One step can handle several
     /// consecutive chunks.
     ///
     /// - Parameter chunks: The chunks, ascending.

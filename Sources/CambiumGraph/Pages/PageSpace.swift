@@ -164,7 +164,8 @@ final class PageSpace: @unchecked Sendable {
 
     /// The maximum number of lists that are kept for later drafts.
     private static let spareListCountMax = 256
-    /// A list with a larger capacity is not kept. Each version that a reader holds keeps a list, so large lists would take much memory.
+    /// A list with a larger capacity is not kept for later drafts. Each version that a reader holds contains such a list, so large lists
+    /// would take much memory.
     private static let spareListCapacityMax = 256
 
     @inline(never)

@@ -59,7 +59,8 @@ internal import CMachine
     static func isConsistent(_ leaf: UnsafeMutableRawPointer) -> Bool {
         let byteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) * PageLayout.granule
         let (used, garbage) = (heapUsed(leaf), garbage(leaf))
-        // An empty value is added at the end of the heap, even if the page is full. The 16 bits of a cell must be enough for this offset.
+        // An empty value is added at the end of the heap, even if the page is full. So the offset of the heap's end must fit into the 16
+        // bits of a cell.
         guard PageLayout.heapOffset + used <= min(byteCount, Int(UInt16.max)), garbage <= used else { return false }
         var sum = 0
         for place in 0..<PageLayout.fanOut {
