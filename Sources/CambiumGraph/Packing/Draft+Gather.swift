@@ -59,7 +59,7 @@ extension Draft {
         return rowCount
     }
 
-    /// The maximum number of shared groups, which receive the rows of several sparse groups, that are filled at the same time.
+    /// The maximum number of shared groups that receive rows at the same time.
     private static let targetCountMax = 8
 
     /// Returns the total number of members in all lists of the objects of a group. If the rows of the group move, all of these members must

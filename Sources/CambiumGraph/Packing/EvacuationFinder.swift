@@ -76,7 +76,8 @@ struct EvacuationFinder {
         }
     }
 
-    /// Finds entries of an index, in the part of the tree below `page`. Nodes on the path to each of these entries must be copied.
+    /// Adds places for the nodes of an index that must be copied, in the part of the tree that begins at `page`. A place states an entry,
+    /// and a step visits the nodes on the path to this entry.
     ///
     /// - Parameters:
     ///   - first: The position of the node's first entry in the index.
@@ -148,15 +149,16 @@ extension Reader {
 }
 
 extension RadixVector {
-    /// Finds the nodes for which `body` returns `true`. Returns the index of one element below each of these nodes. Nodes without elements
-    /// are omitted.
+    /// Finds the nodes for which `body` returns `true`. Returns an index for each of these nodes. The path to this index leads through the
+    /// node, unless all elements below the node are 0. So a packing step checks the path with `hasNode(onWayTo:)` before it copies nodes.
     func indices(below chunks: Chunks, where body: (PageRef) -> Bool) -> [Int] {
         var indices: [Int] = []
         guard height > 0, root != 0 else { return [] }
         var pending = [(node: root, level: Int(height) - 1, first: 0)]
         while let (node, level, first) = pending.popLast() {
             if body(node) {
-                // At the lowest level, the path to `first` leads through this node, even if the element at this index is 0.
+                // At the lowest level, the path to `first` leads through this node, even if the element at this index is 0. If all elements
+                // below a higher node are 0, `firstIndex` returns an index beyond the node, or `nil`.
                 if let index = level == 0 ? first : firstIndex(from: first, chunks) { indices.append(index) }
             }
             if level == 0 { continue }

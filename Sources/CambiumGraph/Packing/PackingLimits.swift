@@ -8,7 +8,7 @@ package struct PackingLimits: Sendable {
     package var groupCountMin = 32
     /// A step ends when it has moved this many rows. Members that were changed because their owners moved count as rows.
     package var rowCountMax = 256
-    /// Chunks are emptied only if all frozen chunks, to which writers add no more pages, have at least this many unused bytes together. The
+    /// Chunks are emptied only if all frozen chunks, to which writers add no more pages, have at least this many unused bytes in total. The
     /// unused bytes must also reach the ratio of `wastePercentMin`.
     package var wasteByteCountMin = 4 << 20
     /// The minimum ratio of the unused bytes to the bytes in use, in percent.

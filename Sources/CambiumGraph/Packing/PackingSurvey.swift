@@ -10,7 +10,7 @@ package struct PackingSurvey: Sendable {
 extension Timeline {
     /// Collects the facts for a plan. Call this method only while no thread writes. Complexity: O(chunks).
     ///
-    /// - Returns: `nil` if few chunks are free, because packing needs free chunks and must leave some to other changes.
+    /// - Returns: `nil` if too few chunks are free. Packing needs free chunks, and must leave some of them for other changes.
     package func survey(_ limits: PackingLimits) -> PackingSurvey? {
         if space.freeChunkCount < PackingLimits.freeChunkCountMin { return nil }
         var live = Array(UnsafeBufferPointer(start: space.live, count: space.chunkCount))

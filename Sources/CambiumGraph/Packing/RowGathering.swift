@@ -10,7 +10,7 @@ struct RowGathering {
     let liveCount: Int
     /// The index in `sources` of the next group to move.
     var next = 0
-    /// The shared groups, which contain the rows of several former groups, into which the next rows may move.
+    /// The shared groups into which the next rows may move.
     var targets: [UInt32] = []
     /// A group that has not moved yet. It waits for a second group whose live rows have other positions, so that both groups fit into one
     /// shared group.
