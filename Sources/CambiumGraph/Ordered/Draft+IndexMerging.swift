@@ -7,7 +7,7 @@ extension Draft {
     }
 
     /// The maximum number of changes whose nodes are prefetched together. The nodes of more changes may not fit into the processor's
-    /// second cache.
+    /// second-level cache.
     static let jointCountMax = 64
 
     /// Applies the changes in a batch to their indexes, and empties the batch and the list of its parts.

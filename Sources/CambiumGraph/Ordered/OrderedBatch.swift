@@ -40,8 +40,8 @@ package struct OrderedBatch: ~Copyable {
         byteCount = 0
     }
 
-    /// Returns memory with space for this many bytes, to which the caller writes the next entry. `append` then states the length of the
-    /// entry.
+    /// Returns memory with space for this many bytes. The caller writes the next entry to this memory, and then passes the length of the
+    /// entry to `append`.
     @inline(__always) package mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
         if byteCount &+ count > capacity { grow(byteCount + count) }
         return memory + byteCount

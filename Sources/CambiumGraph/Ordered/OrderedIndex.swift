@@ -27,9 +27,9 @@ package struct OrderedIndex: Sendable {
 
     /// A limit of a range: a position between two objects of the index.
     package enum Bound {
-        /// Before all objects that have these values in the first components, the attributes of the index.
+        /// Before all objects that have these values in the first attributes of the index.
         case before([Value])
-        /// After all objects that have these values in the first components, the attributes of the index.
+        /// After all objects that have these values in the first attributes of the index.
         case after([Value])
     }
 
@@ -87,11 +87,12 @@ package struct OrderedIndex: Sendable {
         return reader.rank(of: OrderedBytes(bytes, last + 1))
     }
 
-    /// Returns the objects that have these values in the first components, the attributes of the index.
+    /// Returns the objects that have these values in the first attributes of the index.
     package func range(equalTo values: [Value]) -> IndexRange? { range(from: .before(values), to: .after(values)) }
 
     /// Returns a range for each value of a list, in the order of the index. Each range has the objects with the leading values in the first
-    /// components, and the value in the next component. The list must not repeat a value. Omits empty ranges and values of the wrong type.
+    /// components, and the value from the list in the next one. The list must not repeat a value. Omits empty ranges and values of the
+    /// wrong type.
     package func ranges(in values: [Value], after leading: [Value] = []) -> [IndexRange] {
         let ranges = values.compactMap { range(equalTo: leading + [$0]) }
         return ranges.filter { !$0.isEmpty }.sorted { $0.outer.lowerBound < $1.outer.lowerBound }
