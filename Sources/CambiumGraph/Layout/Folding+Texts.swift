@@ -25,8 +25,8 @@ extension Folding {
         return contains(.caseInsensitive) ? CaseFolding.folded(base) : base
     }
 
-    /// Calls `body` with the folded text for a pattern. If diacritics are ignored, this text is composed again, because folding divides a
-    /// syllable of Hangul into several characters, and a wildcard matches one character.
+    /// Calls `body` with the folded text in the form in which it is compared with a pattern. If diacritics are ignored, the folded text is
+    /// composed again: folding divides a syllable of Hangul into several characters, but a wildcard matches one character.
     func withComposed<Result>(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if isEmpty || bytes.allSatisfy({ $0 < 0x80 }) { return withFolded(bytes, body) }
         return Array(composed(String(decoding: bytes, as: UTF8.self)).utf8).withUnsafeBytes(body)

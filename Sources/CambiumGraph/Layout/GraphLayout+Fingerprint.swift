@@ -17,7 +17,7 @@ extension GraphLayout {
         }
         for link in links { parts.append("link \(link.fingerprintText)") }
         if hasRegister { parts.append("register \(Register.layout.fingerprint)") }
-        // The hash does not depend on which ordered indexes exist, because the pages state this.
+        // The hash does not depend on which ordered indexes exist, because the index directory in the pages states them.
         if !ordered.isEmpty { parts.append("ordered 1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)") }
         // Stored buckets can be used only with the hash function that filled them.
         parts.append("hash \(KeyHash.fingerprint)")

@@ -178,7 +178,7 @@ enum ColumnKind: Hashable, Sendable {
     case string
     /// Rows of a table, stored as links; `noRow` means no row.
     case rows
-    /// Counts and offsets that start at zero.
+    /// Numbers that are 0 until they are set, such as counts and the offsets of provenance.
     case numbers
 
     func emptyLeaf(_ constants: ConstantPages) -> PageRef {

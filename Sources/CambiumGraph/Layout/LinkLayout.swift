@@ -56,7 +56,7 @@ enum LinkLayout: Sendable, Equatable {
     /// The objects at each end have a column that contains the row of the object at the other end. If the relationship is its own inverse,
     /// both ends use the same column.
     case pair(tables: Pair<Int>, slots: Pair<Int>)
-    /// Columns of both tables connect an owner and its members. The members are the rows of the table at the to-one end, `childEnd`.
+    /// Columns of both tables connect an owner and its members. The members are at the end `childEnd`, whose relationship is to-one.
     case list(ListLayout, childEnd: Int)
     /// Each link between two objects is an edge: a row of a separate table. The row refers to the objects at both ends. `lists[e]` contains
     /// the edges of an object at end `e`. The column `lists[1 - e].ownerSlot` of an edge contains the object at the other end.

@@ -9,9 +9,11 @@ struct TableDraft {
     private(set) var indexes: [IndexLayout] = []
     private(set) var entities: [EntityNumber] = []
     private(set) var slotOfProperty: [Int32] = []
-    /// The type of each attribute, indexed by its number. If no attribute has a number, the element at this number is an arbitrary type.
+    /// For each property number, the type of the attribute with this number. If there is no such attribute, the element is an arbitrary
+    /// type.
     private(set) var typeOfProperty: [AttributeType] = []
-    /// The name of each attribute, indexed by its number. If no attribute has a number, the element at this number is an arbitrary name.
+    /// For each property number, the name of the attribute with this number. If there is no such attribute, the element is an arbitrary
+    /// name.
     private(set) var nameOfProperty: [SchemaName] = []
 
     /// Lays out the columns of a root entity and its sub-entities: provenance, the entity if there are several, then each attribute of each
