@@ -78,8 +78,8 @@ extension GraphProof {
         if expected != listed { note("Lists of '\(owners.name)' have \(listed) members, but \(expected) members name an owner.") }
     }
 
-    /// Returns whether the columns of a list refer from one member to others. If the member is in no list, these columns must be empty,
-    /// because the list that gets the member would also get all that they refer to.
+    /// Returns whether the columns of a list refer from one member to others. If the member is in no list, these columns must be empty: a
+    /// list that gets the member later would also get the members to which they refer.
     private func hasNeighbors(_ list: ListLayout, _ member: UInt32) -> Bool {
         let slots: [Int]
         switch list.shape {
@@ -131,7 +131,7 @@ extension GraphProof {
             }
             count += 1
             pending += [(link(table, node, left), node), (link(table, node, right), node)]
-            // The stored sizes of the children are used here, because the loop checks them later.
+            // The stored sizes of the children can be used here, because the loop checks each of them when it reaches the child.
             let below = [link(table, node, left), link(table, node, right)].reduce(0) { sum, child in
                 sum + (child != noRow && members.isLive(child) ? Int(link(table, child, size)) : 0)
             }

@@ -102,8 +102,8 @@ extension GraphProof {
 
     // MARK: Directories of indexes
 
-    /// Proves that the references to each bucket fill as many consecutive slots of the index's directory as its depth requires. No two
-    /// buckets may share an overflow page.
+    /// Proves that the references to each bucket fill as many consecutive slots of the index's directory as the depth of the bucket
+    /// requires. No two buckets may share an overflow page.
     private mutating func proveDirectory(_ index: IndexLayout, _ table: ProvenTable, _ birth: UInt64) {
         let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
         let bits = table.number(offset + TablePage.indexBitsOffset)
@@ -152,7 +152,7 @@ extension GraphProof {
         return first.depth
     }
 
-    /// Returns whether the first page of a bucket states the numbers of its overflow pages and of the entries outside its crowd.
+    /// Returns whether the first page of a bucket states the right number of overflow pages, and of entries outside the crowd.
     private static func hasRightCounts(_ first: Bucket, _ pages: [Bucket]) -> Bool {
         if first.overflowPageCount != pages.count - 1 { return false }
         // In a bucket of the greatest depth, the number of other entries may be inexact.
