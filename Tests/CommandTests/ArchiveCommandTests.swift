@@ -121,6 +121,16 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.path("empty")).isEmpty)
     }
 
+    @Test func `an archive of a compaction that retired nothing can be read`() throws {
+        let place = try made()
+        let done = try place.run("compact", "notes", "--retain", "since:2", "--archive", "kept")
+        #expect(done.code == 0 && done.output.contains("Put 0 segments"))
+        #expect(try place.run("verify", "notes", "--archive", "kept").code == 0)
+        #expect(try place.run("restore", "notes", "whole", "--archive", "kept").code == 0 && count(place, "whole", "3") == 2)
+        try place.makeDirectory("empty")
+        #expect(try place.run("verify", "notes", "--archive", "empty").code == 66)
+    }
+
     @Test func `a directory that is not an archive of the store is refused`() throws {
         let place = try made()
         #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "notes").code == 73)

@@ -35,13 +35,14 @@ package struct SegmentArchive: Sendable {
         }
     }
 
-    /// Opens an existing archive. A backup with the same segments can serve as an archive, too.
+    /// Opens an existing archive. A backup with the same segments can serve as an archive, too. An archive has no segments yet if the
+    /// compaction that created it retired nothing.
     ///
     /// Throws `.notFound` if there is no archive, and `.conflict` if the archive belongs to another store. Complexity: O(segments).
     package init(reading volume: any Volume, of store: [UInt8]) throws {
         (self.volume, self.store) = (volume, store)
         try checkStore()
-        if try LogDirectory.segments(volume).isEmpty {
+        if try LogDirectory.segments(volume).isEmpty, try !Self.names.allSatisfy({ try volume.exists($0) }) {
             throw CambiumError(
                 .notFound,
                 "There is no archive at '\(volume.name)'. Check the path, or make an archive with 'cambium compact --archive'.")
