@@ -92,6 +92,17 @@ import Testing
         #expect(try place.run("compact", "notes", "--retain", "some").code == 64 && place.run("compact", "notes").code == 64)
     }
 
+    @Test func `a compaction that retires nothing states the reason`() throws {
+        let place = try made()
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        func compact(_ retention: String) throws -> String {
+            try place.run(executable: Workplace.binary, ["compact", "notes", "--dry-run", "--retain", retention]).output
+        }
+        #expect(try compact("since:3").contains("no checkpoint is as early as the given moment"))
+        #expect(try compact("snapshots:9").contains("fewer than 9 checkpoints"))
+        #expect(try !compact("all").contains("checkpoint is") && compact("all").contains("Every moment can still be shown"))
+    }
+
     @Test func `a compaction that retires one small transaction reports the growth of the log`() throws {
         let place = try made()
         func compact(_ options: String...) throws -> String {

@@ -20,7 +20,9 @@ struct CompactCommand: ParsableCommand {
             "Keep all changes with 'all', those since a moment with 'since:MOMENT', or those since the Nth newest checkpoint with "
                 + "'snapshots:N'. If there are fewer than N checkpoints, all changes are kept.",
             discussion:
-                "A moment is \(Moment.forms). A day such as 2026-11-21, 'today' or 'yesterday' means its beginning in UTC. A time is in "
+                "With a moment, the changes since the newest checkpoint that is not later than the moment are kept. "
+                + "'cambium checkpoint' makes a checkpoint of the newest transaction. "
+                + "A moment is \(Moment.forms). A day such as 2026-11-21, 'today' or 'yesterday' means its beginning in UTC. A time is in "
                 + "UTC, unless it ends with an offset such as +01:00.",
             valueName: "retention"))
     var retain: RetentionArgument
@@ -43,7 +45,10 @@ struct CompactCommand: ParsableCommand {
         let size = byteCount < 0 ? "" : ", \(Readable.bytes(byteCount)),"
         let growth = byteCount < 0 ? " The log grew by \(Readable.bytes(-byteCount)), because hashes replaced smaller changes." : ""
         Terminal.print("\(retired) \(segments) of log\(size) and \(lost) \(dropped).\(growth)")
-        if compaction.retiredEnd == .none { return Terminal.print("Every moment can still be shown.") }
+        if compaction.retiredEnd == .none {
+            if let lack = retain.lack { Terminal.print(lack) }
+            return Terminal.print("Every moment can still be shown.")
+        }
         Terminal.print(
             "Transactions 1 to \(compaction.retiredEnd) \(dryRun ? "would keep" : "keep") only their envelopes: author, time and "
                 + "message. The earliest state that \(dryRun ? "could" : "can") be shown is the one after transaction "
@@ -131,6 +136,15 @@ struct RetentionArgument: ExpressibleByArgument {
             form = .checkpoints(count)
         } else {
             return nil
+        }
+    }
+
+    /// The reason why a compaction with this policy has retired nothing; `nil` if the policy keeps everything.
+    var lack: String? {
+        switch form {
+        case .all: nil
+        case .since: "A checkpoint must replace the retired changes, and no checkpoint is as early as the given moment."
+        case .checkpoints(let count): "The store has fewer than \(Readable.of(count, "checkpoint"))."
         }
     }
 
