@@ -36,6 +36,28 @@ import Testing
         #expect(try place.run("import", "notes", "Note", "-", "--mapping", "nowhere.json").code == 66)
     }
 
+    @Test(arguments: [
+        (#"{"_entity":"Lot","code":"a"}"#, "'grams' must have a value, because there is no 'Lot' with this identity; import its row first"),
+        (#"{"_entity":"Lot","code":"a","note":"x"}"#, "at /holdings/0: Row 1: 'grams' must have a value. Nothing"),
+        (#""a""#, "cannot create a stub (an object with only its identity); import its row first"),
+    ])
+    func `a reference to an object that needs more than its identity states the remedy`(member: String, message: String) throws {
+        let place = try Workplace()
+        try place.write(
+            """
+            { "entities": {
+                "Taxon": { "identity": ["id"], "attributes": { "id": { "type": "int64" } },
+                    "relationships": { "holdings": { "to": "Holding", "many": true, "inverse": "taxon" } } },
+                "Holding": { "abstract": true, "identity": ["code"],
+                    "attributes": { "code": { "type": "string" }, "note": { "type": "string", "default": "" } },
+                    "relationships": { "taxon": { "to": "Taxon", "inverse": "holdings" } } },
+                "Lot": { "parent": "Holding", "attributes": { "grams": { "type": "int64" } } } } }
+            """, to: "schema.json")
+        #expect(try place.run("init", "plants", "--schema", "schema.json").code == 0)
+        let outcome = try place.run("import", "plants", "Taxon", "-", input: #"{"id":1,"holdings":["# + member + "]}")
+        #expect(outcome.code == 65 && outcome.errors.contains(message), "\(outcome.errors)")
+    }
+
     @Test func `a dry run needs no lock, and leaves the files of a store as they are`() throws {
         let place = try Workplace.withStore()
         let log = "notes/log/00000000000000000001.log"

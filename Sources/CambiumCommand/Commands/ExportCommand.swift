@@ -11,7 +11,8 @@ struct ExportCommand: ParsableCommand {
         commandName: "export", abstract: "Write objects as JSON or CSV, in a stable order.",
         discussion: Discussion.text(
             "An export with '--references identity' can be imported into any store with the same schema. The same export of that "
-                + "store then writes the same bytes.",
+                + "store then writes the same bytes. A reference creates no object that needs other mandatory values and belongs to a "
+                + "sub-entity, or has several identity attributes. Import such objects first (Docs/CSV.md).",
             examples: "cambium export notes --references identity", "cambium export notes Note --format csv --at 2026-11-21"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String

@@ -112,7 +112,7 @@ extension RowPlanner {
         case .create:
             if entity.isAbstract {
                 let why = ", and the entity is abstract, so the import cannot create a stub (an object with only its identity)"
-                throw failure(.unknownReference, batch, missing(entity, value, batch) + why)
+                throw failure(.unknownReference, batch, missing(entity, value, batch) + why + "; import its row first")
             }
             let place = plan.objects.count
             plan.objects.append(

@@ -15,8 +15,11 @@ extension RowPlanner {
     }
 
     /// Records that an object lacks a mandatory value. The end of the row or the program's hook may supply it.
-    private mutating func lack(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
-        let failure = failure(.missingMandatory, batch, "'\(entity.attributes[index].name)' must have a value")
+    ///
+    /// - Parameter isReference: Whether the object is nested and has only an identity, so that it probably refers to another row.
+    private mutating func lack(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch, isReference: Bool = false) {
+        let why = isReference ? ", because there is no '\(entity.entity.name)' with this identity; import its row first" : ""
+        let failure = failure(.missingMandatory, batch, "'\(entity.attributes[index].name)' must have a value" + why)
         plan.lacks.append(.init(object: plan.objects.count, attribute: index, failure: failure))
     }
 
@@ -72,18 +75,19 @@ extension RowPlanner {
                 .unknownEntity, batch, "'\(entity.entity.name)' is abstract, so the object must name one of its sub-entities")
         }
         mark(values, entity, batch)
-        for index in entity.facts.indices where !entity.isGivenAttribute(index) { complete(index, entity, batch) }
+        let isReference = !steps.isEmpty && !entity.identity.isEmpty && values.range.count == entity.identity.count
+        for index in entity.facts.indices where !entity.isGivenAttribute(index) { complete(index, entity, batch, isReference: isReference) }
     }
 
     /// Completes an attribute for which the row of a new object, or of a stub, has no value. If the attribute has a default, adds the
     /// default. Adds null instead if a repeated import would clear the attribute. Records a lack if a mandatory attribute has no default.
-    private mutating func complete(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
+    private mutating func complete(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch, isReference: Bool = false) {
         let facts = entity.facts[index]
         if facts.hasDefault {
             let isCleared = options.missing == .clear && facts.isOptional && facts.isRead && !entity.isKeptAttribute(index)
             plan.extras.append(.init(attribute: index, kind: isCleared ? .null : .standard))
         } else if !facts.isOptional {
-            lack(index, entity, batch)
+            lack(index, entity, batch, isReference: isReference)
         }
     }
 
