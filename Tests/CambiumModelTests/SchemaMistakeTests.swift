@@ -30,6 +30,7 @@ import Testing
         (#""E":{"unique":[[]]}"#, "/entities/E/unique/0", "empty"),
         (#""E":{"indexes":[["a"]]}"#, "/entities/E/indexes/0/0", "no attribute 'a'"),
         (#""E":{"attributes":{"a":{"type":"bool"}},"indexes":[["a"],["-a[c]"]]}"#, "/entities/E/indexes/1/0", "not a string"),
+        (#""E":{"attributes":{"a":{"type":"string"}},"indexes":[["a[cd]"]]}"#, "/entities/E/indexes/0/0", "only option"),
         (#""E":{"attributes":{"a":{"type":"bool"}},"indexes":[["a","-a"]]}"#, "/entities/E/indexes/0/1", "already"),
         (#""E":{"attributes":{"a":{"type":"bool"}},"unique":[["-a"]]}"#, "/entities/E/unique/0/0", "no attribute '-a'"),
         (#""E":{"attributes":{"a":{"type":"bool"}},"unique":[["a"],["a","a"]]}"#, "/entities/E/unique/1/1", "already"),

@@ -12,7 +12,8 @@ extension SchemaResolver {
             var known: Set<String> = []
             for (index, name) in set.enumerated() {
                 if !names.contains(name) {
-                    mistakes.add(place[index].pointer, "'\(entity.name)' has no attribute '\(name)'")
+                    let hint = name.hasSuffix("]") ? "; the only option of an attribute in an index is [c]" : ""
+                    mistakes.add(place[index].pointer, "'\(entity.name)' has no attribute '\(name)'" + hint)
                 } else if !known.insert(name).inserted {
                     mistakes.add(place[index].pointer, "the list already contains '\(name)'")
                 }
