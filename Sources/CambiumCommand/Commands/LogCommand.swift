@@ -6,7 +6,8 @@ struct LogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "List the transactions of a store.",
         discussion: Discussion.text(
-            "A moment is \(Moment.forms). \(Moment.rules) As the moment of --from, a day means its beginning.",
+            "A moment is \(Moment.forms). \(Moment.rules) As the moment of --from, a day means its beginning. Transactions that were "
+                + "written together, as a restore writes them, share their bytes equally.",
             examples: "cambium log notes --from yesterday --ops", "cambium log notes --object Note/1 --actor jane --json"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
