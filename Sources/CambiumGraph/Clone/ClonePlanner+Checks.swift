@@ -16,17 +16,19 @@ extension ClonePlanner {
             for set in member.entity.uniqueSets {
                 let isRenewed = set.attributes.contains { property in
                     let rule = rules[property] ?? .plain
-                    if rule.source != .original || rule.follow != nil { return true }
-                    return rootCount == count
-                        && options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
+                    return rule.source != .original || rule.follow != nil
                 }
-                if isRenewed { continue }
+                let isRenewedInRoots = set.attributes.contains { property in
+                    options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
+                }
+                if isRenewed || isRenewedInRoots && rootCount == count { continue }
                 // A root is always copied. Any other object could be shared instead: the original owner of the object and the copy of this
                 // owner would both refer to the object.
                 if rootCount < count { canShare = true }
                 let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"
-                repeated.append("'\(member.entity.name)': \(kind) (\(names)) would equal that of the original")
+                let others = isRenewedInRoots ? ", in the copies of objects that the request does not name" : ""
+                repeated.append("'\(member.entity.name)': \(kind) (\(names)) would equal that of the original" + others)
             }
         }
         guard repeated.isEmpty else {

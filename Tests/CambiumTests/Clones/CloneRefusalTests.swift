@@ -100,7 +100,8 @@ import Testing
     @Test func `a value of the request renews a unique set if all copies of the entity are roots`() throws {
         let value = try Value(json: CloneNames.unnamed(.string("$x")), type: .uuid)
         let fixture = try unique("")
-        try fixture.expectRefusal(.ruleViolated, of: "Node/1", with: CloneRequest(rootValues: ["id": value]))
+        try fixture.expectRefusal(
+            .ruleViolated, of: "Node/1", with: CloneRequest(rootValues: ["id": value]), mentioning: "that the request does not name")
         try fixture.clone(
             "Node/1", with: CloneRequest(excluding: ["down"], rootValues: ["id": value]), gives: #"{"_id":"Node/3","id":"$x","part":1}"#)
         try fixture.expectRefused("Node/2", with: CloneRequest(rootValues: ["id": value]))
