@@ -69,10 +69,21 @@ extension Schema {
     fileprivate func unknown(_ name: String, in entity: Entity) -> String {
         let problem = "'\(entity.name)' has no attribute or relationship '\(name.excerpt)'."
         if let renamed = newName(of: name, in: entity) { return "\(problem) Its name is '\(renamed)' now." }
+        let heirs = subEntities(of: entity, having: name)
+        if !heirs.isEmpty { return "\(problem) Only sub-entities have it: \(Self.list(heirs)). Use one of them instead." }
         let names = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).sorted()
         if names.isEmpty { return "\(problem) The entity has only _id and _entity." }
-        let listed = names.prefix(Self.listedCountMax).joined(separator: ", ")
-        return "\(problem) Use one of the entity's properties: \(listed)\(names.count > Self.listedCountMax ? ", ..." : "")."
+        return "\(problem) Use one of the entity's properties: \(Self.list(names))."
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.prefix(listedCountMax).joined(separator: ", ") + (names.count > listedCountMax ? ", ..." : "")
+    }
+
+    /// Returns the names of the sub-entities of an entity that have a property with a name.
+    private func subEntities(of entity: Entity, having name: String) -> [String] {
+        let family = definition.entities.compactMap { self.entity($0.name) }.filter { entity.family.contains($0.number) }
+        return family.filter { $0.attribute(name) != nil || $0.relationship(name) != nil }.map(\.name)
     }
 
     /// Returns the current name of a property that had another name before a migration.
