@@ -33,7 +33,8 @@ package struct SchemaPath {
                     relationships.append(relationship)
                     end = .object(target)
                 } else {
-                    throw QueryMistake(schema.unknown(name, in: entity), at: offset, after: index)
+                    let message = schema.unknown(name, in: entity, isAfterMembers: relationships.last?.isToMany ?? false)
+                    throw QueryMistake(message, at: offset, after: index)
                 }
             }
         }
@@ -66,9 +67,12 @@ extension Schema {
     private static let listedCountMax = 12
 
     /// Returns the message that an entity has no property with a name.
-    fileprivate func unknown(_ name: String, in entity: Entity) -> String {
+    ///
+    /// - Parameter isAfterMembers: Whether the name follows a to-many relationship, so that it may mean a function.
+    fileprivate func unknown(_ name: String, in entity: Entity, isAfterMembers: Bool) -> String {
         let problem = "'\(entity.name)' has no attribute or relationship '\(name.excerpt)'."
         if let renamed = newName(of: name, in: entity) { return "\(problem) Its name is '\(renamed)' now." }
+        if isAfterMembers, AggregateFunction(rawValue: name) != nil { return "\(problem) Write @\(name) for the function." }
         let heirs = subEntities(of: entity, having: name)
         if !heirs.isEmpty { return "\(problem) Only sub-entities have it: \(Self.list(heirs)). Use one of them instead." }
         let names = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).sorted()
