@@ -70,7 +70,7 @@ import Testing
         (#""where": "best == $source""#, "/where", "'best' is an object of 'Item', but '$source' is an object of 'Note'"),
         (#""where": "title == $source.id""#, "/where", "'$source.id' is a number"),
         (#""where": "items.count > 3""#, "/where", "'Item' has no attribute or relationship 'count'. Write @count for the function."),
-        (#""where": "any items.note.text == \"a\""#, "/where", "Only sub-entities have it: Memo. Use one of them instead."),
+        (#""where": "any items.note.text == \"a\"""#, "/where", "Only sub-entities have it: Memo. Use one of them instead."),
         (#""where": "title == $source.titel""#, "/where", "1:10: 'Note' has no attribute or relationship 'titel'"),
         (#""where": "title == $source.items.name""#, "/where", "Write it after 'in'"),
         (#""where": "id between $source.id""#, "/where", "needs two bounds"),

@@ -35,7 +35,7 @@ final class ObserverSeat: Sendable {
     /// too long. Until the next call to `leave`, the store keeps its newest versions for the observer.
     func take() -> Held { loan.take() ?? Held() }
 
-    /// Keeps versions until the observer takes them again, but for at most a minute.
+    /// Keeps versions until the observer takes them again. After a minute, the versions are released.
     func leave(_ held: Held) {
         loan.leave(held, at: leases.now())
         leases.add(loan)
