@@ -113,7 +113,7 @@ public struct ByteReader: Sendable {
         return bytes[start..<start + count]
     }
 
-    /// Reads a length and then as many bytes. Throws if the length exceeds `max` or the number of bytes that remain.
+    /// Reads a length and then that many bytes. Throws if the length exceeds `max` or the number of bytes that remain.
     @inlinable public mutating func readBlob(max: Int = .max, _ name: @autoclosure () -> String) throws(DecodingError) -> ArraySlice<UInt8>
     {
         try readBytes(try readCount(max: min(max, remaining), name()))

@@ -57,7 +57,8 @@ struct ModelDerivations {
     }
 
     /// Converts derived attributes to the form that a schema requires. If there is no such form, the attribute becomes an ordinary
-    /// attribute. A default is dropped without a warning, because the store computes the first value, too.
+    /// attribute and keeps its default. An attribute that remains derived loses its default without a warning, because the store computes
+    /// even its initial value.
     mutating func settle(_ warnings: inout ModelWarnings) {
         var check = DerivationCheck(SchemaDefinition(entities: entities), parents: parents)
         for index in entities.indices {

@@ -44,7 +44,7 @@ struct ModelReader {
     private func checkInheritance(_ sets: ModelSets) throws(CambiumError) {
         if sets.depth > ModelSets.depthMax {
             let message =
-                "The entities of the model inherit through \(sets.depth) levels, but \(ModelSets.depthMax) are allowed. "
+                "The entities of the model inherit through \(sets.depth) levels, but at most \(ModelSets.depthMax) are allowed. "
                 + "Use fewer levels of parents."
             throw CambiumError(.limitExceeded, message, place: .init(file: file))
         }

@@ -14,7 +14,7 @@
             FixIt(message: FixTitle(message: "Replace '\(node.trimmedDescription)' with '\(text)'"), changes: [node.change(to: text)])
         }
 
-        /// Inserts a text and a space before a node.
+        /// Inserts `text` and a space before a node.
         static func inserting(_ text: String, before node: some SyntaxProtocol) -> FixIt {
             let place = node.positionAfterSkippingLeadingTrivia
             return FixIt(
@@ -22,7 +22,7 @@
                 changes: [.replaceText(range: place..<place, with: text + " ", in: Syntax(node))])
         }
 
-        /// Inserts a text directly after a node.
+        /// Inserts `text` directly after a node.
         static func inserting(_ text: String, after node: some SyntaxProtocol) -> FixIt {
             let place = node.endPositionBeforeTrailingTrivia
             return FixIt(
@@ -68,7 +68,7 @@
     }
 
     extension SyntaxProtocol {
-        /// Returns the change that replaces this node with a text.
+        /// Returns the change that replaces this node with `text`.
         func change(to text: String) -> FixIt.Change {
             .replaceText(range: positionAfterSkippingLeadingTrivia..<endPositionBeforeTrailingTrivia, with: text, in: Syntax(self))
         }

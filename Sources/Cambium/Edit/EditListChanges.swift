@@ -28,7 +28,7 @@ struct EditListChanges: Sendable {
             indexes[member] != nil || (known.contains(member) && !removed.contains(member))
         }
 
-        /// Appends an object that is not a member.
+        /// Appends `member`. The caller ensures that it is not a member yet.
         mutating func append(_ member: ObjectID) {
             indexes[member] = appended.count
             appended.append(member)

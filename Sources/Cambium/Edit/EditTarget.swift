@@ -45,8 +45,8 @@ extension EditTarget where Self: ~Copyable {
     /// removed the entity.
     ///
     /// The schema may have been migrated in the meantime, but an element keeps its number, even if it is renamed. The edit and the target
-    /// belong to one store, which never assigns a number again. So the names are not compared: after several migrations, no trace of a
-    /// former name may be left.
+    /// belong to one store, which never assigns a number again. So the names are not compared: after several migrations, the target's
+    /// schema may no longer contain an entity's former name.
     borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
         if let found = schema.entity(entity.number), found.root == entity.root { return found }
         throw CambiumError(

@@ -14,10 +14,10 @@ public struct RecordFinder<Record: EntityRecord>: ~Copyable {
         reader = RecordReader(graph, binding)
     }
 
-    /// Returns the record whose identity is a whole number, or `nil` if there is no such record. Throws as `Graph.load(_:)` does.
+    /// Returns the record whose identity is `number`, or `nil` if there is no such record. Throws as `Graph.load(_:)` does.
     public mutating func find(_ number: Int) throws -> Record? { try identities.find(Int64(number)).map { try read($0) } }
 
-    /// Returns the record whose identity is a text, or `nil` if there is no such record. Throws as `Graph.load(_:)` does.
+    /// Returns the record whose identity is `text`, or `nil` if there is no such record. Throws as `Graph.load(_:)` does.
     public mutating func find(_ text: String) throws -> Record? { try identities.find(text).map { try read($0) } }
 
     private mutating func read(_ place: ObjectPlace) throws -> Record {

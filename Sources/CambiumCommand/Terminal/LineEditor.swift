@@ -184,7 +184,7 @@ struct LineEditor {
         ControlText.escaped(String(character)) == String(character) ? character : "?"
     }
 
-    /// Returns the longest end of a text that fits into a number of columns. Control characters are shown as question marks.
+    /// Returns the longest end of `text` that fits into a number of columns. Control characters are shown as question marks.
     private static func end(of text: String, columnCount: Int) -> String {
         let shown = String(text.map(Self.shown))
         if shown.columnCount <= columnCount { return shown }

@@ -49,7 +49,7 @@ struct LineHistory {
         return position == lines.count ? draft : lines[position]
     }
 
-    /// Returns the index of the newest line before `end` that contains a text.
+    /// Returns the index of the newest line before `end` that contains `text`.
     func search(_ text: String, before end: Int) -> Int? {
         if text.isEmpty { return nil }
         return lines[..<min(end, lines.count)].lastIndex { $0.contains(text) }

@@ -31,7 +31,7 @@ final class SignalPipe: Sendable {
         init(_ arrived: [Int32], hasInput: Bool) {
             let control = [SIGTSTP, SIGCONT]
             let endings = arrived.filter { $0 != SIGINT && !control.contains($0) }
-            // Each of these two signals cancels the effect of the other, so only the last one to arrive is kept.
+            // `SIGTSTP` and `SIGCONT` cancel each other, so only the last one to arrive is kept.
             let last = arrived.last { control.contains($0) }.map { [$0] } ?? []
             signals = endings + last + arrived.filter { $0 == SIGINT }
             self.hasInput = hasInput

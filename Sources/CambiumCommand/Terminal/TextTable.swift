@@ -56,7 +56,7 @@ struct TextTable {
         return widths
     }
 
-    /// Returns the beginning of a text that fits into a number of columns. Control characters in the text are escaped already.
+    /// Returns the beginning of `text` that fits into a number of columns. Control characters in the text are escaped already.
     static func cut(_ text: String, to width: Int) -> String {
         text.columnCount > width ? text.prefix(columnCount: max(0, width - 1)) + "…" : text
     }

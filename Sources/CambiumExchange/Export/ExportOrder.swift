@@ -60,7 +60,7 @@ struct ExportOrder {
         return bytes
     }
 
-    /// Appends a text so that a text precedes all longer texts that begin with it, whatever values follow.
+    /// Appends `text` so that a text precedes all longer texts that begin with it, whatever values follow.
     private static func append(_ kind: UInt8, _ text: String, to bytes: inout [UInt8]) {
         bytes.append(kind)
         for byte in text.utf8 {

@@ -29,7 +29,7 @@ extension ImportReport {
         }
     }
 
-    /// Returns the first `length` code points of a text of the input. A report contains only this part of a long text.
+    /// Returns the first `length` code points of `text`, a text of the input. A report contains only this part of a long text.
     static func cut(_ text: String, _ length: Int) -> String {
         if text.utf8.count <= length { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(length)))

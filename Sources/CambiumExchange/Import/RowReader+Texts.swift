@@ -3,12 +3,12 @@ import CambiumModel
 
 /// Reads texts of CSV as values. With a mapping, the type of a text is known only when the row is read.
 extension RowReader {
-    /// Returns whether a text means null. An empty text means null, unless the type is string or data, because their values may be empty.
+    /// Returns whether `text` means null. An empty text means null, unless the type is string or data, because their values may be empty.
     func isNull(_ text: UnsafeRawBufferPointer, _ type: AttributeType) -> Bool {
         text.isEmpty && type != .string && type != .data
     }
 
-    /// Returns the stored form of a text. The text is read in the same way as in a column without a mapping.
+    /// Returns the stored form of `text`. The text is read in the same way as in a column without a mapping.
     mutating func form(ofText text: UnsafeRawBufferPointer, _ type: AttributeType) throws(ConversionError) -> ScalarForm {
         if isNull(text, type) { return .null }
         switch type {
@@ -22,7 +22,7 @@ extension RowReader {
         }
     }
 
-    /// Returns the stored form of a text that the mapping computed, as `form(ofText:_:)` does.
+    /// Returns the stored form of `text`, which the mapping computed. Reads the text in the same way as `form(ofText:_:)`.
     mutating func form(ofCopied text: String, _ type: AttributeType) throws(ConversionError) -> ScalarForm {
         let bytes = Array(text.utf8)
         let form = try bytes.span.bytes.withUnsafeBytes { bytes throws(ConversionError) in try self.form(ofText: bytes, type) }
@@ -31,7 +31,7 @@ extension RowReader {
         return .scratch
     }
 
-    /// Reads the members of a to-many relationship from a text that lists them.
+    /// Reads the members of a to-many relationship from `text`, which lists them.
     mutating func members(of text: UnsafeRawBufferPointer, _ destination: RowEntity, _ tokens: JSONTokens) {
         for element in CSVList.elements(Array(text)) {
             member(.string(String(decoding: element, as: UTF8.self)), destination, tokens)

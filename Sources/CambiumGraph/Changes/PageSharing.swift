@@ -4,7 +4,7 @@
 struct PageSharing {
     private enum Extent {
         /// Both graphs are in one page space. If two versions of one space contain the same reference, this reference means the same page
-        /// in both versions.
+        /// in both versions. So a page is shared if the references are equal.
         case space
         /// Both graphs map the same checkpoint file, and no process changes its chunks while one of the graphs exists. A page that was born
         /// after the epoch of its graph's checkpoint is in a chunk that does not come from this file.

@@ -21,8 +21,8 @@ public struct Relation {
 
     @usableFromInline let owners: LeafDirectory
     @usableFromInline let members: LeafDirectory
-    /// The column in which each edge contains the row of its target. If the relationship has no edges, the property has the value of
-    /// `owners`.
+    /// The column in which each edge contains the row of its target. If the relationship is not stored in a table of edges, `targets`
+    /// equals `owners` and is not read.
     @usableFromInline let targets: LeafDirectory
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.

@@ -22,12 +22,13 @@ final class ColumnMeanings: Sendable, Equatable {
 
     enum Meaning: Sendable, Equatable {
         case attribute(PropertyNumber, AttributeType)
-        /// The row at the other end of a one-to-one link. `end` is the end of the link at the objects that have the column.
+        /// The row at the other end of a one-to-one link. `end` is the end whose objects have the column.
         case partner(end: Int)
         /// The owner of a member of a one-to-many link. `end` is the end of the member.
         case owner(end: Int)
         /// A link between two nodes of the tree of an ordered list, or a link from the owner to the root of the tree. `end` is the end of
-        /// the owner. The column `ownerSlot` contains the owner's row. If `ownerSlot` is `nil`, the link is in the owner's own row.
+        /// the owner. If the link is in the owner's own row, `ownerSlot` is `nil`. Otherwise, the column `ownerSlot` contains the owner's
+        /// row.
         case order(end: Int, ownerSlot: Int?)
     }
 

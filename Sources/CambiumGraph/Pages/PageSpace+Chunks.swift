@@ -138,7 +138,7 @@ extension PageSpace {
     /// The number of empty chunks that keep their memory: 16 MiB.
     static let spareChunkCount = 256
 
-    /// Provides writable memory for an empty or new chunk. If the memory budget is exhausted and the space has a storage, maps the
+    /// Provides writable memory for an empty or new chunk. If the memory budget is exhausted and `storage` is not `nil`, maps the
     /// storage's file instead.
     func giveMemory(_ chunk: Int) {
         if chunk == memories.count { memories.append(.none) }

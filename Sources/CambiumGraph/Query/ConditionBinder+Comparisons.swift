@@ -131,6 +131,6 @@ extension ConditionBinder {
 }
 
 extension Operand {
-    /// Whether the operand is a literal, after parameters were replaced.
+    /// Whether the operand is a literal, after parameters have been replaced.
     fileprivate var isLiteral: Bool { if case .literal = form { true } else { false } }
 }

@@ -163,8 +163,8 @@ extension Timeline {
         }
     }
 
-    /// Lets writers use the same chunks as `reuse` does, and returns the task that releases memory and disk space. Call this method only
-    /// while no thread writes. Complexity: O(chunks).
+    /// Makes the same chunks available to writers as `reuse`. Returns the task that releases memory and disk space, instead of running it.
+    /// Call this method only while no thread writes. Complexity: O(chunks).
     ///
     /// - Parameter keepsSpares: Whether up to 16 MiB of empty chunks keep their memory and disk space for the next changes.
     /// - Returns: The task. The caller alternately calls `take` and `releaseTaken` until the task is done.

@@ -36,8 +36,8 @@ enum CheckpointTable {
         }
     }
 
-    /// Returns the number of bytes that precede the table in its first part. These bytes contain the number of the later parts, and a
-    /// reference to each later part.
+    /// Returns the number of bytes that precede the table in its first part. These bytes state how many parts follow, and contain the
+    /// chunk, the length and the checksum of each of them.
     private static func headByteCount(partCount: Int) -> Int { 4 + (partCount - 1) * Part.byteCount }
 
     static func byteCount(schemaByteCount: Int, chunkCount: Int, isPacked: Bool) -> Int {

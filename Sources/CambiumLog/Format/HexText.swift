@@ -9,7 +9,7 @@ package enum HexText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes a text that `encode` returned. Returns `nil` if the text does not consist of pairs of lower-case hexadecimal digits.
+    /// Decodes a text that `encode` returned. Returns `nil` if `text` does not consist of pairs of lower-case hexadecimal digits.
     package static func decode(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 2 == 0, digits.allSatisfy({ HexPacking.values[Int($0)] < 16 }) else { return nil }

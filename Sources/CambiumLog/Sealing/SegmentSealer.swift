@@ -91,7 +91,7 @@ package struct SegmentSealer: Sendable {
         guard first <= last else {
             throw CambiumError(
                 .damaged,
-                "The log file has no transaction. Restore the store from a backup, or save all intact data with 'cambium repair'.",
+                "The log file contains no transactions. Restore the store from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: reader.path))
         }
         return first...last

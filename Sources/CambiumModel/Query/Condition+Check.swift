@@ -113,7 +113,8 @@ extension Comparison {
         }
         guard elements.count <= Operand.elementCountMax else {
             throw CambiumError(
-                .limitExceeded, "A list has \(elements.count) elements, but \(Operand.elementCountMax) are allowed. Pass fewer elements.")
+                .limitExceeded,
+                "A list has \(elements.count) elements, but at most \(Operand.elementCountMax) are allowed. Pass fewer elements.")
         }
         for element in elements {
             if case .list = element.form { throw Self.error("A list contains a list. Pass the elements in one list.") }
@@ -149,7 +150,8 @@ extension QueryPath {
 
     package func check() throws(CambiumError) {
         guard names.count > Self.nameCountMax else { return }
-        throw CambiumError(.limitExceeded, "A path has \(names.count) names, but \(Self.nameCountMax) are allowed. Pass a shorter path.")
+        throw CambiumError(
+            .limitExceeded, "A path has \(names.count) names, but at most \(Self.nameCountMax) are allowed. Pass a shorter path.")
     }
 }
 

@@ -29,7 +29,7 @@ extension Operand: CustomStringConvertible {
 
 extension QueryPath: CustomStringConvertible {
     /// The names, separated by dots. If the first of them is also a keyword of conditions, a `#` precedes it. The text of the empty path
-    /// is `self`.
+    /// is the word `self`.
     package var description: String {
         var writer = QueryWriter()
         writer.write(self)

@@ -27,7 +27,7 @@ extension QueryLexer {
         return error("The string has no end. Write \(quote) after its last character.", at: start)
     }
 
-    /// Reads an escape such as `\n`, and appends the character that it means to `text`.
+    /// Reads an escape such as `\n`, and appends to `text` the character that the escape represents.
     private mutating func escape(_ stringStart: Int, _ text: inout [UInt8]) throws(CambiumError) {
         guard let letter = peek(1) else { throw unterminated(stringStart) }
         switch letter {
@@ -88,7 +88,7 @@ extension QueryLexer {
         return .number(String(decoding: bytes[start..<index], as: UTF8.self))
     }
 
-    /// Whether a text is a number as in JSON.
+    /// Whether `text` is a number as in JSON.
     static func isNumber(_ text: String) -> Bool {
         guard let lexer = try? QueryLexer(text) else { return false }  // The text is too long to be a number.
         var rest = lexer

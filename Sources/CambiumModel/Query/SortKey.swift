@@ -36,6 +36,6 @@ public struct SortKey: Hashable, Sendable {
     /// Checks the number of sort keys of a query. Throws `.limitExceeded` if there are too many.
     package static func check(count: Int) throws(CambiumError) {
         guard count > countMax else { return }
-        throw CambiumError(.limitExceeded, "The query has \(count) sort keys, but \(countMax) are allowed. Remove some of them.")
+        throw CambiumError(.limitExceeded, "The query has \(count) sort keys, but at most \(countMax) are allowed. Remove some of them.")
     }
 }

@@ -1,5 +1,5 @@
 extension CambiumError.Place {
-    /// Creates the place of a byte in a text. An offset beyond the end is treated as the end. Complexity: O(`offset`).
+    /// Creates the place of a byte in `utf8`, a text. An offset beyond the end is treated as the end. Complexity: O(`offset`).
     package init(offset: Int, in utf8: some Collection<UInt8>) {
         var (line, column) = (1, 1)
         for byte in utf8.prefix(max(0, offset)) {
@@ -9,7 +9,7 @@ extension CambiumError.Place {
         self.init(line: line, column: column)
     }
 
-    /// Creates the place of a byte in a text. An offset beyond the end is treated as the end. Complexity: O(`offset`).
+    /// Creates the place of a byte in `text`. An offset beyond the end is treated as the end. Complexity: O(`offset`).
     package init(offset: Int, in text: String) { self.init(offset: offset, in: text.utf8) }
 }
 

@@ -1,4 +1,4 @@
-/// The kinds of values that can be compared with each other.
+/// The kinds of values. Two values can be compared only if they are of the same kind.
 package enum ValueKind: Hashable {
     case number, text, date, bool, uuid, data
     /// An object whose hierarchy has this root entity.

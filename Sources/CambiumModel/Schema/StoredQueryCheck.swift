@@ -66,7 +66,7 @@ package struct StoredQueryCheck {
         return mistakes
     }
 
-    /// Returns the mistake in a text, with its line and column if they are known.
+    /// Returns the mistake in `text`, with its line and column if they are known.
     private static func mistake(in text: String, _ body: () throws(CambiumError) -> Void) -> String? {
         do throws(CambiumError) {
             try body()

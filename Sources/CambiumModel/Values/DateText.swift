@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Converts dates between RFC 3339 text and seconds since 2001-01-01T00:00:00Z.
 package enum DateText {
-    /// The seconds in the years 1 to 9999, the range of RFC 3339.
+    /// The times in the years 1 to 9999, in seconds since 2001-01-01T00:00:00Z.
     package static let range = -63_113_904_000.0..<252_423_993_600.0
 
     // MARK: Writing
@@ -15,7 +15,7 @@ package enum DateText {
         return text(whole: whole, fraction: fraction)
     }
 
-    /// Returns the text from which the same time is read back; `nil` for a time outside `range`, because RFC 3339 has no text for it.
+    /// Returns the text from which the same time is read back, or `nil` if the time is outside `range`.
     package static func exactText(_ seconds: Double) -> String? { range.contains(seconds) ? text(seconds) : nil }
 
     /// Returns the text of a time in UTC. `fraction` has the digits after the decimal point; it is empty for whole seconds.

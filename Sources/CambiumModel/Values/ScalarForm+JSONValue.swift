@@ -20,7 +20,7 @@ extension AttributeType {
         }
     }
 
-    /// Returns the stored form of a text. The caller need not keep `text`: if the form consists of the bytes of `text`, the method stores
+    /// Returns the stored form of `text`. The caller need not keep `text`: if the form consists of the bytes of `text`, the method stores
     /// them in `scratch`.
     package func scalarForm(copying text: [UInt8], scratch: inout [UInt8]) throws(ConversionError) -> ScalarForm {
         let form = try text.withUnsafeBytes { bytes -> Result<ScalarForm, ConversionError> in

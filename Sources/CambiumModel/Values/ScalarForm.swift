@@ -130,7 +130,7 @@ extension AttributeType {
         throw .malformed(self, String(decoding: text, as: UTF8.self))
     }
 
-    /// Whether a text can be a URI: it is not empty, and has neither spaces nor ASCII control characters. Complexity: O(bytes).
+    /// Whether `text` can be a URI: it is not empty, and has neither spaces nor ASCII control characters. Complexity: O(bytes).
     static func isURI(_ text: some Collection<UInt8>) -> Bool { !text.isEmpty && text.allSatisfy { $0 > 0x20 && $0 != 0x7F } }
 
     private static func uuid(_ text: UnsafeRawBufferPointer) -> (UInt64, UInt64)? {
@@ -200,7 +200,7 @@ enum NumberText {
         return isNumber(text) ? Double(String(decoding: text, as: UTF8.self)) : nil
     }
 
-    /// Whether a text is a number in JSON syntax, except that leading zeros are allowed. The check is necessary because `Double` also
+    /// Whether `text` is a number in JSON syntax, except that leading zeros are allowed. The check is necessary because `Double` also
     /// accepts hexadecimal numbers and words.
     static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
         var rest = text[...]
