@@ -102,6 +102,17 @@ import Testing
     }
 
     @Test(arguments: [
+        (#"[{"id":1},]"#, 2, "expected a value after the comma, but found ']', at column 11"),
+        (#"[{"id":1},,{"id":2}]"#, 2, "expected a value after the comma, but found ',', at column 11"),
+        (#"[,{"id":1}]"#, 1, "expected a value, but found ',', at column 2"),
+        ("[}]", 1, "expected a value, but found '}', at column 2"),
+    ])
+    func `an array with a comma and no value is refused, and the error names the comma`(text: String, row: Int, message: String) throws {
+        let error = try #require(try Store.notes().refusal("Note", text))
+        #expect(error.code == .malformed && error.row == row && error.message == "malformed JSON: \(message)")
+    }
+
+    @Test(arguments: [
         (#"{"id":true}"#, ImportReport.RowError.Code.typeMismatch, "/id", "'id': expected a whole number of 64 bits, but found true"),
         (#"{"id":null}"#, .nullValue, "/id", "'id' is null, but must have a value"),
         (#"{"id":1,"items":[{"key":7}]}"#, .typeMismatch, "/items/0/key", "'key': expected a string, but found the number 7"),

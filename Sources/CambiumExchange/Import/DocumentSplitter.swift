@@ -50,7 +50,8 @@ struct DocumentSplitter {
         var end = shape == .lines ? try lineEnd() : try valueEnd()
         // A bracket or comma where a value must begin becomes a separate document, so that the splitter advances.
         if shape == .stream, end == window.position { end += 1 }
-        let document = Document(start: window.position, end: end, line: window.line, column: window.column)
+        var document = Document(start: window.position, end: end, line: window.line, column: window.column)
+        if shape == .array, end == window.position { document.failure = missingElement }
         // A line contains no line end, so the window need not count line ends.
         if shape == .lines { window.position = end } else { window.advance(to: end) }
         elementCount += 1
@@ -116,6 +117,14 @@ struct DocumentSplitter {
         }
         guard window.position < window.filled else { throw failure("the array does not end; ']' is missing") }
         return true
+    }
+
+    /// The failure of an empty element: a comma or a bracket is where a value must begin.
+    private var missingElement: RowFailure {
+        let wanted = elementCount > 0 ? "a value after the comma" : "a value"
+        let found = Character(Unicode.Scalar(window[window.position]))
+        let message = "malformed JSON: expected \(wanted), but found '\(found)', at column \(window.column)"
+        return RowFailure(code: .malformed, pointer: "", message: message)
     }
 
     private func failure(_ message: String) -> CambiumError {
