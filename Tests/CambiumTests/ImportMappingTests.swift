@@ -56,6 +56,20 @@ import Testing
         #expect(error?.code == .invalidInput && error?.place?.pointer == pointer)
     }
 
+    @Test(arguments: [
+        (#"{"from":"no"}"#, #"{"id":1}"#, "'id', which the mapping reads from 'no', is missing, but it is part of the identity"),
+        (
+            #"{"coalesce":["a.no","nr"]}"#, #"{"title":"x"}"#,
+            "'id', which the mapping reads from 'a.no', 'nr', is missing, but it is part of the identity"
+        ),
+        (#"{"from":"id"}"#, #"{"title":"x"}"#, "'id' is missing, but it is part of the identity"),
+    ])
+    func `an error about a missing identity names the keys that the mapping reads`(rule: String, row: String, message: String) throws {
+        let mapping = try mapping("{\"attributes\":{\"id\":\(rule)}}")
+        let error = try #require(try Store.notes().refusal("Note", row) { $0.mapping = mapping })
+        #expect(error.code == .missingIdentity && error.message == message, "\(error)")
+    }
+
     @Test(arguments: [(512, true), (513, false)])
     func `a path has at most 512 keys`(count: Int, isValid: Bool) throws {
         let path = String(repeating: "a.", count: count - 1) + "a"

@@ -38,6 +38,8 @@ final class ImportEntity {
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
+    /// For the index of each identity attribute with a rule in the mapping, the paths from which the rule reads the value.
+    private let identityPaths: [Int: [String]]
     /// The table that finds objects by identity; `nil` if an index of the schema finds them, or if the entity has no identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
     /// The `ScannedIdentity` of each entity of the hierarchy. A changed object is recorded in all of them, because a row of another entity
@@ -65,6 +67,8 @@ final class ImportEntity {
         self.links = links
         ends = entity.relationships.map { ($0.isToMany, $0.destination) }
         identity = outcome.identityPlaces(in: entity)
+        let rules = resolver.rules(entity)?.objects.attributes ?? [:]
+        identityPaths = identity.reduce(into: [:]) { $0[$1] = rules[entity.attributes[$1].name]?.source.paths }
         identityKey = identity.reduce(UInt64(entity.root.rawValue)) { $0 &* 65_599 &+ UInt64(entity.attributes[$1].number.rawValue) }
         scope = outcome.index == nil && outcome.scope?.parent != nil ? outcome.scope : nil
         keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
@@ -80,6 +84,13 @@ final class ImportEntity {
     /// Whether it does not matter which of several rows creates an object of this entity. If `true`, each of them would create it with the
     /// same entity, and the object can break no rule once it exists.
     var isReplaceable: Bool { isAlone && table.isUnlimited }
+
+    /// Returns the name of an identity attribute for a message, and the keys from which a mapping reads it if they have other names.
+    func described(identity index: Int) -> String {
+        let name = attributes[index].name
+        guard let paths = identityPaths[index], !paths.isEmpty, paths != [name] else { return "'\(name)'" }
+        return "'\(name)', which the mapping reads from \(paths.map { "'\($0)'" }.joined(separator: ", ")),"
+    }
 
     /// Returns whether the identity can find objects of an entity.
     func finds(_ entity: EntityNumber) -> Bool { scope?.family.contains(entity) ?? true }

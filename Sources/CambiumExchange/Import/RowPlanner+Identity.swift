@@ -24,7 +24,7 @@ extension RowPlanner {
             if batch.values[place].isGiven { return batch.values[place] }
             fault = "null"
         }
-        throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is \(fault), but it is part of the identity")
+        throw failure(.missingIdentity, batch, "\(entity.described(identity: index)) is \(fault), but it is part of the identity")
     }
 
     /// Looks up an object by an identity of one value: first in the draft, and then among the objects that this row creates.
