@@ -103,6 +103,8 @@ import Testing
         }
         let violations = try #require(error?.underlying as? RuleViolations).violations
         #expect(violations.map(\.description) == ["Card/3: 'suit', 'value' must be unique, but Card/1 has the same values"])
+        // The transaction inserts Card/3, so the user cannot change Card/3 after the error.
+        #expect(error?.message == "\(violations[0]). Use other values, or change Card/1.")
     }
 
     @Test func `a view does not change while the store does`() throws {

@@ -68,6 +68,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         switch rule {
         case .mandatoryAttribute(let name): "Give '\(name)' a default, or set it before the migration if it exists already."
         case .tooFewMembers(let name, _, _): "Link objects before the migration. If '\(name)' is new, migrate with a minimum of 0 first."
+        case .duplicate: "Change one of the objects before the migration."
         default: remedy
         }
     }
@@ -78,7 +79,9 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case .tooFewMembers(_, count: 0, min: 1): "Link an object."
         case .tooFewMembers: "Link more objects."
         case .tooManyMembers: "Unlink the other objects."
-        case .duplicate: "Change one of the objects."
+        // If the transaction inserts the object, the object does not exist after the error. So the remedy names only the other object.
+        case .duplicate(let attributes, let other):
+            attributes.count == 1 ? "Use another value, or change \(other)." : "Use other values, or change \(other)."
         case .deleteDenied(_, let member): "Delete or unlink \(member) first."
         case .valueRefused(let name, _): "Change '\(name)' before the migration."
         case .wrongMember(_, let member, _): "Unlink \(member) before the migration."
