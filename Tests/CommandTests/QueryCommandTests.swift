@@ -137,8 +137,20 @@ import Testing
         #expect(try run("\u{FEFF}").isEmpty)
     }
 
+    @Test func `distinct after select, as in SQL, is an error that shows the right order`() throws {
+        #expect(try run("Note distinct select title sort title") == "title\na\nb\n2 rows\n")
+        for line in ["Note select distinct title", "Note select DISTINCT title, id"] {
+            let outcome = try place.run("query", "notes", input: line)
+            #expect(outcome.code == 65 && outcome.output.isEmpty)
+            #expect(outcome.errors.contains("Write 'distinct' before 'select', such as 'distinct select name'."), "\(outcome.errors)")
+        }
+        let outcome = try place.run("find", "notes", "Note", "--select", "distinct title")
+        #expect(outcome.code == 65 && outcome.errors == "cambium: --select: 'distinct' is not a part of a path. Use --distinct.\n")
+    }
+
     @Test(arguments: [
-        ("Note select title, nmae", 19), ("Note sort title desc", 10), ("Note limit x", 11), ("Note where id == \"x\"", 17),
+        ("Note select title, nmae", 19), ("Note select distinct title", 12), ("Note sort title desc", 10), ("Note limit x", 11),
+        ("Note where id == \"x\"", 17),
         ("Note group by nmae", 14), ("Note distinct", 5), ("Note having count > 3", 12), ("Note count select id", 18), ("show Note", 5),
         ("Note group by title having coun > 1", 27), ("Note count sum id having count > \"x\"", 33),
         ("show Note x", 10), ("show Nope 1", 5), ("show Note/1 2", 12), ("show Note 1 2", 12), ("show Item x", 10),

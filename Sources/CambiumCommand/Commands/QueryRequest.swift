@@ -75,8 +75,17 @@ struct SelectOptions: ParsableArguments {
         if distinct, select.isEmpty { throw ValidationError("--distinct compares selected values. Add --select.") }
     }
 
+    /// Returns whether paths begin with `distinct` and a name, as in SQL. The word alone may be the name of an attribute.
+    static func beginsWithDistinct(_ paths: String) -> Bool {
+        let words = paths.split(separator: " ")
+        return words.count > 1 && words[0].lowercased() == "distinct" && words[1].first != "," && words[1].first != "."
+    }
+
     func operands(of entity: Entity, _ graph: Graph) throws -> [Operand] {
-        try QueryRequest.operands(select, "--select", of: entity, graph) { .values($0) }
+        if select.contains(where: Self.beginsWithDistinct) {
+            throw CambiumError(.invalidInput, "'distinct' is not a part of a path. Use --distinct.", place: .init(file: "--select"))
+        }
+        return try QueryRequest.operands(select, "--select", of: entity, graph) { .values($0) }
     }
 }
 

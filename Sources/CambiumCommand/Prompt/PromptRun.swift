@@ -99,6 +99,9 @@ struct PromptRun {
             throw PromptMistake(
                 "'select' lists values of objects, but groups have no objects. Write 'group by' instead.", at: select.start)
         }
+        if SelectOptions.beginsWithDistinct(select.text) {
+            throw PromptMistake("Write 'distinct' before 'select', such as 'distinct select name'.", at: select.start)
+        }
         return try paths(select, graph, entity)
     }
 
