@@ -60,8 +60,7 @@ struct CloneCommand: ParsableCommand {
                     return clone
                 }
             } catch {
-                try store.close()
-                throw error
+                throw store.close(after: error)
             }
         } catch {
             map?.discard()

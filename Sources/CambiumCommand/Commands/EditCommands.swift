@@ -30,8 +30,8 @@ struct Edit {
             try store.close()
             print(receipt, id, before: before)
         } catch let error as CambiumError {
-            try store.close()
-            guard let repeated = error.underlying as? RepeatedRequest else { throw error }
+            let error = store.close(after: error)
+            guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
             try Repetition(self.store, repeated, subject: subject).print(json: json)
         }
     }

@@ -74,7 +74,7 @@ struct ImportCommand: ParsableCommand {
             Terminal.note(committed: report.transaction)
         } catch {
             progress.end()
-            try store.close()
+            let error = store.close(after: error)
             if let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest {
                 return try Repetition(self.store, repeated).printWithoutReport(json: output.json)
             }

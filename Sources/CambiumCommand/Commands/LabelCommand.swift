@@ -49,8 +49,7 @@ struct LabelCommand: ParsableCommand {
             labeled = try opened.label(name, number, existing: move ? .move : .refuse, author: author)
             if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
         } catch {
-            try opened.close()
-            throw error
+            throw opened.close(after: error)
         }
         try opened.close()
         print(name, labeled, verb: "names")

@@ -54,8 +54,7 @@ struct SchemaCommand: ParsableCommand {
             report = try opened.migrate(to: definition, author)
             Terminal.note(committed: report.transaction)
         } catch {
-            try opened.close()
-            throw error
+            throw opened.close(after: error)
         }
         try opened.close()
         MigrationText(report, isDone: true).print(json: output.json)

@@ -58,3 +58,21 @@ enum Failure {
         return message
     }
 }
+
+extension Store {
+    /// Closes the store after an error, and returns the error to throw: the first error, because it states why the command failed. If
+    /// closing fails, too, the error of closing becomes a detail of it.
+    ///
+    /// A repeated request is not a failure, so an error of closing replaces it.
+    func close(after first: any Error) -> any Error {
+        do throws(CambiumError) {
+            try close()
+            return first
+        } catch {
+            guard var failure = first as? CambiumError else { return first }
+            if failure.code == .repeated { return error }
+            failure.details.append("The store could not be closed: \(error.headline)")
+            return failure
+        }
+    }
+}
