@@ -40,11 +40,11 @@ import Testing
             try #require(try JSONSerialization.jsonObject(with: Data(line().utf8)) as? [String: Any])
         }
 
-        /// Waits until the command fails, and returns what it prints to standard error.
-        func failure() -> String {
+        /// Waits until the command fails, and returns its exit code and what it prints to standard error.
+        func failure() -> (code: Int32, errors: String) {
             let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             process.waitUntilExit()
-            return text
+            return (process.terminationStatus, text)
         }
 
         func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
@@ -101,6 +101,9 @@ import Testing
         #expect(watch.end())
     }
 
+    /// The beginning of each error about a migration that changed the names in the options.
+    private static let cause = "A migration changed the schema, and the query no longer fits. "
+
     @Test func `a condition that no longer fits the schema is an error with its option`() throws {
         let place = try Self.place()
         let watch = try Watch(place, "--where", "id < 10 and title != \"x\"")
@@ -109,7 +112,8 @@ import Testing
         let name = #""name": {"type": "string", "default": "", "renamedFrom": "title"}"#
         try place.write(Workplace.notes.replacing(title, with: name), to: "next.json")
         #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
-        #expect(watch.failure().hasPrefix("cambium: --where:1:13: "))
+        let failure = watch.failure()
+        #expect(failure.code == 1 && failure.errors.hasPrefix("cambium: --where:1:13: " + Self.cause), "\(failure)")
     }
 
     @Test func `a nested relationship that the schema no longer has is an error`() throws {
@@ -119,7 +123,19 @@ import Testing
         let next = Workplace.notes.replacing(#""items": {"to""#, with: #""parts": {"renamedFrom": "items", "to""#)
         try place.write(next.replacing(#""inverse": "items""#, with: #""inverse": "parts""#), to: "next.json")
         #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
-        #expect(watch.failure().hasPrefix("cambium: 'Note' has no relationship 'items'."))
+        let failure = watch.failure()
+        #expect(failure.code == 1 && failure.errors.hasPrefix("cambium: \(Self.cause)'Note' has no relationship 'items'."), "\(failure)")
+    }
+
+    @Test func `an entity that a migration renamed is an error that names the migration`() throws {
+        let place = try Self.place()
+        let watch = try Watch(place)
+        for _ in 1...2 { #expect(try watch.line().hasPrefix("Note/")) }
+        let next = Workplace.notes.replacing(#""Note": { "identity""#, with: #""Page": { "renamedFrom": "Note", "identity""#)
+        try place.write(next.replacing(#"{"to": "Note""#, with: #"{"to": "Page""#), to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        let failure = watch.failure()
+        #expect(failure.code == 1 && failure.errors.hasPrefix("cambium: \(Self.cause)The schema has no entity 'Note'."), "\(failure)")
     }
 
     @Test func `after a migration a query of the schema is read again`() throws {

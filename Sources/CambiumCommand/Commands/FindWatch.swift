@@ -30,11 +30,23 @@ struct FindWatch {
             if changes.changesSchema {
                 // A migration may have changed the query of the schema that `--query` names. It may also have renamed, removed or added
                 // properties that the options name.
-                (result, nested) = try begin(query, tree, graph)
+                (result, nested) = try Self.afterMigration { try begin(query, tree, graph) }
                 try print(try result.whole(in: graph), after: before, including: nested)
             } else if let update = try result.advance([changes], to: graph) {
                 try print(update, after: before, including: nested)
             }
+        }
+    }
+
+    /// Runs `body` in the graph after a migration. The options were valid before, so a name that the new schema lacks is not a mistake of
+    /// the user: the error is a conflict, and its message names the cause.
+    private static func afterMigration<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch var error as CambiumError where [.unknownName, .invalidInput].contains(error.code) {
+            error.code = .conflict
+            error.message = "A migration changed the schema, and the query no longer fits. \(error.message)"
+            throw error
         }
     }
 
