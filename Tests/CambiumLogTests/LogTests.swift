@@ -205,6 +205,30 @@ import Testing
         #expect(error?.code == .damaged && bytes.count < 200_000)
     }
 
+    @Test func `the transactions after a frame that cannot be decoded keep their numbers`() throws {
+        let header = SegmentHeader(
+            kind: .sealed, store: Self.settings.store, firstTransaction: TransactionNumber(rawValue: 1), creationTime: 0,
+            saltSeed: [UInt8](repeating: 3, count: 16), previousChecksum: 0)
+        var bytes = header.encode()
+        let headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
+        var index = SegmentIndex(previousChecksum: 0, joints: [])
+        // Three zeros are a transaction without ops. No transaction has the flags 40: redacted, and ops in a file.
+        let regions: [[UInt8]] = [[0, 0, 0, 0, 0, 0, 40, 0, 0], [0, 0, 0]]
+        for region in regions {
+            var frame = ByteWriter()
+            _ = Frame.encode(
+                region: header.saltSeed + region, transactionCount: region.count / 3, at: bytes.count, durableOffset: 0,
+                headerChecksum: headerChecksum, to: &frame)
+            index.entries.append(.init(byteCount: frame.count, transactionCount: region.count / 3, interval: 0))
+            bytes += frame.bytes
+        }
+        let volume = MemoryVolume(contents: ["log/00000000000000000001.log": bytes + index.encode(headerChecksum: headerChecksum)])
+        let salvage = LogSalvage(try LogReader(volume, settings: Self.settings))
+        var numbers: [UInt64] = []
+        try salvage.readFrames(of: header.firstTransaction...TransactionNumber(rawValue: 9)) { numbers.append($0.number.rawValue) }
+        #expect(numbers == [4])
+    }
+
     @Test func `the newest valid slot of HEAD counts`() throws {
         let head = Head(
             sequence: 6, segment: TransactionNumber(rawValue: 1), position: 500, lastTransaction: TransactionNumber(rawValue: 9),

@@ -129,12 +129,13 @@ struct SegmentReader {
 
     /// Appends the records of the next frame. A joint (a frame without transactions) has no records.
     ///
-    /// Throws `.damaged` for a frame that verifies but cannot be decoded. In that case, nothing is appended.
+    /// Throws `.damaged` for a frame that verifies but cannot be decoded. In that case, nothing is appended, and `skipFrame` can skip the
+    /// frame.
     ///
     /// - Returns: `false` at the end, or if no frame verifies at `offset`.
     mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {
         guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return false }
-        let first = records.count
+        let (first, number) = (records.count, next)
         do throws(DecodingError) {
             if frame.transactionCount == 0, !isSealed, header.hasJoints {
                 try check(Joint(region: frame.region))
@@ -150,12 +151,14 @@ struct SegmentReader {
             }
         } catch {
             records.removeSubrange(first...)
+            next = number
             throw frames.undecodable(offset, error)
         }
         do {
             try compare(frame, records.count - first, records[first].metadata.time)
         } catch {
             records.removeSubrange(first...)
+            next = number
             throw error
         }
         pass(frame, isJoint: false)
