@@ -220,6 +220,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (1024, 65_536, 256, true), (1025, 0, 0, false), (0, 65_537, 0, false), (0, 0, 257, false),
+    ])
+    func `an actor, a message and a request id beyond their limits are refused`(actor: Int, message: Int, request: Int, isRead: Bool) {
+        func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+        let metadata = TransactionMetadata(
+            time: Timestamp(microsecondsSince1970: 5), actor: text(actor), message: text(message), requestID: text(request))
+        var writer = ByteWriter()
+        var codec = TransactionCodec(time: 0)
+        codec.encode(metadata, .present([]), salt: nil, to: &writer)
+        var reader = ByteReader(writer.bytes)
+        var other = TransactionCodec(time: 0)
+        #expect((try? self.metadata(&other, &reader)) == (isRead ? metadata : nil))
+    }
+
+    @Test func `an actor that refers to a longer message is refused`() throws {
+        let time = Timestamp(microsecondsSince1970: 5)
+        let text = String(repeating: "x", count: TransactionMetadata.actorByteCountMax + 1)
+        var writer = ByteWriter()
+        var codec = TransactionCodec(time: 0)
+        codec.encode(TransactionMetadata(time: time, message: text), .present([]), salt: nil, to: &writer)
+        codec.encode(TransactionMetadata(time: time, actor: text), .present([]), salt: nil, to: &writer)
+        var reader = ByteReader(writer.bytes)
+        var other = TransactionCodec(time: 0)
+        #expect(try metadata(&other, &reader).message == text)
+        #expect(throws: DecodingError.self) { try metadata(&other, &reader) }
+    }
+
     @Test(arguments: [(UInt64(1) << 63 - 1, true), (UInt64(1) << 63, false), (UInt64.max, false)])
     func `a slot of HEAD whose sequence number exceeds the maximum is not valid`(sequence: UInt64, isValid: Bool) {
         let first = TransactionNumber(rawValue: 1)

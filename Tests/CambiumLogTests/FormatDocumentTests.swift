@@ -1,3 +1,4 @@
+import CambiumModel
 import Foundation
 import Testing
 
@@ -74,5 +75,15 @@ import Testing
             + "\(Flag.salt) explicit salt, \(Flag.opsFile) ops in a separate file, \(Flag.clockLag) clock, \(Flag.more) more flags;"
         let more = "| more flags | u8 | with flag \(Flag.more): \(Format.MoreFlag.requestDigest) request digest;"
         #expect(missing([flags, more]) == [])
+    }
+
+    @Test func `the texts of a transaction have the limits of the document`() {
+        typealias Limits = TransactionMetadata
+        let texts = [
+            "| actor | interned | with flag 1; at most 1,024 bytes |", "| message | interned | with flag 2; at most 65,536 bytes |",
+            "| request id | text | with flag 4; at most 256 bytes |",
+        ]
+        #expect(missing(texts) == [])
+        #expect([Limits.actorByteCountMax, Limits.messageByteCountMax, Limits.requestIDByteCountMax] == [1024, 65_536, 256])
     }
 }

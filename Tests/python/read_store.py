@@ -335,10 +335,11 @@ class Segment:
         require(len(payload) == size and crc(checksums) == checksum, "not the ops that the log names")
         return payload
 
-    def text(self, reader):
+    def text(self, reader, limit):
         entry = reader.varint()
         require(entry <= len(self.interned), "an unknown interned text")
         text = self.interned[entry - 1] if entry else reader.text()
+        require(len(text.encode()) <= limit, "an actor or a message that is too long")
         if not entry and len(self.interned) < 65536:
             self.interned.append(text)
         return text
@@ -354,8 +355,9 @@ class Segment:
         require(lag or not flags & 64, "a clock that was not behind")
         require(flags & 40 != 40, "ops that are redacted and in a file")
         self.time += time
-        actor, message = (self.text(reader) if flags & flag else None for flag in (1, 2))
+        actor, message = (self.text(reader, limit) if flags & flag else None for flag, limit in ((1, 1024), (2, 65536)))
         request = reader.text() if flags & 4 else None
+        require(len((request or "").encode()) <= 256, "a request id that is too long")
         digest = reader.take(16) if more else b""
         salt = reader.take(16) if flags & 16 else sha256(self.seed, struct.pack("<Q", number))[:16]
         payload, ops = None if flags & 8 else Reader(self.apart(reader, number) if flags & 32 else reader.blob()), None

@@ -34,7 +34,9 @@ struct RepairGap {
     ) {
         (self.range, self.salvage, self.windowCount) = (range, salvage, windowCount)
         (timeBefore, stateTime) = (Timestamp(microsecondsSince1970: time), Timestamp(microsecondsSince1970: root.time))
-        requests = graph.requests.filter { range.contains($0.transaction) }.sorted { $0.transaction < $1.transaction }[...]
+        // A checkpoint from another program may have longer ids. No reader of the new log would accept them.
+        let isValid = { (request: RegisterEntry) in request.name.utf8.count <= TransactionMetadata.requestIDByteCountMax }
+        requests = graph.requests.filter { range.contains($0.transaction) && isValid($0) }.sorted { $0.transaction < $1.transaction }[...]
     }
 
     /// Replaces the metadata in memory with that of `first` and of the transactions that follow it.

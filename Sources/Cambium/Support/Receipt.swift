@@ -70,10 +70,6 @@ public struct Author: Sendable, Hashable {
     /// The same author and message, without a request to remember.
     var withoutRequest: Author { Author(actor: actor, message: message) }
 
-    static let actorByteCountMax = 1024
-    static let messageByteCountMax = 65_536
-    static let requestIDByteCountMax = 256
-
     func check() throws(CambiumError) {
         if actor == nil, message == nil, requestID == nil, requestDigest == nil { return }
         if requestID == nil, requestDigest != nil {
@@ -84,8 +80,8 @@ public struct Author: Sendable, Hashable {
             throw CambiumError(.invalidInput, "The request id is empty. Use a different id for each request, or none.")
         }
         let limits = [
-            ("An actor", actor, Self.actorByteCountMax), ("A message", message, Self.messageByteCountMax),
-            ("A request id", requestID, Self.requestIDByteCountMax),
+            ("An actor", actor, TransactionMetadata.actorByteCountMax), ("A message", message, TransactionMetadata.messageByteCountMax),
+            ("A request id", requestID, TransactionMetadata.requestIDByteCountMax),
         ]
         for (name, text, max) in limits {
             if let text, text.utf8.count > max {

@@ -85,9 +85,10 @@ enum ValueCodec {
         }
     }
 
-    static func decodeText(_ reader: inout ByteReader) throws(DecodingError) -> String {
+    /// Decodes a text of at most `max` bytes.
+    static func decodeText(_ reader: inout ByteReader, max: Int = .max) throws(DecodingError) -> String {
         let offset = reader.offset
-        let bytes = try reader.readBlob("text")
+        let bytes = try reader.readBlob(max: max, "text")
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalid("text that is not UTF-8", offset: offset) }
         return text
     }

@@ -34,16 +34,19 @@ struct InternTable {
         add(text)
     }
 
-    mutating func decode(_ reader: inout ByteReader) throws(DecodingError) -> String {
+    /// Decodes a text of at most `max` bytes. Without this limit, each transaction of a small frame could refer to a text of a GiB.
+    mutating func decode(_ reader: inout ByteReader, max: Int) throws(DecodingError) -> String {
         let offset = reader.offset
         let number = try reader.readVarint()
         if number == 0 {
-            let text = try ValueCodec.decodeText(&reader)
+            let text = try ValueCodec.decodeText(&reader, max: max)
             add(text)
             return text
         }
         guard number <= UInt64(strings.count) else { throw .invalid("an unknown interned text", offset: offset) }
-        return strings[Int(number - 1)]
+        let text = strings[Int(number - 1)]
+        guard text.utf8.count <= max else { throw .limitExceeded("text: \(text.utf8.count) of at most \(max)", offset: offset) }
+        return text
     }
 
     var count: Int { strings.count }
@@ -147,9 +150,12 @@ struct TransactionCodec {
             record.metadata.clockLagMicroseconds = try reader.readVarint()
             guard record.metadata.clockLag > .zero else { throw .invalid("a clock lag of zero", offset: offset) }
         }
-        if flags & Format.Flag.actor != 0 { record.metadata.actor = try interned.decode(&reader) }
-        if flags & Format.Flag.message != 0 { record.metadata.message = try interned.decode(&reader) }
-        if flags & Format.Flag.requestID != 0 { record.metadata.requestID = try ValueCodec.decodeText(&reader) }
+        typealias Limits = TransactionMetadata
+        if flags & Format.Flag.actor != 0 { record.metadata.actor = try interned.decode(&reader, max: Limits.actorByteCountMax) }
+        if flags & Format.Flag.message != 0 { record.metadata.message = try interned.decode(&reader, max: Limits.messageByteCountMax) }
+        if flags & Format.Flag.requestID != 0 {
+            record.metadata.requestID = try ValueCodec.decodeText(&reader, max: Limits.requestIDByteCountMax)
+        }
         if more != nil { record.metadata.requestDigest = RequestDigest(try reader.readBytes(RequestDigest.byteCount)) }
         if flags & Format.Flag.salt != 0 { record.ownSalt = Array(try reader.readBytes(Format.saltByteCount)) }
         if flags & Format.Flag.redacted != 0 {

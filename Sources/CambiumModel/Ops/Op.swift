@@ -85,6 +85,11 @@ package struct TransactionMetadata: Sendable, Equatable {
     /// If the system clock was set back, the difference between `time` and the clock; otherwise, zero. Always whole microseconds.
     package var clockLag: Duration
 
+    // A writer refuses longer texts, and a reader treats a transaction with a longer text as corrupt.
+    package static let actorByteCountMax = 1024
+    package static let messageByteCountMax = 65_536
+    package static let requestIDByteCountMax = 256
+
     package init(
         time: Timestamp, actor: String? = nil, message: String? = nil, requestID: String? = nil, requestDigest: RequestDigest? = nil,
         clockLag: Duration = .zero
