@@ -22,6 +22,7 @@ import Testing
             "\(Segment.kindOffset) | 1 | kind |", "\(Segment.storeOffset) | 16 | store id |",
             "\(Segment.firstTransactionOffset) | 8 | number of the first transaction", "\(Segment.creationTimeOffset) | 8 | creation time",
             "\(Segment.saltSeedOffset) | 16 | salt seed", "\(Segment.previousChecksumOffset) | 4 | checksum of the last frame",
+            "\(Segment.reservedOffset) | \(Segment.checksumOffset - Segment.reservedOffset) | zero |",
             "\(Segment.checksumOffset) | 4 | CRC of bytes 0 to \(Segment.checksumOffset - 1) |",
             "0 | 8 | `\(letters(Segment.magic))` |",
         ]

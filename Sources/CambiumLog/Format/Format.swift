@@ -20,6 +20,8 @@ enum Format {
         static let creationTimeOffset = 40
         static let saltSeedOffset = 48
         static let previousChecksumOffset = 64
+        /// The offset of bytes that are zero in all known versions.
+        static let reservedOffset = 68
         static let checksumOffset = 92
     }
 

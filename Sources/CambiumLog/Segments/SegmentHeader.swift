@@ -72,11 +72,11 @@ struct SegmentHeader: Equatable {
             throw DecodingError.invalid("a header whose checksum does not match", offset: Format.Segment.checksumOffset)
         }
         guard let kind = Format.FileKind(rawValue: try reader.readByte()), kind.versions.contains(version),
-            try reader.readBytes(5).allSatisfy({ $0 == 0 })
+            try reader.readBytes(5).allSatisfy({ $0 == 0 }), content[Format.Segment.reservedOffset...].allSatisfy({ $0 == 0 })
         else {
             throw CambiumError(
                 .unsupportedFormat,
-                "The file has format \(version), or a kind that this program does not know. This program reads formats "
+                "The file has format \(version), or a kind or a field that this program does not know. This program reads formats "
                     + "\(Format.oldestVersion) to \(Format.version). Use a newer version of Cambium.",
                 place: .init(file: file))
         }

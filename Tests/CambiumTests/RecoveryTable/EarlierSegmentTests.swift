@@ -84,6 +84,11 @@ import Testing
         try expectRefusal("of a later format", .unsupportedFormat, file: path) {
             $0[path] = SegmentImage.header(image.bytes, 3, at: Format.Segment.versionOffset)
         }
+        for offset in [11, 15, 68, 91] {
+            try expectRefusal("with content that this format does not have, at \(offset)", .unsupportedFormat, file: path) {
+                $0[path] = SegmentImage.header(image.bytes, 1, at: offset) + image.bytes.dropFirst(96)
+            }
+        }
     }
 
     /// Makes a segment with the same transactions at another time. The next segment's header does not continue its checksums.
