@@ -1,3 +1,4 @@
+import Cambium
 import Foundation
 import Testing
 
@@ -82,6 +83,17 @@ import Testing
             #expect(outcome.code == 0, "\(outcome.errors)")
             #expect(try outcome.json.compactMap { $0["transaction"] as? Int } == numbers)
         }
+    }
+
+    @Test func `the log shows the last value of an attribute that an op sets twice`() throws {
+        let place = try Workplace.withStore()
+        let store = try Store.open(at: place.directory.path + "/notes")
+        try store.write { _ = try $0.insert("Note", ["title": "a", "id": 1, "title": "b"]) }
+        try store.close()
+        let text = try place.run("log", "notes", "--ops", "--from", "2")
+        #expect(text.output.contains("insert Note/1 values {\"id\":1,\"title\":\"b\"}"), "\(text.output)")
+        let json = try place.run("log", "notes", "--ops", "--from", "2", "--json")
+        #expect(json.output.contains("\"values\":{\"id\":1,\"title\":\"b\"}"), "\(json.output)")
     }
 
     @Test func `the log of an object reports retired transactions`() throws {

@@ -119,7 +119,10 @@ enum OpText {
     private static func values(_ assignments: [Assignment], _ entity: Entity?, _ writer: inout JSONWriter) {
         writer.key("values")
         writer.beginObject()
-        for assignment in assignments {
+        // An op may set an attribute twice. Only the last value remains, and a JSON object must not repeat a key.
+        var last: [PropertyNumber: Int] = [:]
+        for (place, assignment) in assignments.enumerated() { last[assignment.property] = place }
+        for (place, assignment) in assignments.enumerated() where last[assignment.property] == place {
             writer.key(entity?.attribute(assignment.property)?.name ?? "\(assignment.property)")
             assignment.value.write(to: &writer)
         }
