@@ -57,7 +57,9 @@ import Testing
         let store = try Archiving.made(volume, count: 12)
         let another = MemoryVolume()
         _ = try Archiving.made(another, count: 3)
-        for archive in [volume, another, MemoryVolume(contents: ["notes.txt": [1]])] {
+        let foreign = MemoryVolume()
+        _ = try Archiving.made(foreign, count: 3, seed: 7)
+        for archive in [volume, another, foreign, MemoryVolume(contents: ["notes.txt": [1]])] {
             let before = archive.contents
             #expect(code { try store.compact(.since(.latest), in: archive) } == .cannotCreate)
             #expect(archive.contents == before)

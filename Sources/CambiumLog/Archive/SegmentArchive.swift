@@ -25,11 +25,12 @@ package struct SegmentArchive: Sendable {
             throw CambiumError(
                 .cannotCreate, "'\(volume.name)/\(LogDirectory.name)' is not a directory; choose another place for the archive.")
         }
-        try checkStore()
         let names = try volume.list("")
+        // This check comes first. Otherwise another store would be refused as the archive of another store, because its log has another id.
         if names.contains(StoreSettings.fileName) {
             throw CambiumError(.cannotCreate, "'\(volume.name)' is a store; choose another place for the archive.")
         }
+        try checkStore()
         guard try names.allSatisfy({ Self.names.contains($0) }) || !LogDirectory.segments(volume).isEmpty else {
             throw CambiumError(.cannotCreate, "'\(volume.name)' is not empty and is not an archive; choose another place.")
         }
