@@ -171,6 +171,19 @@ import Testing
         #expect(try place.run("log", "notes", "--json").json.count == 2)
     }
 
+    @Test func `a former name that the new schema still has is reported with its file and place`() throws {
+        let place = try Workplace()
+        func schema(_ more: String) -> String { #"{"entities": {"Note": {"attributes": {"title": {"type": "string"}\#(more)}}}}"# }
+        try place.write(schema(""), to: "before.json")
+        try place.write(schema(#", "name": {"type": "string", "renamedFrom": "title"}"#), to: "next.json")
+        #expect(try place.run("init", "notes", "--schema", "before.json").code == 0)
+        for options in [[], ["--dry-run"]] {
+            let outcome = try place.run(executable: Workplace.binary, ["schema", "notes", "--set", "next.json"] + options)
+            #expect(outcome.code == 65)
+            #expect(outcome.errors.hasPrefix("cambium: next.json at /entities/Note/attributes/name/renamedFrom: "))
+        }
+    }
+
     @Test(arguments: [["--actor", "jane"], ["--message", "text"], ["--request", "r"]])
     func `an author or a request without a change is refused`(option: [String]) throws {
         let place = try Workplace.withStore()

@@ -37,6 +37,11 @@ struct SchemaCommand: ParsableCommand {
         } catch let error as CambiumError where error.code == .repeated {
             guard let request = error.underlying as? RepeatedRequest else { throw error }
             try Repetition(store, request).printWithoutReport(json: output.json)
+        } catch let error as CambiumError where error.place?.pointer != nil && error.place?.file == nil {
+            // Only the comparison with the schema of the store finds such a mistake, and it does not know the file.
+            var error = error
+            error.place?.file = Terminal.name(of: set)
+            throw error
         }
     }
 
