@@ -38,6 +38,25 @@ import Testing
         #expect(code(of: { _ = try store.graph.find(query) }) == .invalidInput)
     }
 
+    @Test func `a cursor by a number of members still fits after a migration orders the members`() throws {
+        var definition = SchemaDefinition {
+            EntityDefinition("Note") { RelationshipDefinition("items", to: "Item", .toMany, inverse: "note") }
+            EntityDefinition("Item") { RelationshipDefinition("note", to: "Note", inverse: "items") }
+        }
+        let store = try Store.inMemory(schema: Schema(definition))
+        try store.write { transaction in
+            for count in 1...3 {
+                let note = try transaction.insert("Note")
+                for _ in 0..<count { try transaction.insert("Item", links: ["note": [note]]) }
+            }
+        }
+        var query = try Query("Note", sort: "items.@count", limit: 1)
+        query.cursor = try store.graph.answer(query).cursor
+        definition.entities[0].relationships[0].cardinality = .orderedToMany
+        try store.migrate(to: definition)
+        #expect(try store.graph.find(query).map(\.serial) == [2])
+    }
+
     @Test func `a cursor with a long key can be parsed again`() throws {
         let store = try Store.inMemory(schema: Schema { EntityDefinition("Note") { AttributeDefinition("title", .string) } })
         try store.write { transaction in

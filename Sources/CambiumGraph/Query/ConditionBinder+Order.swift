@@ -25,16 +25,16 @@ extension ConditionBinder {
         if !key.folding.isEmpty, reader.kind != .text {
             throw .noCase(operand, reader.kind, at: operand.offset)
         }
+        let counted = try countedLink(operand, entity)
         return SortSpecification.Key(
             reader: reader, field: path?.links.isEmpty == true ? path?.field : nil, isDescending: key.direction == .descending,
-            nullsFirst: key.nulls == .first, folding: key.folding, countSlot: try countSlot(operand, entity))
+            nullsFirst: key.nulls == .first, folding: key.folding, isMemberCount: counted != nil, countSlot: counted?.countSlot)
     }
 
-    /// Returns the column with the number of members, if the operand counts the members of a relationship. Returns `nil` for any other
-    /// operand.
-    private func countSlot(_ operand: Operand, _ entity: Entity) throws(QueryMistake) -> Int? {
+    /// Returns the relationship whose members the operand counts. Returns `nil` for any other operand.
+    private func countedLink(_ operand: Operand, _ entity: Entity) throws(QueryMistake) -> LinkStep? {
         guard case .aggregate(let aggregate) = operand.form, aggregate.function == .count else { return nil }
         let links = try resolve(aggregate.path, entity, at: operand.offset).links
-        return links.count == 1 ? links[0].countSlot : nil
+        return links.count == 1 ? links[0] : nil
     }
 }

@@ -10,6 +10,8 @@ final class SortSpecification {
         let isDescending: Bool
         let nullsFirst: Bool
         let folding: Folding
+        /// Whether the key is the number of members of one relationship.
+        let isMemberCount: Bool
         /// The column with the number of members, if the key counts members and one column contains this number.
         var countSlot: Int?
     }
@@ -87,13 +89,18 @@ final class SortSpecification {
     }
 
     private func append(_ key: Key, _ row: UInt32) {
-        if let slot = key.countSlot { return append(key, .fixed(UInt64(rows.link(row, slot))), .uuid, width: 4) }
+        if let slot = key.countSlot { return append(key, memberCount: rows.link(row, slot)) }
         guard let field = key.field else { return append(key, key.reader.value(row)) }
         rows.withCell(row, field.slot, field.kind) { append(key, $0, field.type) }
     }
 
+    /// Appends a number of members. All such numbers have the same form, whether or not a column contains them. A migration may add or
+    /// remove the column, and earlier cursors must still fit.
+    private func append(_ key: Key, memberCount: UInt32) { append(key, .fixed(UInt64(memberCount)), .uuid, width: 4) }
+
     private func append(_ key: Key, _ value: QueryValue) {
         switch value {
+        case .value(.int(let count)) where key.isMemberCount: append(key, memberCount: UInt32(clamping: count))
         case .list: append(key, .null, .int64)
         case .object(let id): append(key, .fixed(id.rawValue), .uuid, width: 8)
         case .value(var value):
