@@ -14,16 +14,37 @@ struct EditDependencies {
     private(set) var cascadesToObjects: [ObjectID: [Int]] = [:]
 
     init(_ links: [EditLink], of edit: Edit, on theirs: Graph?) {
+        var removed: [EditPlace: Set<ObjectID>] = [:]
         for (index, link) in links.enumerated() {
-            for (place, _) in link.ends { linksAtEnds[place, default: []].append(index) }
+            for (place, _) in link.ends {
+                linksAtEnds[place, default: []].append(index)
+                if link.kind == .removed { removed[place, default: []].formUnion([link.id, link.target]) }
+            }
             for id in Set([link.id, link.target]) { linksOfObjects[id, default: []].append(index) }
         }
         for (id, state) in edit.overlay.objects {
-            guard let deletion = state.deletion else { continue }
-            objectsOfDeletions[deletion, default: []].append(id)
-            guard let theirs, let entity = theirs.entity(of: id) else { continue }
-            for relationship in entity.relationships where relationship.deleteRule == .cascade {
-                for member in theirs.members(relationship, of: id) ?? [] { cascadesToObjects[member, default: []].append(deletion) }
+            if let deletion = state.deletion { objectsOfDeletions[deletion, default: []].append(id) }
+        }
+        guard let theirs else { return }
+        for (deletion, ids) in objectsOfDeletions { followCascades(of: deletion, from: ids, removed, theirs) }
+    }
+
+    /// Records the objects that the cascade of a call to `delete` would reach in the store. The cascade can also lead through objects that
+    /// the edit does not delete, such as those that another writer has inserted since the base. It does not follow a link that the edit
+    /// removes, because links are removed before objects are deleted.
+    private mutating func followCascades(
+        of deletion: Int, from ids: [ObjectID], _ removed: [EditPlace: Set<ObjectID>], _ theirs: Graph
+    ) {
+        var seen = Set(ids)
+        var waiting = ids
+        while let id = waiting.popLast() {
+            for relationship in theirs.entity(of: id)?.relationships ?? [] where relationship.deleteRule == .cascade {
+                let unlinked = removed[EditPlace(id, relationship.number)] ?? []
+                for member in theirs.members(relationship, of: id) ?? [] where !unlinked.contains(member) {
+                    guard seen.insert(member).inserted else { continue }
+                    cascadesToObjects[member, default: []].append(deletion)
+                    waiting.append(member)
+                }
             }
         }
     }

@@ -58,7 +58,7 @@ struct EditDrops {
     /// stays, the deleted object also stays. Otherwise, the cascade of the deletion would reach the other object of the link. A deletion
     /// whose cascade would reach an object that stays is dropped, too.
     ///
-    /// Complexity: O(links + deleted objects and, in the store, the members of their cascading relationships).
+    /// Complexity: O(links + deleted objects + the objects and links that the cascade of each call to `delete` reaches in the store).
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
         // Dropping a change to a removed relationship leaves no link in the store, so it rules out no other changes.
         if let theirs, theirs.schema !== edit.base.schema { links.all.removeAll { edit.isLost($0, in: theirs) } }

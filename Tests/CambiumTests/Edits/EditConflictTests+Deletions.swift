@@ -57,6 +57,32 @@ extension EditConflictTests {
         #expect(try store.graph.members("items", of: tag) == [item])
     }
 
+    @Test(arguments: [false, true])
+    func `a cascade through an object that only the store has keeps the objects that the store's side keeps`(isUnlinked: Bool) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Part") {
+                    AttributeDefinition("name", .string, default: "")
+                    RelationshipDefinition("parts", to: "Part", .toMany, onDelete: .cascade)
+                }
+            })
+        let (whole, part) = try store.write { (try $0.insert("Part"), try $0.insert("Part")) }.result
+        var edit = store.edit()
+        try edit.delete(part)
+        try edit.delete(whole)
+        let between = try store.write { transaction in
+            try transaction.set(part, "name", to: "new")
+            try transaction.set(whole, "name", to: "new")
+            let between = try transaction.insert("Part", links: ["parts": [part]])
+            if !isUnlinked { try transaction.link(whole, "parts", between) }
+            return between
+        }.result
+        try store.commit(&edit, policy: .byProperty { $0.id == part ? .theirs : .mine })
+        #expect(try store.graph[part, "name"] == "new")
+        #expect(store.graph.contains(between))
+        #expect(store.graph.contains(whole) != isUnlinked)
+    }
+
     @Test func `a target stays if the store's side keeps the object that the edit deleted`() throws {
         var edit = store.edit()
         try edit.unlink(item, "note", note)
