@@ -104,7 +104,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
             let count = Operand(.aggregate(RelatedAggregate(.count, QueryPath(names))))
             return .condition(PredicateTranslation.compared(count, .equal, .value(.int(0))))
         case (.members(let names, let condition), .isEmpty?):
-            return .condition(.related(.none, QueryPath(names), condition))
+            return .condition(PredicateTranslation.withOwner(of: names, .related(.none, QueryPath(names), condition)))
         case (.members, .count?):
             throw translation.refusal("counts filtered members, which queries cannot do. Test them with isEmpty, contains or allSatisfy")
         default: throw translation.refusal("has the key path \(keyPath) of a collection. Only 'count' and 'isEmpty' can be translated")

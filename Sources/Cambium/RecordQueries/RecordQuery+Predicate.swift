@@ -119,11 +119,21 @@ struct PredicateTranslation {
             variables[variable] = nil
         }
         let condition = try condition(test, "the closure")
-        guard let filter else { return .related(quantifier, QueryPath(names), condition) }
+        let path = QueryPath(names)
+        guard quantifier == .all else { return .related(quantifier, path, filter.map { Condition.and([$0, condition]) } ?? condition) }
+        guard let filter else { return Self.withOwner(of: names, .related(.all, path, condition)) }
         // "Each filtered member passes the test" becomes "no member passes the filter and fails the test".
-        return quantifier == .all
-            ? .related(.none, QueryPath(names), .and([filter, .not(condition)]))
-            : .related(quantifier, QueryPath(names), .and([filter, condition]))
+        return Self.withOwner(of: names, .related(.none, path, .and([filter, .not(condition)])))
+    }
+
+    /// Adds to a condition on members that the owner of the members exists. This is necessary if the condition is true without members.
+    ///
+    /// In a query, a missing object has no members. In Swift, the path to the members unwraps the owner, so no condition is true without
+    /// an owner.
+    static func withOwner(of names: [String], _ condition: Condition) -> Condition {
+        if names.count < 2 { return condition }
+        let owner = Operand(.path(QueryPath(Array(names.dropLast()))))
+        return Condition.comparison(FieldComparison(owner, .notEqual, .value(.null))) && condition
     }
 }
 

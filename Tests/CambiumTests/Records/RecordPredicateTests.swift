@@ -189,6 +189,17 @@ struct RecordPredicateTests {
         #expect(try names(#Predicate { $0.owner?.children.isEmpty ?? false }) == ["b"])
     }
 
+    @Test("no condition on members is true after a forced unwrap of null") func unwrappedOwners() throws {
+        let store = try Store.inMemory(schema: Schema(of: House.self))
+        var houses = [House("a"), House("b", owner: Parent("Ada", [])), House("c", owner: Parent("Max", [Child("Dan", 8)]))]
+        try store.save(&houses)
+        func names(_ predicate: Predicate<House>) throws -> [String] { try store.graph.fetch(RecordQuery(predicate)).map(\.name) }
+        #expect(try names(#Predicate { $0.owner!.children.allSatisfy { $0.age > 7 } }) == ["b", "c"])
+        #expect(try names(#Predicate { $0.owner!.children.filter { $0.age > 7 }.allSatisfy { $0.isAway } }) == ["b"])
+        #expect(try names(#Predicate { $0.owner!.children.filter { $0.age > 7 }.isEmpty }) == ["b"])
+        #expect(try names(#Predicate { $0.owner!.children.contains { $0.age > 7 } }) == ["c"])
+    }
+
     @Test("a part without a translation is refused with its name and position")
     func refusals() throws {
         let arithmetic = #Predicate<Child> { $0.name == "x" && $0.age + 1 > 3 }
