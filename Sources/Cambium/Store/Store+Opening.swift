@@ -53,14 +53,14 @@ extension Store {
                         at: path, schema: schema, durability: durability ?? .synced, author: author, environment: environment,
                         memory: memory)
                 } catch let error as CambiumError where error.code == .cannotCreate {
-                    // Another process may have created the store in the meantime.
-                    guard attemptCount < creationAttemptMax, try StoreSettings.isPresent(SystemVolume(root: path)) else { throw error }
+                    // Another process may have created the store in the meantime, or may still be creating it.
+                    if attemptCount == creationAttemptMax { throw error }
                 }
             }
         }
     }
 
-    /// The maximum number of attempts to open or create a store. A store whose log has no transaction can be neither opened nor created.
+    /// The maximum number of attempts to open or create a store. A directory with other files never becomes a store.
     private static let creationAttemptMax = 10
 
     /// Creates a store that exists only as long as the process. It has no checkpoints and no earlier moments; otherwise, it behaves like a

@@ -12,8 +12,8 @@ struct ConditionOptions: ParsableArguments {
     var `where`: String?
     @Option(
         help: .init(
-            "Find the objects that the stored query with this name selects. The schema contains the stored queries. Add a condition with "
-                + "--where. --sort and --limit replace the order and the limit of the query. "
+            "Find the objects that the stored query with this name selects. The schema contains the stored queries. To add a condition, "
+                + "use --where. --sort and --limit replace the order and the limit of the query. "
                 + "--set source=ID names the object that $source represents.", valueName: "name"),
         completion: .custom(NameCompletion.queries))
     var query: String?
