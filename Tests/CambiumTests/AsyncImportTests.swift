@@ -134,16 +134,7 @@ import Testing
     func `a cancelled import that waits for another writer ends while the other writer continues`(isSequence: Bool) async throws {
         let store = try Store.notes()
         let note = try store.schema.required("Note")
-        let (isBusy, mayEnd, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        DispatchQueue.global().async {
-            _ = try? store.write { transaction in
-                isBusy.signal()
-                mayEnd.wait()
-                try transaction.insert("Note", ["id": .int(1)])
-            }
-            hasEnded.signal()
-        }
-        await arrival(at: isBusy)
+        let first = await OpenWrite(store)
         let rows = [Row(id: 2)]
         let sequence = stream(rows)
         let importing = Task {
@@ -153,8 +144,7 @@ import Testing
         while store.metrics.waitingWriterCount == 0 { await Task.yield() }
         importing.cancel()
         await #expect(throws: CancellationError.self) { try await importing.value }
-        mayEnd.signal()
-        await arrival(at: hasEnded)
+        await first.end()
         try await store.write { _ in }
         #expect(store.graph.objectCount == 1 && store.graph.transaction.rawValue == 2)
     }

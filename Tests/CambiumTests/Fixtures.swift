@@ -150,6 +150,32 @@ extension Graph {
     }
 }
 
+/// A write of a store that stays open until a test ends it. It inserts the note 1.
+struct OpenWrite {
+    private let mayEnd = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    /// Begins the write in another thread. Returns when the writer has its turn.
+    init(_ store: Store) async {
+        let isBusy = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async { [mayEnd, hasEnded] in
+            _ = try? store.write { transaction in
+                isBusy.signal()
+                mayEnd.wait()
+                try transaction.insert("Note", ["id": .int(1)])
+            }
+            hasEnded.signal()
+        }
+        await arrival(at: isBusy)
+    }
+
+    /// Ends the write, and waits until it has ended. The caller checks that the note was inserted.
+    func end() async {
+        mayEnd.signal()
+        await arrival(at: hasEnded)
+    }
+}
+
 /// Waits for a semaphore without blocking a thread of the cooperative pool.
 func arrival(at semaphore: DispatchSemaphore) async {
     await withCheckedContinuation { continuation in

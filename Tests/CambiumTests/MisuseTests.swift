@@ -60,22 +60,12 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func `a cancelled write that waits for another writer ends while the other writer continues`() async throws {
         let store = try Store.notes()
-        let (isBusy, mayEnd, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        DispatchQueue.global().async {
-            _ = try? store.write { transaction in
-                isBusy.signal()
-                mayEnd.wait()
-                try transaction.insert("Note", ["id": .int(1)])
-            }
-            hasEnded.signal()
-        }
-        await arrival(at: isBusy)
+        let first = await OpenWrite(store)
         let second = Task { try await store.write { try $0.insert("Note", ["id": .int(2)]) } }
         while store.metrics.waitingWriterCount == 0 { await Task.yield() }
         second.cancel()
         await #expect(throws: CancellationError.self) { _ = try await second.value }
-        mayEnd.signal()
-        await arrival(at: hasEnded)
+        await first.end()
         try await store.write { _ in }
         #expect(store.graph.objectCount == 1 && store.graph.transaction.rawValue == 2)
         try store.close()

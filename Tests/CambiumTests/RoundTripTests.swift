@@ -93,20 +93,23 @@ import Testing
         }
     }
 
+    /// Returns a JSON text of nested arrays.
+    private func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+
+    private func storeOfNodes() throws -> Store {
+        try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Node", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("json", .json, .optional)
+                    RelationshipDefinition("children", to: "Node", .toMany, inverse: "parent")
+                    RelationshipDefinition("parent", to: "Node", inverse: "children")
+                }
+            })
+    }
+
     @Test func `JSON of the deepest nesting comes back from an export, and deeper JSON is not a value`() throws {
-        func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
-        func emptyStore() throws -> Store {
-            try Store.inMemory(
-                schema: Schema {
-                    EntityDefinition("Node", identity: ["id"]) {
-                        AttributeDefinition("id", .int64)
-                        AttributeDefinition("json", .json, .optional)
-                        RelationshipDefinition("children", to: "Node", .toMany, inverse: "parent")
-                        RelationshipDefinition("parent", to: "Node", inverse: "children")
-                    }
-                })
-        }
-        let store = try emptyStore()
+        let store = try storeOfNodes()
         try store.write { transaction in
             var nodes: [ObjectID] = []
             for id in 1...3 { nodes.append(try transaction.insert("Node", ["id": .int(Int64(id)), "json": .json(nested(512))])) }
@@ -114,7 +117,7 @@ import Testing
             try transaction.link(nodes[1], "children", nodes[2])
         }
         let rows = try store.graph.exported("Node", including: ["children.children"]) { $0.references = .identity }
-        let copy = try emptyStore()
+        let copy = try storeOfNodes()
         try copy.importing("Node", rows)
         #expect(try copy.graph.exported("Node") { $0.references = .identity } == store.graph.exported("Node") { $0.references = .identity })
         #expect(copy.refusal("Node", "{\"id\":4,\"json\":\(nested(513))}")?.code == .typeMismatch)
@@ -126,19 +129,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `an export with a mapping writes no row that nests too deeply for an import`(isNested: Bool) throws {
-        func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
-        func emptyStore() throws -> Store {
-            try Store.inMemory(
-                schema: Schema {
-                    EntityDefinition("Node", identity: ["id"]) {
-                        AttributeDefinition("id", .int64)
-                        AttributeDefinition("json", .json, .optional)
-                        RelationshipDefinition("children", to: "Node", .toMany, inverse: "parent")
-                        RelationshipDefinition("parent", to: "Node", inverse: "children")
-                    }
-                })
-        }
-        let store = try emptyStore()
+        let store = try storeOfNodes()
         try store.write { transaction in
             let leaf = try transaction.insert("Node", ["id": 1, "json": .json(nested(512))])
             if !isNested { return }
@@ -156,7 +147,7 @@ import Testing
             }
             #expect(reached == (isReadable ? nil : .invalidInput))
             if isReadable {
-                let copy = try emptyStore()
+                let copy = try storeOfNodes()
                 try copy.importing("Node", rows) { $0.mapping = mapping }
                 #expect(copy.graph.objectCount == (isNested ? 2 : 1))
             }
