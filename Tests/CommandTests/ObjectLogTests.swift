@@ -66,6 +66,15 @@ import Testing
         }
     }
 
+    @Test func `an unknown entity is an error that lists the entities, even if all transactions were retired`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("compact", "notes", "--retain", "since:1").code == 0)
+        for selection in [["--entity", "Nota"], ["--object", "Nota/1"]] {
+            let outcome = try place.run(executable: Workplace.binary, ["log", "notes"] + selection)
+            #expect(outcome.code == 64 && outcome.errors.contains("Its entities are: Note, Item, Memo."), "\(outcome.errors)")
+        }
+    }
+
     @Test func `the log at a moment does not read later transactions`() throws {
         let place = try Workplace.withStore()
         for (index, title) in ["first", "second", "third"].enumerated() {

@@ -63,7 +63,7 @@ struct LogCommand: ParsableCommand {
         } else {
             try printAll(log, &reading)
             if let object { try check(object, &reading) }
-            if let entity, reading.root == nil { _ = try reading.schema.required(entity) }
+            if let entity, reading.root == nil { _ = try lastSchema(reading).required(entity) }
         }
     }
 
@@ -82,7 +82,7 @@ struct LogCommand: ParsableCommand {
     private func check(_ object: String, _ reading: inout Reading) throws {
         reportRetired(&reading)
         guard let id = reading.object else {
-            _ = try reading.schema.parsedID(object)
+            _ = try lastSchema(reading).parsedID(object)
             return
         }
         if reading.isObjectNamed { return }
@@ -98,6 +98,13 @@ struct LogCommand: ParsableCommand {
             isEarlier
                 ? "The object \(object) did not exist at the moment of --at or earlier. Check the id, or name a later moment."
                 : "The object \(object) never existed. Check the id.")
+    }
+
+    /// Returns the schema after the last transaction that was read. If that transaction was retired, the log has no op with the schema, so
+    /// the schema is read from the graph. Without it, an error would state that the schema has no entities.
+    private func lastSchema(_ reading: Reading) throws -> Schema {
+        guard let retired = reading.retired else { return reading.schema }
+        return try ReadOnlyStore.graph(of: store, after: retired).schema
     }
 
     private func reportRetired(_ reading: inout Reading) {
