@@ -105,6 +105,20 @@ import Testing
         #expect(json.output.contains("\"values\":{\"id\":1,\"title\":\"b\"}"), "\(json.output)")
     }
 
+    @Test func `the log of an entity reports retired transactions once`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+        #expect(try place.run("compact", "notes", "--retain", "since:2").code == 0)
+        let report = "The changes of transactions 1 to 2 were retired, so the log does not show how they changed objects of 'Note'."
+        for numbers in [[], [3]] {
+            let outcome = try place.run("log", "notes", "--entity", "Note", "--json")
+            #expect(outcome.code == 0 && outcome.errors.ranges(of: report).count == 1, "\(outcome.errors)")
+            #expect(try outcome.json.compactMap { $0["transaction"] as? Int } == numbers)
+            #expect(try place.run("insert", "notes", "Note", "id=\(numbers.count + 2)").code == 0)
+        }
+        #expect(try place.run("log", "notes").errors.isEmpty)
+    }
+
     @Test func `the log of an object reports retired transactions`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)

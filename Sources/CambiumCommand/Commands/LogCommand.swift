@@ -62,7 +62,8 @@ struct LogCommand: ParsableCommand {
             try log.follow(reading.range) { try printIfWanted($0, &reading) }
         } else {
             try printAll(log, &reading)
-            if let object { try check(object, &reading) }
+            reportRetired(&reading)
+            if let object { try check(object, reading) }
             if let entity, reading.root == nil { _ = try lastSchema(reading).required(entity) }
         }
     }
@@ -79,8 +80,7 @@ struct LogCommand: ParsableCommand {
     }
 
     /// Checks that the object of `--object` has existed; otherwise, throws `.notFound`.
-    private func check(_ object: String, _ reading: inout Reading) throws {
-        reportRetired(&reading)
+    private func check(_ object: String, _ reading: Reading) throws {
         guard let id = reading.object else {
             _ = try lastSchema(reading).parsedID(object)
             return
@@ -108,10 +108,11 @@ struct LogCommand: ParsableCommand {
     }
 
     private func reportRetired(_ reading: inout Reading) {
-        guard let object, let retired = reading.retired, reading.reportedRetired == nil else { return }
+        let subject = object ?? entity.map { "objects of '\($0)'" }
+        guard let subject, let retired = reading.retired, reading.reportedRetired == nil else { return }
         reading.reportedRetired = retired
         Terminal.error(
-            "cambium: The changes of transactions 1 to \(retired) were retired, so the log does not show how they changed \(object). "
+            "cambium: The changes of transactions 1 to \(retired) were retired, so the log does not show how they changed \(subject). "
                 + "An archive may contain these changes.")
     }
 
