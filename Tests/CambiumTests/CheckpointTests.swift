@@ -96,6 +96,25 @@ import Testing
         #expect(code { _ = try reopen(MemoryVolume(contents: mixed)) } == .damaged)
     }
 
+    /// Returns the files of a store whose log ends before its checkpoint. HEAD is as old as the log.
+    private func withOlderLog() throws -> MemoryVolume {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try add(store, 0..<3)
+        let before = volume.contents.filter { $0.key.hasPrefix("log/") || $0.key == "HEAD" }
+        try add(store, 3..<6)
+        try store.checkpoint()
+        try store.close()
+        return MemoryVolume(contents: volume.contents.merging(before) { $1 })
+    }
+
+    @Test func `a verification reports a log that ends before a checkpoint`() throws {
+        let volume = try withOlderLog()
+        #expect(code { _ = try reopen(volume) } == .damaged)
+        let verification = try Verification(volume)
+        #expect(!verification.isSound && verification.transactionCount == 2 && verification.findings.count == 1)
+    }
+
     @Test func `the next opening checks all pages after a reader has found corruption`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
