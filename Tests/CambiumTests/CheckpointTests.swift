@@ -115,6 +115,13 @@ import Testing
         #expect(!verification.isSound && verification.transactionCount == 2 && verification.findings.count == 1)
     }
 
+    @Test func `a backup of a log that ends before a checkpoint is refused`() throws {
+        let target = MemoryVolume()
+        let source = try LogReader(try withOlderLog())
+        #expect(code { _ = try Backup(source, to: target) } == .damaged)
+        #expect(target.contents.isEmpty)
+    }
+
     @Test func `the next opening checks all pages after a reader has found corruption`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)

@@ -64,6 +64,21 @@ extension PageFile {
         return record.tree
     }
 
+    /// Returns the newest transaction that has a checkpoint record. Ignores records that do not verify. Returns `.none` if no record
+    /// verifies.
+    static func newestRecorded(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> TransactionNumber {
+        for number in try CheckpointRecord.list(volume) {
+            do throws(CambiumError) {
+                let record = try recorded(try bytes(volume, CheckpointRecord.path(number)), store: store)?.record
+                if record?.transaction == number { return number }
+            } catch {
+                // A writer may have dropped the checkpoint after the directory was listed. A link in place of a record is corruption.
+                guard error.code == .notFound || error.code == .damaged else { throw error }
+            }
+        }
+        return .none
+    }
+
     /// Decodes a checkpoint record, but not its table, which may be in the file of pages. Returns `nil` if the record is corrupt.
     static func recorded(_ bytes: [UInt8], store: [UInt8]) throws(CambiumError) -> RecordedCheckpoint? {
         do throws(DecodingError) { return try RecordedCheckpoint(bytes, store: store) } catch { return nil }
