@@ -65,6 +65,24 @@ import Testing
         #expect(verification.isSound && verification.transactionCount == 5)
     }
 
+    @Test func `a store whose directory was replaced changes no checkpoint or setting of the other store`() throws {
+        // The operating system removes leftovers.
+        defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        try insert(store, 1)
+        try store.checkpoint()
+        try FileManager.default.moveItem(atPath: directory, toPath: directory + "-moved")
+        let other = try Store.create(at: directory, schema: Notes.schema)
+        try insert(other, 2)
+        try other.checkpoint()
+        try other.close()
+        #expect(code { _ = try store.compact(.all) } == .ioFailure)
+        #expect(code { try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2)) } == .ioFailure)
+        store.abandon()
+        #expect(try Store.verify(at: directory).findings == [])
+        #expect(try ReadOnlyStore(at: directory).recovery.checkpoint.rawValue == 2)
+    }
+
     @Test func `closing a writer whose lock file was removed changes no file of the next writer`() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         let store = try Store.create(at: directory, schema: Notes.schema)

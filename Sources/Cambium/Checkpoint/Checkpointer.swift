@@ -97,10 +97,13 @@ final class Checkpointer: @unchecked Sendable {
     /// another writer can open the files after that.
     func end() { making.hold { isEnded = true } }
 
-    /// Calls `body` while no checkpoint is being made. Throws `.notWritable` if the store was closed.
+    /// Calls `body` while no checkpoint is being made. Throws `.notWritable` if the store was closed. Throws `.ioFailure` if the directory
+    /// or the lock file of the store was removed or replaced.
     func whileNoneIsMade<Result>(_ body: () throws -> Result) throws -> Result {
         try making.hold {
             if isEnded { throw CambiumError(.notWritable, "The store was closed. Open it again.") }
+            // `body` finds files by their paths. If another store has taken the place of this one, `body` would change that store.
+            try writer.lock.hold(as: .checkpoint) { () throws(CambiumError) in try log.checkPlace() }
             return try body()
         }
     }

@@ -88,6 +88,13 @@ extension LogWriter {
         throw error
     }
 
+    /// Throws as `checkLock` does. Also throws if the directory of the store was removed or replaced, because the files at its paths may
+    /// then belong to another store.
+    package func checkPlace() throws(CambiumError) {
+        try checkLock()
+        if let lock, !lock.isInPlace { throw Self.displaced(volume) }
+    }
+
     /// Poisons the writer if `body` throws: the writer then refuses all later writes. If the disk is full, or if the process has too many
     /// open files, does not poison the writer, because the caller can repeat the action later.
     func poisoning(_ body: () throws(CambiumError) -> Void) throws(CambiumError) {
