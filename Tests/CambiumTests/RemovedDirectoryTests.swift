@@ -83,6 +83,24 @@ import Testing
         #expect(try ReadOnlyStore(at: directory).recovery.checkpoint.rawValue == 2)
     }
 
+    @Test(arguments: [Removal.directory, .movedAway])
+    func `closing a store whose directory was removed or moved away does not create it again`(removal: Removal) throws {
+        let moved = directory + "-moved"
+        // The operating system removes leftovers.
+        defer { for path in [directory, moved] { try? FileManager.default.removeItem(atPath: path) } }
+        let first = try Store.create(at: directory, schema: Notes.schema)
+        try insert(first, 1)
+        try first.checkpoint()
+        try first.close()
+        let store = try Store.open(at: directory)
+        try remove(removal)
+        try store.close()
+        #expect(!FileManager.default.fileExists(atPath: directory))
+        // The graph still maps pages of the store, so no other writer may change them.
+        if removal == .movedAway { #expect(code { _ = try Store.open(at: moved) } == .locked) }
+        #expect(store.graph.objectCount == 1)
+    }
+
     @Test func `closing a writer whose lock file was removed changes no file of the next writer`() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         let store = try Store.create(at: directory, schema: Notes.schema)

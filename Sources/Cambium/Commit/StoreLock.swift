@@ -37,11 +37,20 @@ struct StoreLock: Sendable {
     func abandon() { lock.unlock() }
 
     /// Creates a lease that lists the mapped chunks, so that later writers overwrite none of these chunks while the lease exists. Returns
-    /// `nil` if no chunk is mapped.
+    /// `nil` if no chunk is mapped. Throws if the lease cannot be created, or if the store is no longer in its directory.
     private func lease(_ name: UInt64, _ mapped: (ofSource: [Int], ofStorage: [Int])) throws(CambiumError) -> ChunkLease? {
         var chunks = [pageFile: mapped.ofStorage]
         if let sourceFile { chunks[sourceFile] = (chunks[sourceFile, default: []] + mapped.ofSource).sorted() }
         chunks = chunks.filter { !$0.value.isEmpty }
-        return chunks.isEmpty ? nil : try ChunkLease(volume, store: store, name: name, chunks: chunks)
+        if chunks.isEmpty { return nil }
+        // If the directory was moved away, a lease at its old path would protect nothing, but the lock has moved with the directory. If the
+        // directory was removed, the lease would create it again.
+        if !lock.isInPlace {
+            let settings = try StoreSettings.read(volume)
+            guard settings.store == store else {
+                throw CambiumError(.ioFailure, "Another store has replaced the store '\(volume.name)' while it was open.")
+            }
+        }
+        return try ChunkLease(volume, store: store, name: name, chunks: chunks)
     }
 }
