@@ -67,6 +67,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("find", ["Note", "--where", "id == 1", "--where=id == 2"]),
+        ("find", ["Note", "--count", "--having=count > 1", "--having", "true"]),
+        ("walk", ["Note/1", "items", "--where", "true", "--where", "true"]), ("diff", ["1", "--where=true", "--where=true"]),
+        ("import", ["Note", "-", "--absent", "delete", "--scope", "true", "--scope=true"]),
+    ])
+    func `a condition that is given twice is refused with the usage of the command`(command: String, rest: [String]) throws {
+        let place = try Workplace.withStore()
+        let outcome = try place.run(executable: Workplace.binary, [command, "notes"] + rest)
+        #expect(outcome.code == 64 && outcome.errors.contains(" is given twice. Join the conditions with 'and'."), "\(outcome.errors)")
+        #expect(outcome.errors.contains("Usage: cambium \(command) "), "\(outcome.errors)")
+    }
+
     @Test func `transaction 0 and numbers of more than 64 bits are not moments`() throws {
         let place = try Workplace.withStore()
         for arguments in [

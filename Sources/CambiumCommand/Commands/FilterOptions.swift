@@ -12,6 +12,7 @@ struct FilterOptions: ParsableArguments {
     @Option(help: .init("Set a parameter of the condition, as find does.", valueName: "name=value")) var set: [AssignmentArgument] = []
 
     func validate() throws {
+        try Arguments.checkOnce("--where")
         try set.checkNames()
         if `where` == nil, let first = set.first {
             throw ValidationError("--set gives a value to $\(first.name), but there is no condition. Add --where, or omit --set.")

@@ -69,6 +69,7 @@ struct ImportObjectOptions: ParsableArguments {
     }
 
     func validate() throws {
+        try Arguments.checkOnce("--scope")
         if absentMax != nil, absent == .keep {
             throw ValidationError("--absent-max limits --absent delete. Add --absent delete, or omit --absent-max.")
         }

@@ -1,15 +1,14 @@
 import ArgumentParser
 import CambiumJSON
 
-/// Checks of the arguments before they are parsed.
+/// Checks of the arguments that the argument parser does not make.
 enum Arguments {
-    /// Checks that each argument is UTF-8, that the command exists, and that no condition is given twice.
+    /// Checks that each argument is UTF-8, and that the command exists.
     ///
     /// - Parameter commands: The names of all commands.
     static func check(_ commands: [String]) throws {
         try checkEncoding()
         try checkCommand(CommandLine.arguments.dropFirst(), commands)
-        try checkConditions(CommandLine.arguments.dropFirst().prefix { $0 != "--" })
     }
 
     /// Throws if the command, or the command whose help is requested, does not exist. Without this check, the argument parser would report
@@ -20,12 +19,14 @@ enum Arguments {
         throw ValidationError("There is no command '\(Excerpt.plain(name))'. 'cambium help' lists the commands.")
     }
 
-    /// Throws if a condition is given twice. Without this check, the argument parser would use only the last condition. A command could
-    /// then find, and thus change, more objects than the user wants.
-    private static func checkConditions(_ arguments: some Sequence<String>) throws {
-        var found: Set<Substring> = []
-        for name in arguments.map({ $0.prefix { $0 != "=" } }) where ["--where", "--having", "--scope"].contains(name) {
-            if !found.insert(name).inserted { throw ValidationError("\(name) is given twice. Join the conditions with 'and'.") }
+    /// Throws if the option of a condition is given twice. Without this check, the argument parser would use only the last condition. A
+    /// command could then find, and thus change, more objects than the user wants.
+    ///
+    /// The options check this when they are validated, because the parser then prints the usage of the command with the error.
+    static func checkOnce(_ option: String) throws {
+        let names = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.map { $0.utf8.prefix { $0 != UInt8(ascii: "=") } }
+        if names.count(where: { $0.elementsEqual(option.utf8) }) > 1 {
+            throw ValidationError("\(option) is given twice. Join the conditions with 'and'.")
         }
     }
 
