@@ -151,7 +151,9 @@ import Testing
     @Test(arguments: [
         ("Note select title, nmae", 19), ("Note select distinct title", 12), ("Note sort title desc", 10), ("Note limit x", 11),
         ("Note where id == \"x\"", 17),
-        ("Note group by nmae", 14), ("Note distinct", 5), ("Note having count > 3", 12), ("Note count select id", 18), ("show Note", 5),
+        ("Note group by nmae", 14), ("Note group by title, items.name", 21), ("Note sum title", 9), ("Note max id, items", 13),
+        ("Note group by title sort nmae", 25), ("Note count sort nmae", 16),
+        ("Note distinct", 5), ("Note having count > 3", 12), ("Note count select id", 18), ("show Note", 5),
         ("Note group by title having coun > 1", 27), ("Note count sum id having count > \"x\"", 33),
         ("show Note x", 10), ("show Nope 1", 5), ("show Note/1 2", 12), ("show Note 1 2", 12), ("show Item x", 10),
         ("at nowhere", 3), ("schema nothing", 7), ("set x", 4), ("set n = 2", 4), ("set $n=2", 4), ("Note where id == $n", 17),

@@ -16,10 +16,11 @@ struct PromptGrouping {
             (PromptWord.sum, AggregateFunction.sum), (.min, .min), (.max, .max), (.avg, .avg), (.countDistinct, .countDistinct),
         ] {
             if let clause = line.clauses[word] {
-                aggregates += try PromptRun.paths(clause, graph, entity).map { Aggregate(function, of: $0) }
+                let operands = try PromptRun.paths(clause, graph, entity) { .function(function, [$0]) }
+                aggregates += operands.map { Aggregate(function, of: $0) }
             }
         }
-        let keys = try line.clauses[.group].map { try PromptRun.paths($0, graph, entity) } ?? []
+        let keys = try line.clauses[.group].map { try PromptRun.paths($0, graph, entity) { .groupKeys([$0]) } } ?? []
         if aggregates.isEmpty, keys.isEmpty {
             if let having = line.clauses[.having] {
                 throw PromptMistake("'having' needs groups. Add 'group by' with paths, or write 'where'.", at: having.start)

@@ -28,7 +28,14 @@ struct PromptRun {
         for name in grouping?.having?.parameterNames ?? [] { query.arguments[name] = arguments[name] }
         if let sort = line.clauses[.sort] {
             query.sort = try Self.sort(sort)
-            if grouping == nil { try sort.located { try graph.check(Query(entity.name, where: .constant(true), sort: query.sort)) } }
+            let (keys, groups) = (query.sort, isCountAlone ? nil : grouping)
+            try sort.located {
+                if let groups {
+                    try graph.check(.groupSort(keys, groups), of: entity, in: sort.text)
+                } else {
+                    try graph.check(Query(entity.name, where: .constant(true), sort: keys))
+                }
+            }
         }
         query.limit = try line.clauses[.limit]?.count("limit") ?? query.limit
         query.offset = try line.clauses[.offset]?.count("offset") ?? 0
@@ -102,17 +109,20 @@ struct PromptRun {
         if SelectOptions.beginsWithDistinct(select.text) {
             throw PromptMistake("Write 'distinct' before 'select', such as 'distinct select name'.", at: select.start)
         }
-        return try paths(select, graph, entity)
+        return try paths(select, graph, entity) { .values([$0]) }
     }
 
-    /// Returns the operands of a list of paths. Throws if one of the paths does not fit the entity.
-    static func paths(_ clause: PromptClause, _ graph: Graph, _ entity: Entity) throws -> [Operand] {
+    /// Returns the operands of a list of paths. Throws if one of the paths does not fit the entity, or the part of the query that it forms.
+    static func paths(
+        _ clause: PromptClause, _ graph: Graph, _ entity: Entity, _ queryPart: (Operand) -> QueryPart
+    ) throws -> [Operand] {
         var nothing = try Query(entity.name)
         nothing.limit = 0
         return try clause.parts.map { part in
             try part.located {
                 let operand = try Operand(parsing: part.text)
                 _ = try graph.selected([operand], nothing, repeated: .keep)
+                try graph.check(queryPart(operand), of: entity, in: part.text)
                 return operand
             }
         }
