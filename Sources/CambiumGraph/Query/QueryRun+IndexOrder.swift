@@ -14,10 +14,13 @@ extension QueryRun {
     /// The maximum number of rows for which memory is allocated before they are found.
     private static let reservedCountMax = 1024
 
-    /// Returns the first rows of the answer. Returns `nil` if no index has the order of the query, or if the query has a cursor or no
-    /// limit. Also returns `nil` if too few of the objects that were read from the index satisfy the condition.
+    /// The position of the cursor in the order of the query; `nil` without a cursor.
+    var cursorEntry: SortEntry? { query.cursor.map { SortEntry(key: $0.key, serial: $0.serial, row: 0) } }
+
+    /// Returns the first rows of the answer. Returns `nil` if no index has the order of the query, or if the query has no limit. Also
+    /// returns `nil` if too few of the objects that were read from the index satisfy the condition.
     func rowsInIndexOrder(_ wantedCount: Int) throws -> FirstRows? {
-        guard wantedCount < .max, query.accesses != .scan, query.cursor == nil else { return nil }
+        guard wantedCount < .max, query.accesses != .scan else { return nil }
         for index in graph.orderedIndexes(of: entity) {
             guard let isReversed = direction(of: index) else { continue }
             if let found = try walk(index, range(of: index), isReversed, wantedCount) { return found }
@@ -54,24 +57,46 @@ extension QueryRun {
         return (index.all, parts.isEmpty)
     }
 
+    /// Returns the part of a range that begins near the cursor of the query. The part has all objects after the cursor, and may also have
+    /// objects before it. The sort keys of all these objects begin with the same bytes as the cursor.
+    private func afterCursor(_ range: IndexRange, isReversed: Bool) -> IndexRange {
+        guard let cursor = query.cursor else { return range }
+        // The index sorts long texts only by their first bytes, so no other bytes are compared.
+        func beginning(_ key: [UInt8]) -> SortEntry { SortEntry(key: Array(key.prefix(OrderedNode.keyByteCountMax)), serial: 0, row: 0) }
+        let (start, places) = (beginning(cursor.key), range.outer)
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let place = isReversed ? places.upperBound - 1 - middle : places.lowerBound + middle
+            guard let row = IndexRange(range.index, place..<place + 1).first?.row else { return range }
+            if beginning(order.key(row)) < start { low = middle + 1 } else { high = middle }
+        }
+        return IndexRange(
+            range.index, isReversed ? places.lowerBound..<places.upperBound - low : places.lowerBound + low..<places.upperBound)
+    }
+
     private func walk(
         _ index: OrderedIndex, _ part: (range: IndexRange, isExact: Bool), _ isReversed: Bool, _ wantedCount: Int
     ) throws -> FirstRows? {
         // The loops read these constants. If they read the properties of the run instead, the run would be copied for each row.
-        let (context, node, order, range) = (context, node, order, part.range)
+        let (context, node, order, cursor) = (context, node, order, cursorEntry)
+        let range = afterCursor(part.range, isReversed: isReversed)
         // A small range is read completely, even if few of its objects satisfy the condition.
         var limit = ReadLimit(countMax: max(range.outer.count / Self.readShare, min(wantedCount, range.outer.count) * 2))
         var found = OrderedRows(capacity: min(wantedCount, range.outer.count, Self.reservedCountMax))
         if part.isExact, index.layout.hasShortKeys, order.keys.count == index.components.count {
             // All objects in the range satisfy the condition, and the index gives their order. So the objects themselves are not read.
             range.forEachRow(isReversed: isReversed) { row, hasLastKey in
-                limit.allowsNext() && found.append(row, hasLastKey: hasLastKey, order, wantedCount)
+                guard limit.allowsNext() else { return false }
+                if let cursor, cursor >= order.entry(row) { return true }
+                return found.append(row, hasLastKey: hasLastKey, order, wantedCount)
             }
         } else {
             let rows = context.reader.rows(table.index)
             var lastKey = LastKey()
             range.forEach(isReversed: isReversed) { place in
                 guard limit.allowsNext() else { return false }
+                if let cursor, cursor >= order.entry(place.row) { return true }
                 let group = context.group(of: place.row, rows)
                 if node.bits(group, GroupBits(place.row)).isEmpty { return true }
                 return found.append(place.row, hasLastKey: lastKey.replace(place.row, group, order), order, wantedCount)

@@ -109,7 +109,7 @@ struct QueryRun: ~Copyable {
         }
         var entries = FirstEntries(countMax: wantedCount)
         let order = order
-        let cursor = query.cursor.map { SortEntry(key: $0.key, serial: $0.serial, row: 0) }
+        let cursor = cursorEntry
         var count = 0
         func take(_ group: GroupView, _ bits: GroupBits) {
             bits.forEach { index in

@@ -131,4 +131,16 @@ struct QueryCheckTests {
         #expect(descending.ids.map(\.serial) == [2, 1, 4])
         #expect(try graph.find(query) == descending.ids)
     }
+
+    @Test(arguments: ["score", "-score"], [nil, "age >= 0"])
+    func `a page after a cursor is read from the index, and not from its beginning`(sort: String, condition: String?) throws {
+        var query = try Query("Person", where: condition, sort: sort)
+        let all = try graph.find(query)
+        query.limit = 2
+        query.cursor = try graph.answer(query).cursor
+        let page = try graph.answer(query)
+        let step = try #require(page.plan.steps.first)
+        #expect(page.ids == Array(all[2..<4]))
+        #expect(step.name == "Person.score" && step.readCount == 4)
+    }
 }
