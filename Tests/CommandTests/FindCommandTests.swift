@@ -225,6 +225,8 @@ import Testing
         #expect(plan.hasPrefix(#"{"plan":[{"step":"identity","estimated":1,"rows":1,"read":1}],"microseconds":"#))
         let text = try place.run("find", "notes", "Note", "--where", "title endswith \"a\"", "--explain").output
         #expect(text.hasPrefix("scan      Note: 3 objects, 4 expected, 4 read\n"))
+        let groups = try place.run("find", "notes", "Note", "--group-by", "id", "--sort", "-count", "--limit", "1", "--explain").output
+        #expect(groups.contains("\nsort      -count: 4 rows, 4 read\nlimit     1 row, 4 read\n"), "\(groups)")
     }
 
     @Test func `a mistake in a condition is reported with its position`() throws {

@@ -88,9 +88,10 @@ struct FindResults {
     func print(_ plan: QueryPlan) {
         if isJSON { return print(json: plan.json) }
         for step in plan.steps {
+            let noun = step.kind == .sort || step.kind == .limit ? "row" : "object"  // These steps may have groups.
             let estimate = step.estimatedCount.map { ", \(Readable.count($0)) expected" } ?? ""
             Terminal.print(
-                "\(step.kind.rawValue.padded(to: 8))  \(step.name.map { "\($0): " } ?? "")\(Readable.of(step.objectCount, "object"))"
+                "\(step.kind.rawValue.padded(to: 8))  \(step.name.map { "\($0): " } ?? "")\(Readable.of(step.objectCount, noun))"
                     + "\(estimate), \(Readable.count(step.readCount)) read")
         }
         Terminal.print(Readable.seconds(plan.duration))

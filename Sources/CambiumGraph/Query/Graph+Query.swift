@@ -102,7 +102,7 @@ extension Graph {
         try explainedAggregate(query, grouping).rows
     }
 
-    /// Returns the rows of `aggregate(_:_:)`, and the steps by which the query found the objects.
+    /// Returns the rows of `aggregate(_:_:)`, and the steps by which the query found the objects, and sorted and limited the groups.
     package func explainedAggregate(_ query: Query, _ grouping: Grouping) throws -> (rows: [AggregateRow], plan: QueryPlan) {
         let start = ContinuousClock.now
         try grouping.having?.check()
@@ -120,10 +120,24 @@ extension Graph {
         var rows = try run.rows()
         do throws(QueryMistake) { rows = try order.kept(rows, condition) } catch { throw grouping.located(error) }
         do throws(QueryMistake) { rows = try order.sorted(rows, by: query.sort) } catch { throw error.error(in: nil) }
-        rows = Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
+        let part = Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
         var plan = run.plan
+        plan.addSteps(of: query, groupCount: rows.count, part.count)
         plan.duration = ContinuousClock.now - start
-        return (rows, plan)
+        return (part, plan)
+    }
+}
+
+extension QueryPlan {
+    /// Adds the steps that sort all groups, and that omit groups before the offset and after the limit.
+    fileprivate mutating func addSteps(of query: Query, groupCount: Int, _ returnedCount: Int) {
+        if !query.sort.isEmpty {
+            let name = query.sort.map(\.description).joined(separator: ",")
+            steps.append(Step(kind: .sort, name: name, estimatedCount: nil, objectCount: groupCount, readCount: groupCount))
+        }
+        if query.limit != nil || query.offset != 0 {
+            steps.append(Step(kind: .limit, name: nil, estimatedCount: nil, objectCount: returnedCount, readCount: groupCount))
+        }
     }
 }
 

@@ -17,9 +17,9 @@ public struct QueryPlan: Sendable {
             case inverse
             /// Reads all objects of an entity.
             case scan
-            /// Sorts the objects that were found.
+            /// Sorts the objects or the groups that were found.
             case sort
-            /// Omits objects before the offset and after the limit.
+            /// Omits objects or groups before the offset and after the limit.
             case limit
         }
 
@@ -29,7 +29,7 @@ public struct QueryPlan: Sendable {
         public let name: String?
         /// The number of objects that the planner expects; `nil` if it has no estimate.
         public let estimatedCount: Int?
-        /// The number of objects that the step returned.
+        /// The number of objects that the step returned. If the query has groups, `sort` and `limit` return groups.
         public let objectCount: Int
         /// The number of rows that the step read.
         public let readCount: Int

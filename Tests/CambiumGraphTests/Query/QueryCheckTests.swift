@@ -115,6 +115,16 @@ struct QueryCheckTests {
         #expect { try graph.aggregate(query, grouping) } throws: { ($0 as? CambiumError)?.code == .invalidInput }
     }
 
+    @Test func `a plan has the steps that sort and limit groups`() throws {
+        let age = try Operand(parsing: "age")
+        let grouping = Grouping(by: [age], [.count], having: try Condition(parsing: "age > 1"))
+        let plain = try graph.explainedAggregate(Query("Person"), grouping).plan
+        #expect(plain.steps.map(\.kind) == [.scan])
+        let steps = try graph.explainedAggregate(Query("Person", sort: "-age", limit: 2), grouping).plan.steps
+        #expect(steps.map(\.kind) == [.scan, .sort, .limit] && steps[1].name == "-age")
+        #expect(steps.map(\.objectCount) == [7, 5, 2] && steps.map(\.readCount) == [7, 5, 5])
+    }
+
     @Test func `groups of doubles are in the order of the numbers`() throws {
         let rows = try graph.aggregate(Query("Person"), Grouping(by: [try Operand(parsing: "score")], [.count]))
         let numbers = rows.compactMap { if case .value(.double(let number)) = $0.group[0] { number } else { nil } }
