@@ -9,10 +9,14 @@
 public struct NumberFormat: Sendable, Hashable {
     /// The decimal mark: the text between the whole part and the fraction.
     package var decimal: String
-    /// The text that may separate digits of the whole part; `nil` if digits are not separated.
+    /// The text that may separate groups of digits of the whole part; `nil` if digits are not separated.
     package var grouping: String?
 
     @usableFromInline package static let standardDecimal = "."
+    /// The minimum number of digits after a grouping mark. The groups of Indian numbers, such as 12,34,567, have two digits.
+    private static let groupDigitCountMin = 2
+    /// The minimum number of digits after the last grouping mark. A mark before fewer digits is probably a decimal mark of another format.
+    private static let lastGroupDigitCountMin = 3
 
     /// Creates a format. The import refuses marks that are equal, and a mark that begins with a digit.
     public init(decimal: String = Self.standardDecimal, grouping: String? = nil) {
@@ -38,21 +42,27 @@ public struct NumberFormat: Sendable, Hashable {
         let decimal = Array(decimal.utf8)
         let grouping = Array((grouping ?? "").utf8)
         var hasPoint = false
+        // The number of digits after the last grouping mark of the whole part; `nil` if there is no mark.
+        var groupDigitCount: Int?
         while let byte = rest.first {
             let isAfterDigit = plain.last.map(Self.isDigit) ?? false
             if Self.isDigit(byte) {
                 plain.append(byte)
                 rest = rest.dropFirst()
+                if !hasPoint, let count = groupDigitCount { groupDigitCount = count + 1 }
             } else if isAfterDigit, !hasPoint, let digits = Self.digits(in: rest, after: decimal) {
                 plain.append(UInt8(ascii: "."))
                 hasPoint = true
                 rest = digits
             } else if isAfterDigit, !hasPoint, let digits = Self.digits(in: rest, after: grouping) {
+                if let count = groupDigitCount, count < Self.groupDigitCountMin { return nil }
+                groupDigitCount = 0
                 rest = digits
             } else {
                 return nil
             }
         }
+        if let count = groupDigitCount, count < Self.lastGroupDigitCountMin { return nil }
         return plain.last.map(Self.isDigit) == true ? plain : nil
     }
 
