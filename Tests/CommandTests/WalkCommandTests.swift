@@ -79,6 +79,22 @@ import Testing
         #expect(try place.run("walk", "notes", "Note/1", "items", "--set", "n=3").code == 64)
     }
 
+    @Test func `an object does not satisfy a condition that compares its property with another type`() throws {
+        let place = try Workplace()
+        let texts = #""B": {"attributes": {"code": {"type": "string"}}, "relationships": {"a": {"to": "A"}}}"#
+        try place.write(
+            #"{"entities": {"A": {"attributes": {"code": {"type": "int32"}}, "relationships": {"b": {"to": "B"}}}, \#(texts)}}"#,
+            to: "schema.json")
+        #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
+        for arguments in [["B", "code=3"], ["A", "code=3", "b=B/1"], ["A", "code=4", "b=B/1"]] {
+            #expect(try place.run(executable: Workplace.binary, ["insert", "notes"] + arguments).code == 0)
+        }
+        #expect(try place.run("link", "notes", "B/1", "a", "A/2").code == 0)
+        #expect(try rows(place, "A/1", "a", "b", "--where", "code == 3") == ["A/1 0"])
+        #expect(try rows(place, "A/1", "a", "b", "--where", "code == \"3\"") == ["A/1 0", "B/1 1"])
+        #expect(try place.run("walk", "notes", "A/1", "a", "b", "--where", "code == true").code == 65)
+    }
+
     @Test func `a walk reads an earlier moment`() throws {
         let place = try workplace()
         #expect(try place.run("delete", "notes", "Item/2").code == 0)

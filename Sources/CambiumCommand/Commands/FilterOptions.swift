@@ -7,7 +7,8 @@ struct FilterOptions: ParsableArguments {
         parsing: .unconditional,  // A condition may begin with a minus sign.
         help: .init(
             "Use only objects that satisfy this condition, such as 'price > 3 and any tags.name == \"red\"'. An object does not "
-                + "satisfy it if its entity lacks a property that the condition names.", valueName: "condition"))
+                + "satisfy it if its entity lacks a property that the condition names, or if the type of the property does not fit.",
+            valueName: "condition"))
     var `where`: String?
     @Option(help: .init("Set a parameter of the condition, as find does.", valueName: "name=value")) var set: [AssignmentArgument] = []
 
