@@ -36,6 +36,17 @@ import Testing
         #expect(again?["id"] as? String == "Part/1" && again?["repeated"] as? Bool == true)
     }
 
+    @Test func `a deletion names all objects that are deleted, also in a repetition`() throws {
+        let place = try made()
+        #expect(try place.run("insert", "notes", "Item").code == 0)
+        func delete(_ options: String...) throws -> String {
+            try place.run(executable: Workplace.binary, ["delete", "notes", "Note/1", "Item/1", "--request", "q"] + options).output
+        }
+        #expect(try delete("--json") == #"{"transaction":4,"id":"Note/1","ids":["Note/1","Item/1"]}"# + "\n")
+        #expect(try delete("--json") == #"{"transaction":4,"id":"Note/1","ids":["Note/1","Item/1"],"repeated":true}"# + "\n")
+        #expect(try delete().hasPrefix("Note/1, Item/1 in transaction 4: "))
+    }
+
     @Test func `a request id with other arguments is a conflict`() throws {
         let place = try made()
         #expect(try place.run("set", "notes", "Note/1", "title=B", "--request", "q").code == 0)

@@ -7,46 +7,50 @@ struct Edit {
     let store: String
     let author: Author
     let json: Bool
-    /// The id of the object in the arguments of the command, or `nil` if the command inserts an object.
-    var subject: String?
+    /// The ids of the objects that the command changes, as they are in its arguments. Empty if the command inserts an object.
+    private let subjects: [String]
+    /// Whether the JSON lists all objects, because the command changes any number of them.
+    private let listsObjects: Bool
 
-    init(_ command: String, store: String, _ author: AuthorOptions, _ output: OutputOptions, _ arguments: [String], subject: String? = nil)
-    {
+    init(
+        _ command: String, store: String, _ author: AuthorOptions, _ output: OutputOptions, _ arguments: [String], subjects: [String] = [],
+        listsObjects: Bool = false
+    ) {
         self.store = store
         self.author = author.author(of: [command] + arguments)
         json = output.json
-        self.subject = subject
+        (self.subjects, self.listsObjects) = (subjects, listsObjects)
     }
 
-    /// Runs a transaction and prints its receipt. `body` returns the object that the transaction changes.
-    func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> ObjectID) throws {
+    /// Runs a transaction and prints its receipt. `body` returns the objects that the transaction changes.
+    func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> [ObjectID]) throws {
         let store = try Store.open(at: store)
         let before = store.graph
         do {
-            let (id, receipt) = try store.write(author) { transaction in
+            let (ids, receipt) = try store.write(author) { transaction in
                 try body(&transaction, transaction.schema, before)
             }
             Terminal.note(committed: receipt.transaction)
             try store.close()
-            print(receipt, id, before: before)
+            print(receipt, ids, before: before)
         } catch let error as CambiumError {
             let error = store.close(after: error)
             guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
-            try Repetition(self.store, repeated, subject: subject).print(json: json)
+            try Repetition(self.store, repeated, subjects: subjects).print(json: json, listsObjects: listsObjects)
         }
     }
 
     /// - Parameter before: The graph before the transaction. It has the entity of an object that the transaction deleted.
-    private func print(_ receipt: Receipt, _ id: ObjectID, before: Graph) {
+    private func print(_ receipt: Receipt, _ ids: [ObjectID], before: Graph) {
         let number = receipt.transaction ?? receipt.graph.transaction
-        let text = (receipt.graph.contains(id) ? receipt.graph : before).text(of: id)
+        let texts = ids.map { (receipt.graph.contains($0) ? receipt.graph : before).text(of: $0) }
+        let text = texts.joined(separator: ", ")
         if json {
             var writer = JSONWriter()
             writer.beginObject()
             writer.key("transaction")
             writer.number(number.rawValue)
-            writer.key("id")
-            writer.string(text)
+            writer.ids(texts, listsObjects)
             writer.endObject()
             Terminal.print(writer.text)
         } else if receipt.transaction == nil {
@@ -85,7 +89,7 @@ struct InsertCommand: ParsableCommand {
                 guard let relationship = entity.relationship(assignment.name) else { continue }
                 for target in try assignment.targets(relationship, in: graph) { try transaction.link(id, relationship, target) }
             }
-            return id
+            return [id]
         }
     }
 }
@@ -106,11 +110,12 @@ struct SetCommand: ParsableCommand {
     func validate() throws { try assignments.checkNames() }
 
     func run() throws {
-        try Edit("set", store: store, author, output, [id] + assignments.map(\.argument), subject: id).run { transaction, schema, graph in
+        try Edit("set", store: store, author, output, [id] + assignments.map(\.argument), subjects: [id]).run {
+            transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let id = graph.id(of: place)
             try transaction.set(id, try assignments.map { try $0.resolved(entity) })
-            return id
+            return [id]
         }
     }
 }
@@ -128,7 +133,7 @@ struct LinkCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("link", store: store, author, output, [id, relationship] + targets, subject: id).run { transaction, schema, graph in
+        try Edit("link", store: store, author, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.requiredRelationship(self.relationship)
             if !relationship.isToMany, targets.count > 1 {
@@ -138,7 +143,7 @@ struct LinkCommand: ParsableCommand {
             for target in targets {
                 try transaction.link(graph.id(of: place), relationship, graph.id(of: try schema.object(target, in: graph).place))
             }
-            return graph.id(of: place)
+            return [graph.id(of: place)]
         }
     }
 }
@@ -156,13 +161,13 @@ struct UnlinkCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("unlink", store: store, author, output, [id, relationship] + targets, subject: id).run { transaction, schema, graph in
+        try Edit("unlink", store: store, author, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.requiredRelationship(self.relationship)
             for target in targets {
                 try transaction.unlink(graph.id(of: place), relationship, graph.id(of: try schema.object(target, in: graph).place))
             }
-            return graph.id(of: place)
+            return [graph.id(of: place)]
         }
     }
 }
@@ -184,13 +189,13 @@ struct MoveCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("move", store: store, author, output, [id, relationship, target, String(to)], subject: id).run {
+        try Edit("move", store: store, author, output, [id, relationship, target, String(to)], subjects: [id]).run {
             transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.requiredRelationship(self.relationship)
             let target = graph.id(of: try schema.object(self.target, in: graph).place)
             try transaction.move(graph.id(of: place), relationship, target, to: to)
-            return graph.id(of: place)
+            return [graph.id(of: place)]
         }
     }
 }
@@ -206,10 +211,10 @@ struct DeleteCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("delete", store: store, author, output, ids, subject: ids.first).run { transaction, schema, graph in
+        try Edit("delete", store: store, author, output, ids, subjects: ids, listsObjects: true).run { transaction, schema, graph in
             let objects = try ids.map { graph.id(of: try schema.object($0, in: graph).place) }
             try transaction.delete(objects)
-            return objects[0]
+            return objects
         }
     }
 }

@@ -4,15 +4,15 @@ import CambiumJSON
 /// The answer to a request that was applied earlier. The answer repeats the first answer as far as the log still contains its data.
 struct Repetition {
     private let request: RepeatedRequest
-    /// The object that the transaction changed, or `nil` if no op in the log names it.
-    private let object: String?
+    /// The objects that the transaction changed. Empty if no op in the log names them.
+    private let objects: [String]
     /// The op of the request, if it was a clone, and a graph that contains the copies.
     private let clone: (op: CloneOp, graph: Graph)?
     private let byteCount: Int
 
-    /// - Parameter subject: The object in the arguments. It is used if the request changed nothing, because then no op in the log names the
-    ///   object.
-    init(_ path: String, _ request: RepeatedRequest, subject: String? = nil) throws {
+    /// - Parameter subjects: The objects in the arguments. They are used if the request changed nothing, because then no op in the log
+    ///   names the objects.
+    init(_ path: String, _ request: RepeatedRequest, subjects: [String] = []) throws {
         self.request = request
         let entry = try TransactionLog(of: path).entry(request.transaction)
         let ops = if let entry, !entry.isRetired { try entry.ops() } else { [Op]() }
@@ -23,7 +23,8 @@ struct Repetition {
             let earlier = TransactionNumber(rawValue: max(1, request.transaction.rawValue) - 1)
             named = try ReadOnlyStore.graph(of: path, after: earlier)
         }
-        object = ops.first?.object.map(named.text(of:)) ?? subject.map { Self.text(of: $0, graph) }
+        let changed = ops.first?.objects ?? []
+        objects = changed.isEmpty ? subjects.map { Self.text(of: $0, graph) } : changed.map(named.text(of:))
         if case .clone(let op)? = ops.first { clone = (op, graph) } else { clone = nil }
         byteCount = entry?.byteCount ?? 0
     }
@@ -50,22 +51,20 @@ struct Repetition {
         return graph.text(of: found.id)
     }
 
-    func print(json: Bool) {
+    /// - Parameter listsObjects: Whether the JSON lists all objects, as that of the first command does.
+    func print(json: Bool, listsObjects: Bool = false) {
         if let clone {
             return CloneReport(clone.op, request.transaction, byteCount, clone.graph).print(json: json, isRepeated: true)
         }
         guard json else {
-            let object = object.map { "\($0) " } ?? ""
-            return Terminal.print("\(object)in transaction \(request.transaction): the request was applied then, and is not repeated")
+            let named = objects.isEmpty ? "" : objects.joined(separator: ", ") + " "
+            return Terminal.print("\(named)in transaction \(request.transaction): the request was applied then, and is not repeated")
         }
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("transaction")
         writer.number(request.transaction.rawValue)
-        if let object {
-            writer.key("id")
-            writer.string(object)
-        }
+        writer.ids(objects, listsObjects)
         writer.key("repeated")
         writer.bool(true)
         writer.endObject()
@@ -108,12 +107,26 @@ extension ReadOnlyStore {
 }
 
 extension Op {
-    /// The object that the op changes, or the first object that it deletes; `nil` for ops that only imports and other commands write.
-    fileprivate var object: ObjectID? {
+    /// The object that the op changes, or the objects that it deletes. Empty for ops that only imports and other commands write.
+    fileprivate var objects: [ObjectID] {
         switch self {
-        case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): id
-        case .delete(let ids): ids.first
-        case .schema, .upsert, .relink, .clone, .label, .digest: nil
+        case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): [id]
+        case .delete(let ids): ids
+        case .schema, .upsert, .relink, .clone, .label, .digest: []
         }
+    }
+}
+
+extension JSONWriter {
+    /// Writes the key `id` with the first of some ids, unless there are none, and the key `ids` with all of them if `listsAll` is `true`.
+    mutating func ids(_ ids: [String], _ listsAll: Bool) {
+        guard let first = ids.first else { return }
+        key("id")
+        string(first)
+        if !listsAll { return }
+        key("ids")
+        beginArray()
+        for id in ids { string(id) }
+        endArray()
     }
 }
