@@ -9,17 +9,14 @@ struct Edit {
     let json: Bool
     /// The ids of the objects that the command changes, as they are in its arguments. Empty if the command inserts an object.
     private let subjects: [String]
-    /// Whether the JSON lists all objects, because the command changes any number of them.
-    private let listsObjects: Bool
 
     init(
-        _ command: String, store: String, _ author: AuthorOptions, _ output: OutputOptions, _ arguments: [String], subjects: [String] = [],
-        listsObjects: Bool = false
+        _ command: String, store: String, _ author: AuthorOptions, _ output: OutputOptions, _ arguments: [String], subjects: [String] = []
     ) {
         self.store = store
         self.author = author.author(of: [command] + arguments)
         json = output.json
-        (self.subjects, self.listsObjects) = (subjects, listsObjects)
+        self.subjects = subjects
     }
 
     /// Runs a transaction and prints its receipt. `body` returns the objects that the transaction changes.
@@ -36,7 +33,7 @@ struct Edit {
         } catch let error as CambiumError {
             let error = store.close(after: error)
             guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
-            try Repetition(self.store, repeated, subjects: subjects).print(json: json, listsObjects: listsObjects)
+            try Repetition(self.store, repeated, subjects: subjects).print(json: json)
         }
     }
 
@@ -50,7 +47,7 @@ struct Edit {
             writer.beginObject()
             writer.key("transaction")
             writer.number(number.rawValue)
-            writer.ids(texts, listsObjects)
+            writer.ids(texts)
             writer.endObject()
             Terminal.print(writer.text)
         } else if receipt.transaction == nil {
@@ -211,7 +208,7 @@ struct DeleteCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("delete", store: store, author, output, ids, subjects: ids, listsObjects: true).run { transaction, schema, graph in
+        try Edit("delete", store: store, author, output, ids, subjects: ids).run { transaction, schema, graph in
             let objects = try ids.map { graph.id(of: try schema.object($0, in: graph).place) }
             try transaction.delete(objects)
             return objects

@@ -51,8 +51,7 @@ struct Repetition {
         return graph.text(of: found.id)
     }
 
-    /// - Parameter listsObjects: Whether the JSON lists all objects, as that of the first command does.
-    func print(json: Bool, listsObjects: Bool = false) {
+    func print(json: Bool) {
         if let clone {
             return CloneReport(clone.op, request.transaction, byteCount, clone.graph).print(json: json, isRepeated: true)
         }
@@ -64,7 +63,7 @@ struct Repetition {
         writer.beginObject()
         writer.key("transaction")
         writer.number(request.transaction.rawValue)
-        writer.ids(objects, listsObjects)
+        writer.ids(objects)
         writer.key("repeated")
         writer.bool(true)
         writer.endObject()
@@ -118,12 +117,12 @@ extension Op {
 }
 
 extension JSONWriter {
-    /// Writes the key `id` with the first of some ids, unless there are none, and the key `ids` with all of them if `listsAll` is `true`.
-    mutating func ids(_ ids: [String], _ listsAll: Bool) {
+    /// Writes the key `id` with the first of some ids, unless there are none. If there are several ids, also writes the key `ids` with all.
+    mutating func ids(_ ids: [String]) {
         guard let first = ids.first else { return }
         key("id")
         string(first)
-        if !listsAll { return }
+        if ids.count == 1 { return }
         key("ids")
         beginArray()
         for id in ids { string(id) }
