@@ -70,6 +70,13 @@ import Testing
         #expect(again.entities.map { $0.attributes.map(\.number) } == schema.entities.map { $0.attributes.map(\.number) })
     }
 
+    @Test func `names that differ only in the form of Unicode are the same name`() {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let name = SchemaName(composed, formerName: nil)
+        #expect(composed == decomposed && name.isSame(as: SchemaName(decomposed, formerName: nil)))
+        #expect(!name.isSame(as: SchemaName("cafe", formerName: nil)))
+    }
+
     @Test func `numbers in a catalog are kept unchanged`() throws {
         let json = #"{"entities":{"A":{"number":9,"attributes":{"x":{"number":7,"type":"bool"},"y":{"number":3,"type":"bool"}}}}}"#
         let schema = try Schema(catalog: SchemaCatalog(json: Array(json.utf8)))

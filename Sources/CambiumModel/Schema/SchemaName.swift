@@ -3,12 +3,13 @@
 ///
 /// The value takes 16 bytes without references, so that handles and tables can hold it.
 package struct SchemaName: Sendable, Equatable {
-    /// The FNV-1a hash of the name.
-    private let hash: UInt64
+    /// The hash of the name. Two names that Swift regards as equal, such as a composed and a decomposed "é", have the same hash. Another
+    /// process has another hash, so no file may contain it.
+    private let hash: Int
     private let isRenamed: Bool
 
     package init(_ name: String, formerName: String?) {
-        hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        hash = name.hashValue
         isRenamed = formerName != nil
     }
 
