@@ -55,6 +55,7 @@ extension Store {
     public func commit(
         _ edit: Edit, policy: EditPolicy = .error, author: Author = Author(), durability: Durability? = nil
     ) async throws -> EditCommit {
+        try edit.checkOutsideOfGroups("committed")
         let (ids, receipt) = try await write(author, durability: durability) { transaction in
             try edit.apply(to: &transaction, policy)
         }

@@ -97,4 +97,18 @@ extension EditConflictTests {
         #expect(edit.dump == before)
         #expect(store.graph.transaction == transaction)
     }
+
+    @Test func `an asynchronous commit of a copy that was made inside a group is refused`() async throws {
+        var edit = store.edit()
+        let transaction = store.graph.transaction
+        let copy = try edit.group { edit in
+            try edit.set(note, "title", to: "Rome")
+            return edit
+        }
+        let error = await #expect(throws: CambiumError.self) { try await store.commit(copy) }
+        #expect(error?.code == .misuse)
+        #expect(store.graph.transaction == transaction)
+        let committed = try await store.commit(edit)
+        #expect(committed.receipt.transaction != nil)
+    }
 }
