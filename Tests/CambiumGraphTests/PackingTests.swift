@@ -174,6 +174,18 @@ import Testing
         }
     }
 
+    @Test func `a shared group is released when its last virtual page gets a new group`() throws {
+        var run = try PackedRun(seed: 17)
+        try run.insert(PageLayout.fanOut * 3)
+        let (first, second) = (UInt64(5), UInt64(PageLayout.fanOut + 7))
+        try run.apply([.delete(run.packed.head.objects(of: run.thing).filter { $0.serial != first && $0.serial != second })])
+        #expect(try run.pack(storing: false) > 0)
+        let groupCount = run.groupCount
+        try run.apply([.delete([ObjectID(root: run.thing.number, serial: second)]), run.inserting(first + 1)])
+        run.check("inserted again")
+        #expect(run.groupCount == groupCount)
+    }
+
     @Test func `a packed graph is migrated like one that is not packed`() throws {
         var run = try PackedRun(seed: 11)
         try run.insert(600)

@@ -101,7 +101,8 @@ extension Draft {
         releaseMovedGroup(table, source)
     }
 
-    /// Moves the objects of a virtual page (a range of consecutive serials) from a shared group into a new group. Returns the new group.
+    /// Moves the objects of a virtual page (a range of consecutive serials) from a shared group into a new group. Releases the shared group
+    /// if no other virtual page has objects there. Returns the new group.
     mutating func separate(_ table: TableLayout, virtualPage: UInt32, from source: UInt32) -> UInt32 {
         let rows = reader.rows(table.index)
         let places = (0..<UInt32(PageLayout.fanOut)).filter {
@@ -113,6 +114,7 @@ extension Draft {
             move(table, row: source << PageLayout.rowShift | place, to: target << PageLayout.rowShift | place)
             clearMoved(table, source << PageLayout.rowShift | place)
         }
+        if reader.rows(table.index).liveBits(source) == 0 { releaseMovedGroup(table, source) }
         return target
     }
 }
