@@ -25,4 +25,8 @@ import Testing
     func `a read at a place of another graph states the mistake of the caller`(call: String) throws {
         try expect("The caller passed a place of another graph", of: call)
     }
+
+    @Test func `a comparison of an edit with a graph of another store states the mistake of the caller`() throws {
+        try expect("The caller passed a graph of another store", of: "conflicts")
+    }
 }

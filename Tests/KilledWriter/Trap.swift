@@ -8,7 +8,8 @@ func trap(by call: String) throws {
     case "memory", "reserveMemory": try trapInWrite(to: store, by: call)
     case "id", "entity", "provenance": try trapWithPlace(of: "Note", in: store, by: call)
     case "table": try trapWithPlace(of: "Tag", in: store, by: "id")
-    default: fatalError("usage: KilledWriter trap memory|reserveMemory|read|id|entity|provenance|table")
+    case "conflicts": print(store.edit().conflicts(with: try Store.inMemory(schema: schema("Note")).graph))
+    default: fatalError("usage: KilledWriter trap memory|reserveMemory|read|id|entity|provenance|table|conflicts")
     }
 }
 

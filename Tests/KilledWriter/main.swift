@@ -6,7 +6,7 @@ import Foundation
 // Commits notes from several threads until it is killed, and prints the notes that the store reports as durable.
 //
 //     KilledWriter STORE FIRST THREADS synced|buffered
-//     KilledWriter trap memory|reserveMemory|read|id|entity|provenance|table
+//     KilledWriter trap memory|reserveMemory|read|id|entity|provenance|table|conflicts
 //
 // Each acknowledged commit prints one line with the number of its note. The first commit and each commit with a number divisible by 97
 // insert 40 more notes, whose numbers go down from -100 times the number of the commit. Such a transaction is large enough for a file of

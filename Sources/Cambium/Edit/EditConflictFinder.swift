@@ -1,3 +1,4 @@
+internal import CambiumBytes
 public import CambiumGraph
 import CambiumModel
 
@@ -9,8 +10,12 @@ extension Edit {
     /// Complexity: O(comparison of the graphs + changed objects x (log n + their properties and members)) for n changes in the store. See
     /// `Graph.changes(since:)` for the comparison.
     ///
-    /// - Parameter graph: A later graph of the same store.
+    /// - Parameter graph: A later graph of the same store. A graph of another store ends the process with a message, because the ids of its
+    ///   objects mean other objects.
     public func conflicts(with graph: Graph) -> [EditConflict] {
+        Trap.unless(
+            base.storeKey == graph.storeKey,
+            "The caller passed a graph of another store to 'conflicts(with:)'. Pass a graph of the store to which the edit belongs.")
         var finder = EditConflictFinder(edit: self, theirs: graph, changes: graph.changes(since: base))
         return finder.run()
     }
