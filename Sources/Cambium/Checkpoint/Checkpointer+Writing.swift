@@ -72,7 +72,8 @@ extension Checkpointer {
     ///
     /// If the sync fails, the kernel treats the bytes of the mapped chunks as written. It may then drop these bytes from memory, and read
     /// older bytes from the disk. No checksum exists that could reveal that. So the store writes nothing more that depends on these pages.
-    /// A full disk is no such failure, because disk space was preallocated for mapped chunks.
+    /// A full disk is no such failure, because disk space was preallocated for mapped chunks. Docs/SAFETY.md names the file systems for
+    /// which this is not certain.
     private func finish(_ root: CheckpointRecord, _ pages: inout PageFileWriter) throws(CambiumError) -> Int? {
         do throws(CambiumError) { return try pages.finish(root, tuning: tuning) } catch {
             if let failure = pages.syncFailure, (failure.underlying as? SystemError)?.isOutOfSpace != true {
