@@ -1,4 +1,5 @@
 import Cambium
+import CambiumBytes
 import CambiumLog
 import CambiumTesting
 import Foundation
@@ -34,6 +35,29 @@ import Testing
         }
         let verified = try #require(try place.run("verify", "notes", "--json").json.first)
         #expect(lines.last?["root"] as? String == verified["root"] as? String)
+    }
+
+    /// Changes of one byte in a slot of HEAD. The first one keeps the slot valid; each of the others makes it invalid.
+    private static let headChanges: [(offset: Int, byte: UInt8)] = [(29, 1), (15, 128), (40, 2), (67, 1), (100, 1)]
+
+    @Test func `the second reader ignores the same slots of HEAD`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+        let head = [UInt8](try place.bytes(of: "notes/HEAD"))
+        let slots = [head.prefix(128), head.dropFirst(128)].map { Array($0) }
+        let newest = slots[0][8..<16].reversed().lexicographicallyPrecedes(slots[1][8..<16].reversed()) ? 1 : 0
+        for (offset, byte) in Self.headChanges {
+            var forged = slots
+            // The position is beyond the end of the log, so a valid slot means that the log was cut.
+            forged[newest][29] = 1
+            forged[newest][offset] = byte
+            let checksum = CRC32C.checksum(Array(forged[newest].prefix(124)))
+            for index in 0..<4 { forged[newest][124 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
+            try Data(forged.joined()).write(to: place.directory.appending(path: "notes/HEAD"))
+            let isCut = offset == 29
+            #expect(try (place.run("log", "notes").code != 0) == isCut, "offset \(offset)")
+            #expect(try (read(place, "notes").code != 0) == isCut, "offset \(offset)")
+        }
     }
 
     @Test func `a reader of pages that was written from the document finds the digest of each checkpoint`() throws {

@@ -401,11 +401,15 @@ class Store:
         best, data = (0, 0, 0), self.load("HEAD") if os.path.exists(os.path.join(self.path, "HEAD")) else b""
         for wanted, size in ((b"CAMBHEAD", 64), (b"CAMBHED2", 128)):
             for at in (0, size):
-                if len(data) < at + size:
+                slot = data[at:at + size]
+                if len(slot) < size or slot[:8] != wanted or crc(slot[:-4]) != int.from_bytes(slot[-4:], "little"):
                     continue
-                magic, sequence, segment, position, owner = struct.unpack_from("<8sQQQ16x12s", data, at)
-                check = int.from_bytes(data[at + size - 4:at + size], "little")
-                if magic == wanted and owner == store[:12] and crc(data[at:at + size - 4]) == check and sequence % 2 == at // size:
+                sequence, segment, position, last, closed, owner = struct.unpack_from("<5Q12s", slot, 8)
+                fits = owner == store[:12] and sequence < 1 << 63 and sequence % 2 == at // size and closed <= 1
+                if size == 128:
+                    number, root, zeros = struct.unpack_from("<Q32s24s", slot, 60)
+                    fits = fits and number <= last and (number > 0 or not any(root)) and not any(zeros)
+                if fits:
                     best = max(best, (sequence, segment, position))
         return best
 
