@@ -173,6 +173,9 @@ extension Draft {
         try OpDecoding.forEachOp(of: record) { op in
             count += 1
             do throws(CambiumError) {
+                if count > 1, case .schema = op {
+                    throw CambiumError(.damaged, "A schema must be the first op of its transaction.")
+                }
                 try apply(op)
                 observe(op)
             } catch {

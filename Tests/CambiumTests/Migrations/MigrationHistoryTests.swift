@@ -311,4 +311,18 @@ import Testing
         #expect(middle == .invalidInput)
         try notes.check()
     }
+
+    @Test func `a schema that is not the first op of its transaction is refused`() throws {
+        var definition = Notes.definition
+        definition.entities[3].attributes.append(AttributeDefinition("note", .string, .optional))
+        let next = Op.schema(try SchemaMigration(from: Notes.schema, to: definition).after.catalog)
+        let settings = StoreSettings(store: SegmentImage.store, creationTime: SegmentImage.time, durability: .synced)
+        for ops in [[next], [.label("here", TransactionNumber(rawValue: 1)), next]] {
+            var image = SegmentImage(first: 1)
+            image.append(payload: OpCodec.encode([.schema(Notes.schema.catalog)]))
+            image.append(payload: OpCodec.encode(ops))
+            let volume = MemoryVolume(contents: [StoreSettings.fileName: settings.encode(), image.path: image.bytes])
+            #expect(code { _ = try ReadOnlyStore(volume) } == (ops.count == 1 ? nil : .damaged))
+        }
+    }
 }
