@@ -81,6 +81,25 @@ import Testing
         #expect(try records(volume).count == 152)
     }
 
+    @Test func `a sealed segment with many long messages that rotate is not much larger than before`() throws {
+        var (tuning, random) = (Self.tuning, SplitMix64(seed: 6))
+        tuning.segmentByteCount = 20_000
+        let messages = (0..<20).map { _ in (0..<16).map { _ in String(random.next(), radix: 36) }.joined() }
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)), environment: fixedEnvironment(), tuning: tuning)
+        for number in 0..<1000 {
+            try store.write(Author(message: messages[number % 20])) { try $0.insert("Note", ["id": .int(Int64(number))]) }
+        }
+        try store.close()
+        let root = try Verification(volume).root
+        let first = try #require(try segments(volume).first)
+        let (before, after) = try seal(volume, [first])
+        #expect(before > 15_000 && after < 2 * before, "\(before) bytes before, \(after) after")
+        let verification = try Verification(volume)
+        #expect(verification.isSound && verification.root == root && verification.findings.isEmpty)
+    }
+
     @Test func `transactions of a sealed segment are read in any order`() throws {
         let (volume, _, _) = try made()
         _ = try seal(volume, try segments(volume).dropLast())

@@ -16,8 +16,10 @@ struct SealedSegmentWriter {
     private var saltSeed: [UInt8]
     private var firstTime: Int64
     private var lastFirstTime: Int64
+    private var repetition = TextRepetition()
 
-    /// - Parameter frameByteCount: the number of bytes of transactions at which a frame is complete.
+    /// - Parameter frameByteCount: the number of bytes of transactions at which a frame is complete. A frame becomes longer if it would
+    ///   repeat too many texts of earlier frames.
     init(_ file: any VolumeFile, header: SegmentHeader, frameByteCount: Int) throws(CambiumError) {
         let bytes = header.encode()
         self.file = file
@@ -31,6 +33,10 @@ struct SealedSegmentWriter {
         lastFirstTime = header.creationTime
         try file.write(bytes, at: 0)
     }
+
+    /// A frame that repeats texts ends at this number of bytes or transactions, because a reader decodes it as a whole.
+    private static let regionByteCountMax = 64 << 20
+    private static let transactionCountMax = 1 << 18
 
     mutating func append(_ record: LogRecord) throws(CambiumError) {
         var explicit: [UInt8]?
@@ -47,7 +53,9 @@ struct SealedSegmentWriter {
         }
         codec.encode(record.metadata, StoredPayload(record.payload), salt: explicit, to: &writer)
         count += 1
-        if writer.count >= frameByteCount { try writeFrame() }
+        repetition.note(record)
+        let isLong = writer.count >= Self.regionByteCountMax || count >= Self.transactionCountMax
+        if writer.count >= frameByteCount, isLong || !repetition.isTooLarge { try writeFrame() }
     }
 
     private mutating func writeFrame() throws(CambiumError) {
@@ -61,6 +69,7 @@ struct SealedSegmentWriter {
         offset += frame.count
         lastFirstTime = firstTime
         codec = TransactionCodec(time: header.creationTime)
+        repetition.beginFrame()
         writer.removeAll(keepingAtMost: 1 << 20)
         count = 0
     }
