@@ -77,8 +77,6 @@ package struct IndexRange: Sendable {
         outer.count - (lowerEdge.isEmpty && upperEdge.isEmpty ? 0 : missing(lowerEdge) + missing(upperEdge, notIn: lowerEdge))
     }
 
-    package var isEmpty: Bool { count == 0 }
-
     private func missing(_ places: Range<Int>, notIn others: Range<Int> = 0..<0) -> Int {
         var count = 0
         var place = places.lowerBound

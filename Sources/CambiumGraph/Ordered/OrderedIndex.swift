@@ -90,12 +90,24 @@ package struct OrderedIndex: Sendable {
     /// Returns the objects that have these values in the first attributes of the index.
     package func range(equalTo values: [Value]) -> IndexRange? { range(from: .before(values), to: .after(values)) }
 
-    /// Returns a range for each value of a list, in the order of the index. Each range has the objects with the leading values in the first
-    /// components, and the value from the list in the next one. The list must not repeat a value. Omits empty ranges and values of the
-    /// wrong type.
+    /// Returns ranges for the values of a list, in the order of the index. Together, the ranges have all objects with the leading values in
+    /// the first components and a value from the list in the next one. Omits values of the wrong type, and values that no key has.
+    ///
+    /// If the index has cut the keys of several values to the same bytes, one range has all objects with these bytes. So a range may also
+    /// have objects with other values. No object is read here, because many values may have the same cut key, and many objects too.
+    ///
+    /// Complexity: O(n log n + n log objects) for n values.
     package func ranges(in values: [Value], after leading: [Value] = []) -> [IndexRange] {
-        let ranges = values.compactMap { range(equalTo: leading + [$0]) }
-        return ranges.filter { !$0.isEmpty }.sorted { $0.outer.lowerBound < $1.outer.lowerBound }
+        let ranges = values.compactMap { range(equalTo: leading + [$0]) }.filter { !$0.outer.isEmpty }
+        var found: [IndexRange] = []
+        for range in ranges.sorted(by: { $0.outer.lowerBound < $1.outer.lowerBound }) {
+            if let last = found.last, last.outer == range.outer {
+                found[found.count - 1] = IndexRange(self, range.outer)
+            } else {
+                found.append(range)
+            }
+        }
+        return found
     }
 
     /// Returns the objects that have the leading values in the first components, and in the next component a text that begins with `text`.

@@ -189,6 +189,20 @@ import Testing
         }
     }
 
+    @Test func `one range is enough for all values with the same cut key`() throws {
+        var people = try People()
+        let long = String(repeating: "x", count: 400)
+        let ops = ["a", long + "a", long + "b", long + "c", "y"].map { people.insert(["name": .string($0)]) }
+        try ProgramRun.commit(ops, to: people.timeline)
+        let index = try people.index(["name"])
+        let ranges = index.ranges(in: ["y", long + "c", long + "none", long + "a", "none", "a"].map { .string($0) })
+        // Each of the long texts would otherwise need a comparison with all three objects.
+        #expect(ranges.map(\.outer) == [0..<1, 1..<4, 4..<5])
+        #expect(ranges.map { people.serials($0) } == [[1], [2, 3, 4], [5]])
+        #expect(index.ranges(in: [.string(long + "b")]).map { people.serials($0) } == [[3]])
+        #expect(try people.index(["weight"]).ranges(in: [.double(0.0), .double(-0.0)]).isEmpty)
+    }
+
     @Test func `an index follows changes, deletions and objects of other entities`() throws {
         var people = try filled(300)
         try ProgramRun.commit((1...40).map { .set(people.id($0), people.assignments(["name": .string("moved")])) }, to: people.timeline)
