@@ -169,9 +169,11 @@ extension Edit {
     }
 
     private mutating func relocate(_ target: ObjectID, in relationship: Relationship, of id: ObjectID, to index: Int) {
-        var list = currentMembers(relationship, of: id).filter { $0 != target }
+        let present = currentMembers(relationship, of: id)
+        var list = present.filter { $0 != target }
         list.insert(target, at: min(index, list.count))
-        setList(list, relationship, of: id)
+        // `present` lacks the members that the edit deletes. So writing it would be a step of undo, although no member moves.
+        if list != present { setList(list, relationship, of: id) }
     }
 
     /// Puts the members of an ordered relationship into another order. Complexity: O(members).

@@ -68,6 +68,21 @@ import Testing
         }
     }
 
+    @Test func `a move to the same index is not a step after another member was deleted`() throws {
+        let (first, second) = try store.write { transaction in
+            let first = try transaction.insert("Memo", links: ["note": [note]])
+            return (first, try transaction.insert("Memo", links: ["note": [note]]))
+        }.result
+        var edit = store.edit()
+        try edit.delete(first)
+        try edit.set(note, "title", to: "Rome")
+        edit.undo()
+        try edit.move(note, "memos", second, to: 0)
+        try edit.link(note, "memos", second, at: 1)
+        #expect(edit.canRedo)
+        #expect(edit.history.done.count == 1)
+    }
+
     @Test func `a nested group that throws takes back only its own changes of a list`() throws {
         struct Stop: Error {}
         var edit = store.edit()
