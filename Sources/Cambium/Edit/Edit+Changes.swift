@@ -8,8 +8,9 @@ extension Edit {
     /// for object in edit.changes { print(object.kind, edit.name(of: object.id) ?? "", object.attributes.count) }
     /// ```
     ///
-    /// If a relationship has an inverse, a link is reported in both of the linked objects. An object that the edit has inserted and deleted
-    /// again is not reported. Complexity: O(changed objects x their properties + members of the changed relationships).
+    /// If a relationship has an inverse, a link is reported in both of the linked objects. The deletion of an object also changes the
+    /// objects that were linked to it. An object that the edit has inserted and deleted again is not reported. Complexity: O(changed
+    /// objects x their properties + members of the changed relationships + links of the deleted objects).
     public var changes: [ObjectChange] {
         var ids = Set(overlay.objects.keys)
         // A deleted object is no longer a member of the objects that were linked to it, so these objects change, too.
@@ -17,6 +18,7 @@ extension Edit {
             for relationship in knownEntity(of: id)?.relationships ?? [] where relationship.inverse != nil {
                 ids.formUnion(originalMembers(relationship, of: id))
             }
+            ids.formUnion(base.ownersWithoutInverse(of: id))
         }
         return ids.sorted().compactMap(changes(of:))
     }

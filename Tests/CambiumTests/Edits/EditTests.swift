@@ -232,6 +232,29 @@ import Testing
         #expect(changes[0].relationships.map(\.added) == [[], [memo]])
     }
 
+    @Test func `the deletion of an object changes the objects that are linked to it without an inverse`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("City") { AttributeDefinition("name", .string, default: "") }
+            EntityDefinition("Trip") {
+                RelationshipDefinition("start", to: "City")
+                RelationshipDefinition("stops", to: "City", .orderedToMany)
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition))
+        let (city, trip) = try store.write { transaction in
+            let city = try transaction.insert("City")
+            return (city, try transaction.insert("Trip", links: ["start": [city], "stops": [city]]))
+        }.result
+        let base = store.graph
+        var edit = store.edit()
+        try edit.delete(city)
+        let changes = edit.changes
+        #expect(Set(changes.map(\.id)) == [city, trip])
+        #expect(changes.first { $0.id == trip }?.relationships.map(\.removed) == [[city], [city]])
+        try store.commit(&edit)
+        #expect(store.graph.changes(since: base).map(\.id) == changes.map(\.id))
+    }
+
     @Test func `changes that cancel out leave an empty edit`() throws {
         var edit = store.edit()
         try edit.set(note, "title", to: "Rome")

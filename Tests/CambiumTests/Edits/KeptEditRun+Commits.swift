@@ -90,10 +90,8 @@ extension KeptEditRun {
         floor = edit
     }
 
-    /// Returns one text for each property that changes. The loss of a deleted member does not count if the relationship names no inverse,
-    /// because an edit does not list it.
+    /// Returns one text for each property that changes.
     private static func changes(_ changes: some Collection<ObjectChange>, _ id: (ObjectID) -> ObjectID) -> Set<String> {
-        let deleted = Set(changes.filter { $0.kind == .deleted }.map(\.id))
         var texts = Set<String>()
         for change in changes {
             if change.kind != .changed { texts.insert("\(id(change.id)) is \(change.kind)") }
@@ -101,11 +99,8 @@ extension KeptEditRun {
                 texts.insert("\(id(change.id)).\(attribute.attribute.name): \(attribute.before) -> \(attribute.after)")
             }
             for relationship in change.relationships {
-                let isLost = { (member: ObjectID) in relationship.relationship.inverse == nil && deleted.contains(member) }
-                let removed = change.kind == .changed ? relationship.removed.filter { !isLost($0) } : relationship.removed
-                if removed.isEmpty, relationship.added.isEmpty, !relationship.isMoved { continue }
                 let added = relationship.added.map(id).sorted()
-                texts.insert("\(id(change.id)).\(relationship.relationship.name): removed \(removed), added \(added)")
+                texts.insert("\(id(change.id)).\(relationship.relationship.name): removed \(relationship.removed), added \(added)")
             }
         }
         return texts
