@@ -86,8 +86,8 @@ struct FindCommand: ParsableCommand {
         let results = FindResults(graph: graph, isJSON: output.json)
         let entity = try graph.schema.required(query.entity)
         if aggregates.isCountAlone {
-            let (count, plan) = try graph.explainedCount(query)
-            return explain ? results.print(plan) : results.print(count: count)
+            if explain { return results.print(try graph.explainedCount(query).plan) }
+            return results.print(count: try graph.count(query))
         }
         if let grouping = try aggregates.grouping(of: entity, graph) {
             for text in order.sort {
@@ -95,15 +95,16 @@ struct FindCommand: ParsableCommand {
                     try graph.check(.groupSort(SortKey.list(parsing: text), grouping), of: entity, in: text)
                 }
             }
-            let (rows, plan) = try graph.explainedAggregate(query, grouping)
-            return explain ? results.print(plan) : results.print(rows, grouping)
+            if explain { return results.print(try graph.explainedAggregate(query, grouping).plan) }
+            return results.print(try graph.aggregate(query, grouping), grouping)
         }
         if !values.select.isEmpty {
             let operands = try values.operands(of: entity, graph)
-            let (rows, ids, plan) = try graph.selected(operands, query, repeated: values.distinct ? .remove : .keep)
+            let (rows, ids, plan) = try graph.selected(
+                operands, query, repeated: values.distinct ? .remove : .keep, isExplained: explain)
             return explain ? results.print(plan) : results.print(rows, ids, operands)
         }
-        let answer = try graph.answer(query)
+        let answer = try graph.answer(query, isExplained: explain)
         if explain { return results.print(answer.plan) }
         // A cursor that is too long is refused before the first object is printed.
         let cursor = try order.cursor ? results.cursor(of: answer) : nil

@@ -48,14 +48,15 @@ struct AccessPlanner {
 
     private func union(of parts: [ConditionNode], _ entity: Entity, depth: Int) -> Candidate? {
         guard parts.count <= Self.unionCountMax else { return nil }
-        var accesses: [RowAccess] = []
+        var candidates: [Candidate] = []
         var estimate = 0
         for part in parts {
             guard let found = candidate(part, entity, depth: depth) else { return nil }
-            accesses.append(found.access)
+            // A union in a union is one list, so that a plan states each index.
+            if case .union(let inner) = found.access { candidates += inner } else { candidates.append(found) }
             estimate = estimate.addingReportingOverflow(found.estimate).overflow ? .max : estimate + found.estimate
         }
-        return Candidate(access: .union(accesses), estimate: estimate)
+        return Candidate(access: .union(candidates), estimate: estimate)
     }
 
     /// The maximum number of relationships that a plan follows from their targets back to the objects.

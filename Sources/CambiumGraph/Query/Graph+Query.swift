@@ -60,14 +60,17 @@ extension Graph {
     /// Returns the number of objects in the answer. Unless the query has a cursor, the objects are not sorted, and only the properties in
     /// the condition are read. Throws as `find(_:)` does. Complexity: O(objects that the plan reads).
     public func count(_ query: Query) throws -> Int {
-        try explainedCount(query).count
+        try counted(query, isExplained: false).count
     }
 
     /// Returns the answer with the steps of its plan, and with a cursor from which another query can continue. Throws as `find(_:)` does.
     /// Complexity: the same as for `find(_:)`.
-    public func answer(_ query: Query) throws -> QueryAnswer {
+    public func answer(_ query: Query) throws -> QueryAnswer { try answer(query, isExplained: true) }
+
+    /// Returns the answer of a query. The plan states each part of an `or` only if `isExplained` is true.
+    package func answer(_ query: Query, isExplained: Bool) throws -> QueryAnswer {
         let start = ContinuousClock.now
-        var run = try QueryRun(query, self)
+        var run = try QueryRun(query, self, isExplained: isExplained)
         let rows = try run.rows()
         var plan = run.plan
         plan.duration = ContinuousClock.now - start
@@ -99,14 +102,20 @@ extension Graph {
     /// The query's limit and offset apply to the groups. Throws the errors of `find(_:)`. Also throws `.invalidInput` if the query has a
     /// cursor. Complexity: O(objects that the plan reads + groups · log groups).
     public func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
-        try explainedAggregate(query, grouping).rows
+        try grouped(query, grouping, isExplained: false).rows
     }
 
     /// Returns the rows of `aggregate(_:_:)`, and the steps by which the query found the objects, and sorted and limited the groups.
     package func explainedAggregate(_ query: Query, _ grouping: Grouping) throws -> (rows: [AggregateRow], plan: QueryPlan) {
+        try grouped(query, grouping, isExplained: true)
+    }
+
+    private func grouped(
+        _ query: Query, _ grouping: Grouping, isExplained: Bool
+    ) throws -> (rows: [AggregateRow], plan: QueryPlan) {
         let start = ContinuousClock.now
         try grouping.having?.check()
-        var run = try GroupRun(query, grouping, self)
+        var run = try GroupRun(query, grouping, self, isExplained: isExplained)
         let order: GroupOrder
         do throws(QueryMistake) {
             order = try GroupOrder(grouping, run.binder, run.entity)
@@ -153,12 +162,16 @@ extension Grouping {
 extension Graph {
     /// Returns the number of objects in the answer, and the steps by which the query found them.
     package func explainedCount(_ query: Query) throws -> (count: Int, plan: QueryPlan) {
+        try counted(query, isExplained: true)
+    }
+
+    private func counted(_ query: Query, isExplained: Bool) throws -> (count: Int, plan: QueryPlan) {
         let start = ContinuousClock.now
         if query.cursor != nil {
-            let answer = try answer(query)
+            let answer = try answer(query, isExplained: isExplained)
             return (answer.ids.count, answer.plan)
         }
-        var run = try QueryRun(query, self)
+        var run = try QueryRun(query, self, isExplained: isExplained)
         let count = min(max(0, try run.count() - query.offset), query.limit ?? .max)
         var plan = run.plan
         plan.duration = ContinuousClock.now - start

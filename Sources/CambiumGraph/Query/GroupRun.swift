@@ -11,7 +11,7 @@ struct GroupRun: ~Copyable {
     /// The maximum number of keys, and also of functions, in one request.
     private static let partCountMax = 64
 
-    init(_ query: Query, _ grouping: Grouping, _ graph: Graph) throws(CambiumError) {
+    init(_ query: Query, _ grouping: Grouping, _ graph: Graph, isExplained: Bool) throws(CambiumError) {
         guard grouping.keys.count <= Self.partCountMax, grouping.aggregates.count <= Self.partCountMax else {
             throw CambiumError(
                 .limitExceeded,
@@ -29,7 +29,7 @@ struct GroupRun: ~Copyable {
         try rows.check()
         // The sort keys, the limit and the offset apply to the groups, so they are removed from the query for the rows.
         (rows.sort, rows.limit, rows.offset) = ([], nil, 0)
-        let run = try QueryRun(rows, graph)
+        let run = try QueryRun(rows, graph, isExplained: isExplained)
         let binder = ConditionBinder(context: run.context, arguments: query.arguments)
         var sums: [GroupSums] = []
         let codes: GroupCodes

@@ -13,8 +13,10 @@ struct QueryRun: ~Copyable {
     let node: ConditionNode
     let order: SortSpecification
     private(set) var plan = QueryPlan()
+    /// Whether the plan states each part of an `or`.
+    private let isExplained: Bool
 
-    init(_ query: Query, _ graph: Graph) throws(CambiumError) {
+    init(_ query: Query, _ graph: Graph, isExplained: Bool = false) throws(CambiumError) {
         let layout = graph.layout
         guard let entity = graph.schema.entity(query.entity), let table = layout.table(of: entity.root) else {
             throw CambiumError(.unknownName, "The schema has no entity '\(query.entity.excerpt)'. Use the name of an entity of the schema.")
@@ -42,6 +44,7 @@ struct QueryRun: ~Copyable {
         }
         node = parts.count == 1 ? parts[0] : AndNode(parts)
         (self.graph, self.query, self.entity, self.table, self.context, self.order) = (graph, query, entity, table, context, order)
+        self.isExplained = isExplained
     }
 
     // MARK: Results
@@ -175,7 +178,12 @@ struct QueryRun: ~Copyable {
     private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
         let counts = AccessCounts()
         var candidates: [UInt32: GroupBits] = [:]
-        candidate.access.forEach(context, counts) { candidates[$0 &>> PageLayout.rowShift, default: .none] |= GroupBits($0) }
+        var parts = isExplained ? UnionSteps(candidate.access, context) : nil
+        if let parts {
+            candidates = parts.rows
+        } else {
+            candidate.access.forEach(context, counts) { candidates[$0 &>> PageLayout.rowShift, default: .none] |= GroupBits($0) }
+        }
         if Task.isCancelled { throw CancellationError() }
         let rows = context.reader.rows(table.index)
         var count = 0
@@ -186,7 +194,12 @@ struct QueryRun: ~Copyable {
             let group = GroupView(index: Int(index), page: page, chunks: context.reader.chunks)
             let matching = node.bits(group, bits & group.live)
             count += matching.count
+            parts?.count(matching, ofGroup: index)
             body(group, matching)
+        }
+        if let parts {
+            plan.steps += parts.steps
+            return
         }
         let step = candidate.access.step
         note(step.kind, step.name, candidate.estimate, count, counts.read)

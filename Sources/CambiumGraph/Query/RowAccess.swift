@@ -8,7 +8,8 @@ indirect enum RowAccess {
     /// The rows from which a relationship leads to a target. The targets are the rows that another access finds and that satisfy a
     /// condition.
     case inverse(LinkStep, ConditionNode, RowAccess)
-    case union([RowAccess])
+    /// The rows that at least one of several ways finds.
+    case union([AccessPlanner.Candidate])
 
     /// Calls `body` with each row. `body` may receive a row several times.
     func forEach(_ context: QueryContext, _ counts: AccessCounts, _ body: (UInt32) -> Void) {
@@ -35,7 +36,7 @@ indirect enum RowAccess {
                     body(owner)
                 }
             }
-        case .union(let parts): for part in parts { part.forEach(context, counts, body) }
+        case .union(let parts): for part in parts { part.access.forEach(context, counts, body) }
         }
     }
 
@@ -45,7 +46,7 @@ indirect enum RowAccess {
         case .identity: (.identity, nil)
         case .index(let index, _): (.index, index.layout.name)
         case .inverse(let step, _, _): (.inverse, step.relationshipName)
-        case .union(let parts): parts.first?.step ?? (.identity, nil)
+        case .union(let parts): parts.first?.access.step ?? (.identity, nil)
         }
     }
 }

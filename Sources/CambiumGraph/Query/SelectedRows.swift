@@ -18,17 +18,17 @@ extension Graph {
     /// their ids. If repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: the
     /// same as for `find(_:)`, and also O(objects · paths + n log n) for n values in lists.
     public func values(of operands: [Operand], _ query: Query, repeated: RepeatedRows = .keep) throws -> [[QueryValue]] {
-        try selected(operands, query, repeated: repeated).rows
+        try selected(operands, query, repeated: repeated, isExplained: false).rows
     }
 
     /// Returns the rows of `values(of:_:repeated:)`, and also the objects of the answer and the steps of the query.
     package func selected(
-        _ operands: [Operand], _ query: Query, repeated: RepeatedRows
+        _ operands: [Operand], _ query: Query, repeated: RepeatedRows, isExplained: Bool = true
     ) throws -> (rows: [[QueryValue]], ids: [ObjectID], plan: QueryPlan) {
         try query.check()
         var objects = query
         if repeated == .remove { (objects.limit, objects.offset) = (nil, 0) }
-        let answer = try answer(objects)
+        let answer = try answer(objects, isExplained: isExplained)
         let readers = try readers(operands, query)
         var rows: [[QueryValue]] = []
         for place in answer.places {

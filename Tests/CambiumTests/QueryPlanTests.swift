@@ -1,0 +1,45 @@
+import Cambium
+import Testing
+
+/// The steps of a plan for a condition with several ways to find objects.
+@Suite struct QueryPlanTests {
+    private let graph: Graph
+
+    init() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Note", indexes: [["size"], ["age"]]) {
+                    AttributeDefinition("size", .int64)
+                    AttributeDefinition("age", .int64)
+                }
+            })
+        try store.write { transaction in
+            for number in 0..<200 as Range<Int64> {
+                try transaction.insert("Note", ["size": .int(number), "age": .int(number / 2)])
+            }
+        }
+        graph = store.graph
+    }
+
+    /// The names of the steps of a plan, the numbers of their objects, and the numbers of the rows that they read.
+    private func steps(_ condition: String) throws -> [String] {
+        try graph.answer(Query("Note", where: condition)).plan.steps.map { "\($0.name ?? "") \($0.objectCount) \($0.readCount)" }
+    }
+
+    @Test func `each index of an or has a step`() throws {
+        #expect(try steps("size < 5 or age == 90") == ["Note.size 5 5", "Note.age 2 2"])
+        #expect(try steps("size < 5 or (age == 90 or size > 195)") == ["Note.size 9 9", "Note.age 2 2"])
+        // Both indexes find the first two objects.
+        #expect(try steps("size < 4 or age == 0") == ["Note.size 4 4", "Note.age 2 2"])
+        #expect(try steps("(size < 5 or age == 90) and size != 3") == ["Note.size 4 5", "Note.age 2 2"])
+        let expected = try graph.answer(Query("Note", where: "size < 5 or age == 90")).plan.steps.map(\.estimatedCount)
+        #expect(expected == [5, 2])
+    }
+
+    @Test func `the answer of an or is the same with and without an explanation`() throws {
+        let query = try Query("Note", where: "size < 4 or age == 0 or age == 90")
+        let ids = try graph.answer(query).ids
+        #expect(ids.map(\.serial) == [1, 2, 3, 4, 181, 182])
+        #expect(try graph.find(query) == ids && graph.count(query) == ids.count)
+    }
+}
