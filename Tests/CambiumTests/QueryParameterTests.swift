@@ -50,6 +50,25 @@ import Testing
         #expect(error.code == .invalidInput && error.message.hasSuffix("not with \"wrong\"."), "\(error.message)")
     }
 
+    @Test(arguments: [
+        ("title == $x and rank == \"n1\"", "not with \"n1\"."), ("title == $x and rank == $y", "not with \"n1\" (the value of $y)."),
+        ("title == $x and rank in {1, $y}", "not with \"n1\" (the value of $y)."),
+    ])
+    func `a message names only a parameter that the comparison has`(condition: String, end: String) throws {
+        var query = try Query("Note", where: condition, ["x": "n1"])
+        if condition.contains("$y") { query.arguments["y"] = "n1" }
+        let error = try #require(throws: CambiumError.self) { _ = try graph.find(query) }
+        #expect(error.code == .invalidInput && error.message.hasSuffix(end), "\(error.message)")
+    }
+
+    @Test func `a message about a group names only a parameter that the comparison has`() throws {
+        let condition = try Condition(parsing: "title == $x and count == \"n1\"")
+        let groups = Grouping(by: [try Operand(parsing: "title")], [.count], having: condition)
+        let all = Query("Note", where: .constant(true), ["x": "n1"])
+        let error = try #require(throws: CambiumError.self) { _ = try graph.aggregate(all, groups) }
+        #expect(error.code == .invalidInput && error.message.contains("found \"n1\"."), "\(error.message)")
+    }
+
     @Test(arguments: ["rank == $x", "rank in {1, $x}", "city == $x", "city.born < $x", "not city.notes.@sum.rank == $x"])
     func `a message does not repeat a long value`(condition: String) throws {
         let long = String(repeating: "x", count: 100_000)

@@ -24,7 +24,7 @@ struct ConditionBinder {
         case .and(let parts): return AndNode(try bind(parts, entity))
         case .or(let parts): return OrNode(try bind(parts, entity))
         case .not(let part): return NotNode(try bind(part, entity))
-        case .comparison(let comparison): return try bind(comparison, entity)
+        case .comparison(let comparison): return try narrowed(to: comparison).bind(comparison, entity)
         case .related(let quantifier, let path, let inner):
             return try quantified(quantifier, path, entity, at: path.offset) { end throws(QueryMistake) in
                 guard case .object(let entity) = end else {
@@ -42,6 +42,15 @@ struct ConditionBinder {
     }
 
     // MARK: Messages
+
+    /// Returns this binder with only the values of the parameters that occur in a comparison. So a message about a constant names no
+    /// parameter that occurs elsewhere and has the same value. Complexity: O(operands of the comparison).
+    func narrowed(to comparison: Comparison) -> ConditionBinder {
+        if arguments.isEmpty { return self }
+        var used: [String: Operand] = [:]
+        for name in Condition.comparison(comparison).parameterNames { used[name] = arguments[name] }
+        return ConditionBinder(context: context, arguments: used)
+    }
 
     /// Returns the text of a constant, for messages. A long text is cut. If the constant is the value of a parameter, the text also names
     /// the parameter.

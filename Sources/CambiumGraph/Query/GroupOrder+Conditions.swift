@@ -32,11 +32,12 @@ extension GroupOrder {
             throw QueryMistake(
                 "'\(comparison.left)' has one value in each group. Remove any, all or none before it.", at: comparison.left.offset)
         }
+        let binder = binder.narrowed(to: comparison)
         let comparison = try comparison.substituted(binder.arguments)
         var elements: [GroupOperand] = []
         let left = try resolved(comparison.left)
         for element in comparison.rightElements { elements.append(try resolved(element)) }
-        try checkKinds(comparison, [left] + elements)
+        try checkKinds(comparison, [left] + elements, binder)
         if comparison.relation == .like || comparison.relation == .matches {
             guard case .literal(let literal) = comparison.right.form else { throw .noPattern(comparison) }
             if let text = literal.stringText { _ = try patternTest(comparison, literal, text) }
@@ -53,7 +54,9 @@ extension GroupOrder {
     }
 
     /// Throws if the operands of a comparison have different kinds, or a kind that its relation cannot compare.
-    private func checkKinds(_ comparison: Comparison, _ operands: [GroupOperand]) throws(QueryMistake) {
+    ///
+    /// - Parameter binder: The binder with the values of the comparison's parameters, for messages.
+    private func checkKinds(_ comparison: Comparison, _ operands: [GroupOperand], _ binder: ConditionBinder) throws(QueryMistake) {
         guard let first = operands.first(where: { $0.place != nil }), let kind = first.place.map({ kinds[$0] }) else { return }
         let relation = comparison.relation
         if !kind.allows(relation) {
@@ -185,7 +188,7 @@ extension GroupOrder {
         let kinds = [constant, other ?? .null].compactMap(\.kind)
         guard Set(kinds).count == 2 else { return constant }
         throw QueryMistake(
-            "\(binder.text(of: literal)) is \(kinds[0].text), but the group has \(kinds[1].text). Compare values of the same kind.",
+            "\(literal.excerpt) is \(kinds[0].text), but the group has \(kinds[1].text). Compare values of the same kind.",
             at: offset)
     }
 
