@@ -84,8 +84,13 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
             if let reference = Root.Output.self as? any ReferencePath.Type, reference.isID(keyPath) { return .path(names) }
             throw translation.refusal("has the key path \(keyPath), which leads to no stored property")
         }
-        if record.isReference(keyPath) { return .path(names) }
         guard let name = record.storedName(of: keyPath) else {
+            if record.mayBeReference(keyPath) {
+                let field = names.isEmpty ? "ref" : names.joined(separator: ".")
+                throw translation.refusal(
+                    "has the key path \(keyPath), which leads to the ref of a record. Write the condition as a closure of RecordQuery, "
+                        + "such as { $0.\(field) == ref }, or add it by .filtered { $0.\(field) == ref }")
+            }
             throw CambiumError(
                 .unknownName,
                 "The predicate has the key path \(keyPath), which recordSchema of \(record) does not list. List the property there.")
@@ -145,5 +150,7 @@ private protocol ReferencePath { static func isID(_ keyPath: AnyKeyPath) -> Bool
 extension Ref: ReferencePath { fileprivate static func isID(_ keyPath: AnyKeyPath) -> Bool { keyPath == \Self.id as AnyKeyPath } }
 
 extension EntityRecord {
-    fileprivate static func isReference(_ keyPath: AnyKeyPath) -> Bool { keyPath == \Self.ref as AnyKeyPath }
+    /// Whether a key path that the schema does not list can lead to the property `ref`. The key path that a generic type has for a
+    /// requirement of a protocol differs from the key path of the struct. So only the type of the property is compared.
+    fileprivate static func mayBeReference(_ keyPath: AnyKeyPath) -> Bool { type(of: keyPath).valueType == Ref<Self>?.self }
 }

@@ -213,4 +213,19 @@ struct RecordPredicateTests {
         let missing = try #require(throws: CambiumError.self) { try RecordQuery(unknown) }
         #expect(missing.code == .unknownName)
     }
+
+    @Test("a predicate on the ref of a record is refused, and the closure that the error names finds the record")
+    func refs() throws {
+        let store = try Store.inMemory(schema: Schema(of: House.self))
+        var houses = [House("a"), House("b", owner: Parent("Ada", []))]
+        try store.save(&houses)
+        let refused = try #require(throws: CambiumError.self) { try RecordQuery(#Predicate<House> { $0.ref == nil }) }
+        #expect(refused.code == .invalidInput && refused.message.contains("such as { $0.ref == ref }"), "\(refused.message)")
+        let nested = try #require(throws: CambiumError.self) { try RecordQuery(#Predicate<House> { $0.owner?.ref == nil }) }
+        #expect(nested.code == .invalidInput && nested.message.contains("such as { $0.owner == ref }"), "\(nested.message)")
+        let (house, owner) = (try #require(houses[1].ref), try #require(houses[1].owner?.ref))
+        #expect(try store.graph.fetch(RecordQuery<House> { $0.ref == house }).map(\.name) == ["b"])
+        #expect(try store.graph.fetch(RecordQuery<House> { $0.owner == owner }).map(\.name) == ["b"])
+        #expect(try store.graph.fetch(RecordQuery(#Predicate<House> { $0.name < "z" }).filtered { $0.ref != house }).map(\.name) == ["a"])
+    }
 }
