@@ -88,6 +88,19 @@ struct QueryCheckTests {
         #expect { try graph.aggregate(query, Grouping([.count])) } throws: { ($0 as? CambiumError)?.code == .invalidInput }
     }
 
+    @Test func `a query has at most 64 keys of groups and 64 functions`() throws {
+        let (all, age) = (Query("Person", where: .constant(true)), try Operand(parsing: "age"))
+        for (keys, functions) in [(64, 64), (65, 1), (1, 65)] {
+            let sums = [Aggregate](repeating: Aggregate(.sum, of: age), count: functions)
+            let grouping = Grouping(by: [Operand](repeating: age, count: keys), sums)
+            if max(keys, functions) == 64 {
+                #expect(try graph.aggregate(all, grouping).count == Self.people.count)
+            } else {
+                #expect { try graph.aggregate(all, grouping) } throws: { ($0 as? CambiumError)?.code == .limitExceeded }
+            }
+        }
+    }
+
     @Test func `groups refuse too many sort keys`() throws {
         var query = Query("Person", where: .constant(true))
         let name = try Operand(parsing: "name")
