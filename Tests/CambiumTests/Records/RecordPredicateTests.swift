@@ -214,6 +214,42 @@ struct RecordPredicateTests {
         #expect(missing.code == .unknownName)
     }
 
+    /// A record with binary data, in an attribute of type `data` and in one of type `json`.
+    struct Picture: BlankRecord, Equatable {
+        var bytes = Data()
+        var thumbnail: Data?
+        var levels: [UInt8] = []
+        var ref: Ref<Picture>?
+
+        static let recordSchema = RecordSchema<Picture>("Picture") {
+            RecordProperty("bytes", \.bytes)
+            RecordProperty("thumbnail", \.thumbnail)
+            RecordProperty(json: "levels", \.levels)
+        }
+    }
+
+    @Test("data is compared with data, and a list of bytes is refused")
+    func data() throws {
+        let store = try Store.inMemory(schema: Schema(of: Picture.self))
+        let (some, other) = (Data([1, 2]), Data([0xFF]))
+        var pictures = [Picture(bytes: some), Picture(bytes: other, thumbnail: some), Picture(thumbnail: Data())]
+        try store.save(&pictures)
+        func serials(_ predicate: Predicate<Picture>) throws -> [UInt64] {
+            let found = try store.graph.fetch(RecordQuery(predicate))
+            #expect(try found == store.graph.fetch(Picture.self).filter { try predicate.evaluate($0) })
+            return found.compactMap { $0.ref?.id.serial }
+        }
+        let both = [some, Data()]
+        #expect(try serials(#Predicate { $0.bytes == some }) == [1])
+        #expect(try serials(#Predicate { $0.bytes != some }) == [2, 3])
+        #expect(try serials(#Predicate { both.contains($0.bytes) }) == [1, 3])
+        #expect(try serials(#Predicate { $0.thumbnail == some }) == [2])
+        #expect(try serials(#Predicate { $0.thumbnail == nil }) == [1])
+        let levels: [UInt8] = [1]
+        let refused = try #require(throws: CambiumError.self) { try RecordQuery(#Predicate<Picture> { $0.levels == levels }) }
+        #expect(refused.code == .invalidInput && refused.message.contains("which no attribute can have"), "\(refused.message)")
+    }
+
     @Test("a predicate on the ref of a record is refused, and the closure that the error names finds the record")
     func refs() throws {
         let store = try Store.inMemory(schema: Schema(of: House.self))
