@@ -111,12 +111,16 @@ package struct RowPlanner {
         if case .existing(let row) = target, !entity.isAlone {
             let number = draft.entity(entity.table, row)
             if number != entity.number {
-                if entity.entity.family.contains(number) { return misread(read, row, as: number) }
+                if entity.entity.family.contains(number) { return misread(read, target, as: number) }
                 let name = entities[number].counted.entity.name
                 throw failure(.duplicate, batch, "an object of '\(name)' already has this identity")
             }
         }
-        if case .alias(let other) = target, !entity.isAlone { try check(isOneOf: entity, objectAt: other, batch) }
+        if case .alias(let other) = target, plan.objects[other].entity != entity.number {
+            let number = plan.objects[other].entity
+            if entity.entity.family.contains(number) { return misread(read, target, as: number) }
+            throw failure(.duplicate, batch, "an object of '\(entities[number].counted.entity.name)' already has this identity")
+        }
         let place = plan.objects.count
         let firstExtra = plan.extras.count
         var isFilled = false
@@ -148,22 +152,15 @@ package struct RowPlanner {
         return place
     }
 
-    /// Checks an object that the row describes again after an earlier part of the row created it. Throws if the entity of the object is
-    /// neither `entity` nor one of its sub-entities.
-    private func check(isOneOf entity: ImportEntity, objectAt place: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
-        let made = entities[plan.objects[place].entity].counted.entity
-        if entity.entity.family.contains(made.number) { return }
-        throw failure(.duplicate, batch, "an object of '\(made.name)' already has this identity")
-    }
-
     /// Returns whether the options require that an existing object stays unchanged. A stub may always change.
     private func mustSkip(_ row: UInt32, _ entity: ImportEntity, _ draft: borrowing Draft) -> Bool {
         options.existing == .skip && draft.isOriginal(entity.table, row)
     }
 
-    private mutating func misread(_ object: RowBatch.Object, _ row: UInt32, as number: EntityNumber) -> Int {
+    /// Records that the row must be read again, because the object that it describes belongs to the sub-entity `number`.
+    private mutating func misread(_ object: RowBatch.Object, _ target: RowPlan.Target, as number: EntityNumber) -> Int {
         misread[Int(object.token)] = number
-        plan.objects.append(.init(entity: object.entity, target: .existing(row), values: 0..<0))
+        plan.objects.append(.init(entity: object.entity, target: target, values: 0..<0))
         return plan.objects.count - 1
     }
 
