@@ -16,6 +16,21 @@ extension RowPlanner {
         return find(parts[...], [], entity, batch, draft)
     }
 
+    /// Returns the entity of the object that a part of the row describes, if it is a sub-entity of the entity that the reader assumed.
+    /// Returns `nil` if the reader assumed the right entity, or if there is no such object yet.
+    func subEntity(of read: RowBatch.Object, _ batch: borrowing RowBatch, _ draft: borrowing Draft) -> EntityNumber? {
+        let entity = entities[read.entity].counted
+        // A missing identity finds no object. The caller then reports the failure of the reader.
+        guard let target = try? self.target(entity, read.values, batch, draft) else { return nil }
+        let number: EntityNumber
+        switch target {
+        case .existing(let row), .skipped(let row): number = draft.entity(entity.table, row)
+        case .alias(let other): number = plan.objects[other].entity
+        case .new: return nil
+        }
+        return number != entity.number && entity.entity.family.contains(number) ? number : nil
+    }
+
     private func part(
         _ index: Int, _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
     ) throws(RowFailure) -> RowBatch.Value {

@@ -95,7 +95,10 @@ package struct RowPlanner {
     mutating func object(_ object: Int, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) -> Int {
         let read = batch.objects[object]
         if !read.unknownKeys.isEmpty { unknownKeys.append(read.unknownKeys) }
-        if read.failure >= 0 { throw batch.failures[Int(read.failure)] }
+        if read.failure >= 0 {
+            if read.hasUnknownKey, let number = subEntity(of: read, batch, draft) { return misread(read, as: number) }
+            throw batch.failures[Int(read.failure)]
+        }
         return try entities[read.entity].with { entity throws(RowFailure) in try self.object(read, entity, batch, draft) }
     }
 
@@ -111,14 +114,14 @@ package struct RowPlanner {
         if case .existing(let row) = target, !entity.isAlone {
             let number = draft.entity(entity.table, row)
             if number != entity.number {
-                if entity.entity.family.contains(number) { return misread(read, target, as: number) }
+                if entity.entity.family.contains(number) { return misread(read, as: number) }
                 let name = entities[number].counted.entity.name
                 throw failure(.duplicate, batch, "an object of '\(name)' already has this identity")
             }
         }
         if case .alias(let other) = target, plan.objects[other].entity != entity.number {
             let number = plan.objects[other].entity
-            if entity.entity.family.contains(number) { return misread(read, target, as: number) }
+            if entity.entity.family.contains(number) { return misread(read, as: number) }
             throw failure(.duplicate, batch, "an object of '\(entities[number].counted.entity.name)' already has this identity")
         }
         let place = plan.objects.count
@@ -157,10 +160,11 @@ package struct RowPlanner {
         options.existing == .skip && draft.isOriginal(entity.table, row)
     }
 
-    /// Records that the row must be read again, because the object that it describes belongs to the sub-entity `number`.
-    private mutating func misread(_ object: RowBatch.Object, _ target: RowPlan.Target, as number: EntityNumber) -> Int {
+    /// Records that the row must be read again, because an object that it describes belongs to the sub-entity `number`.
+    private mutating func misread(_ object: RowBatch.Object, as number: EntityNumber) -> Int {
         misread[Int(object.token)] = number
-        plan.objects.append(.init(entity: object.entity, target: target, values: 0..<0))
+        // The plan is no longer valid, so any target will do.
+        plan.objects.append(.init(entity: object.entity, target: .new, values: 0..<0))
         return plan.objects.count - 1
     }
 

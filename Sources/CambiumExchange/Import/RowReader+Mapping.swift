@@ -56,7 +56,7 @@ extension RowReader {
             case .mapped(let index):
                 try take(mapping.keys[index], value, entity, mapping, tokens)
             case nil:
-                try unknown(key, tokens, at: mapping.nodes[node])
+                try unknown(key, entity, tokens, at: mapping.nodes[node])
             }
             key = tokens.next(value)
         }

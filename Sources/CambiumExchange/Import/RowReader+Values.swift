@@ -17,16 +17,19 @@ extension RowReader {
                 given.append(Given(index: index, key: key, value: value))
             case .mapped: break
             case nil:
-                if key != discriminatorKey { try unknown(key, tokens) }
+                if key != discriminatorKey { try unknown(key, entity, tokens) }
             }
             key = tokens.next(value)
         }
     }
 
-    /// Ignores, reports or refuses a key that maps to no property, as the options require.
+    /// Ignores, reports or refuses a key that maps to no property, as the options require. If the object may belong to a sub-entity that has
+    /// the key, only records the refusal, because the identity of the object may follow the key.
     ///
     /// - Parameter node: the node that lacks the key, in the tree of the mapping's paths; `nil` without a mapping.
-    mutating func unknown(_ key: Int, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil) throws(RowFailure) {
+    mutating func unknown(
+        _ key: Int, _ entity: RowEntity, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil
+    ) throws(RowFailure) {
         let prefix = node?.prefix ?? ""
         if let path = entities[declared].counted.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
         let name = prefix + tokens.string(key)
@@ -36,7 +39,9 @@ extension RowReader {
         case .error:
             let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + JSONPointer.escaped(tokens.string(key))
             let message = "the key '\(Excerpt.plain(name))' maps to no attribute or relationship"
-            throw RowFailure(code: .unknownKey, pointer: pointer, message: message)
+            let failure = RowFailure(code: .unknownKey, pointer: pointer, message: message)
+            if entity.entity.family.count == 1 { throw failure }
+            unknownKey = unknownKey ?? failure
         }
     }
 

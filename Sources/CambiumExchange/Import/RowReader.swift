@@ -28,6 +28,8 @@ struct RowReader {
     var found: [Finding] = []
     /// Whether the reader skipped a member of the current relationship because its type is wrong.
     var isMismatched = false
+    /// The failure of the first unknown key in the object that is being read, if a sub-entity of the assumed entity may have the key.
+    var unknownKey: RowFailure?
     /// The members that a mapping computed or found for relationships.
     var mapped: [MappedMembers] = []
     /// The declared entity of the object that is being read: the imported entity, or the destination of the relationship that contains the
@@ -124,19 +126,21 @@ struct RowReader {
         let failure: RowFailure?
         do throws(RowFailure) {
             try values(of: token, entity, tokens)
-            failure = nil
+            failure = unknownKey
+            batch.objects[place].hasUnknownKey = failure != nil
         } catch { failure = error }
+        if unknownKey != nil { unknownKey = nil }
         batch.objects[place].entity = entity.number
         batch.objects[place].values = .init(firstValue..<batch.values.count)
         // The import also reports the unknown keys that precede the failure in the object.
         if firstUnknown < batch.unknownKeys.count {
             batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
         }
+        noteKey(of: entity, firstValue)
         if let failure {
             given.removeFew(downTo: firstGiven)
             throw failure
         }
-        noteKey(of: entity, firstValue)
         let (firstLink, linkCount) = (batch.links.count, given.count - firstGiven)
         if linkCount == 0 { return }
         // Nested objects add their own links, and the links of one object must be adjacent. So this object reserves its links before its
