@@ -68,8 +68,13 @@ extension MappedObjectWriter {
         case .array(let elements) where relationship.isToMany: read = elements
         case let other: read = [other]
         }
-        let (mine, theirs) = (wanted.map(FunctionReversal.canonical), read.map(FunctionReversal.canonical))
-        let isSame = relationship.isOrdered ? mine == theirs : mine.count == theirs.count && Set(mine) == Set(theirs)
-        if !isSame { throw .unfit("\(JSONValue.array(wanted).text) would be read as \(JSONValue.array(read).text)") }
+        func isSame(_ form: (JSONValue) -> JSONValue) -> Bool {
+            let (mine, theirs) = (wanted.map(form), read.map(form))
+            return relationship.isOrdered ? mine == theirs : mine.count == theirs.count && Set(mine) == Set(theirs)
+        }
+        if isSame(FunctionReversal.canonical) { return }
+        // The rules of the destination may read different spellings, such as "7" and 7, as the same identity.
+        if isSame({ identity($0, of: relationship) ?? FunctionReversal.canonical($0) }) { return }
+        throw .unfit("\(JSONValue.array(wanted).text) would be read as \(JSONValue.array(read).text)")
     }
 }

@@ -196,6 +196,18 @@ final class MappedObjectWriter {
         throw refusal(place, keys, property?.pointer ?? "", flaw)
     }
 
+    /// Returns the identity that the mapping reads from a value that refers to a member of a relationship. The result has the standard
+    /// spelling of the identity. Returns `nil` if the value refers to no object in this way.
+    func identity(_ json: JSONValue, of relationship: Relationship) -> JSONValue? {
+        guard json.isScalar, let keys = keys[relationship.destination], keys.identity.count == 1 else { return nil }
+        for property in keys.properties where property.isIdentity {
+            guard case .attribute(let attribute, _, let conversion) = property.content else { continue }
+            // A value that the mapping cannot read is compared as it is.
+            return (try? (conversion ?? .plain).value(json, attribute.type)).map { FunctionReversal.canonical($0.json) }
+        }
+        return nil
+    }
+
     private func keys(of entity: Entity) throws(CambiumError) -> MappedKeys {
         guard let keys = keys[entity.number] else {
             throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'. Use an entity of the graph's schema.")
