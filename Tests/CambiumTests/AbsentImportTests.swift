@@ -74,6 +74,26 @@ import Testing
         #expect(try deleted("{\"_entity\":\"Tag\",\"name\":\"a\",\"notes\":[1]}") == 1)
     }
 
+    @Test(arguments: [
+        #"{"id":1,"next":2}"#, #"{"id":1,"next":{"id":2}}"#, #"{"id":1,"next":{"id":9,"next":{"id":2,"title":"a"}}}"#,
+    ])
+    func `an object that a skipped row mentions is not deleted`(row: String) throws {
+        let schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Page", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("title", .string, .optional)
+                    RelationshipDefinition("next", to: "Page")
+                }
+            })
+        let store = try Store.inMemory(schema: schema)
+        try store.importing("Page", "{\"id\":1}\n{\"id\":2}\n{\"id\":3}")
+        let report = try store.importing("Page", row) { ($0.absent, $0.existing) = (.delete, .skip) }
+        #expect(report.counts.deleted == 1 && report.counts.unchanged == 1 && report.counts.repeated == 0)
+        let beginnings = store.graph.export.split(separator: "\n").map { String($0.prefix(15)) }
+        #expect(beginnings == [#"{"_id":"Page/1""#, #"{"_id":"Page/2""#])
+    }
+
     @Test(arguments: [Double.nan, .infinity, -.infinity, 100.5, -1])
     func `a limit that is not a percentage from 0 to 100 is refused`(percent: Double) throws {
         #expect(try sync(4, lines("{\"id\":9}")) { $0.absentMax = .percent(percent) }.1 == nil)

@@ -134,6 +134,7 @@ package struct RowPlanner {
             filledStubs.insert(.init(table: entity.table.number, row: row))
         case .existing(let row) where mustSkip(row, entity, draft):
             plan.objects.append(.init(entity: entity.number, target: .skipped(row), values: 0..<0))
+            if plan.notesNames { noteMentions(in: read.links, of: entity, batch, draft) }
             return place
         case .alias(let other) where plan.objects[other].isStub && !plan.objects[other].isFilled:
             isFilled = true
@@ -161,7 +162,7 @@ package struct RowPlanner {
     }
 
     /// Records that the row must be read again, because an object that it describes belongs to the sub-entity `number`.
-    private mutating func misread(_ object: RowBatch.Object, as number: EntityNumber) -> Int {
+    mutating func misread(_ object: RowBatch.Object, as number: EntityNumber) -> Int {
         misread[Int(object.token)] = number
         // The plan is no longer valid, so any target will do.
         plan.objects.append(.init(entity: object.entity, target: .new, values: 0..<0))

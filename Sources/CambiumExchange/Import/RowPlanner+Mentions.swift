@@ -1,0 +1,40 @@
+import CambiumGraph
+import CambiumModel
+
+/// Finds the objects that a row mentions inside an object that stays unchanged.
+extension RowPlanner {
+    /// Records the existing objects to which the links of an unchanged object lead. The row changes none of them, but an import that deletes
+    /// absent objects must keep them. The recursion is as deep as the objects nest in the row, so its depth is limited.
+    mutating func noteMentions(
+        in links: RowBatch.Span, of entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+    ) {
+        for place in links.range where batch.links[place].kind == .members {
+            let destination = entities[entity.ends[Int(batch.links[place].index)].destination].counted
+            for place in batch.links[place].members.range {
+                let member = batch.members[place]
+                switch member.kind {
+                case .described: noteMention(batch.objects[Int(member.place)], batch, draft)
+                case .named:
+                    let target = find(batch.values[Int(member.place)], destination, batch, draft)
+                    if case .existing(let row) = target { noteMention(row, destination) }
+                case .failed: break
+                }
+            }
+        }
+    }
+
+    private mutating func noteMention(_ read: RowBatch.Object, _ batch: borrowing RowBatch, _ draft: borrowing Draft) {
+        if let number = subEntity(of: read, batch, draft) {
+            _ = misread(read, as: number)
+            return
+        }
+        let entity = entities[read.entity].counted
+        // An object without its whole identity mentions no object.
+        if case .existing(let row)? = try? target(entity, read.values, batch, draft) { noteMention(row, entity) }
+        noteMentions(in: read.links, of: entity, batch, draft)
+    }
+
+    private mutating func noteMention(_ row: UInt32, _ entity: ImportEntity) {
+        plan.objects.append(.init(entity: entity.number, target: .skipped(row), isDescribed: false, values: 0..<0))
+    }
+}
