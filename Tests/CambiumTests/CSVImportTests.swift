@@ -210,6 +210,22 @@ extension Store {
         #expect(try store.graph.json("Dog/1").contains("collie") && store.graph.json("Cat/2").contains("\"lives\":null"))
     }
 
+    @Test func `an empty field of another sub-entity is no unknown key, even if no column states the entities`() throws {
+        let schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Media", identity: ["id"]) { AttributeDefinition("id", .int64) }
+                EntityDefinition("Book", parent: "Media") { AttributeDefinition("pages", .int32, .optional) }
+                EntityDefinition("Song", parent: "Media") { AttributeDefinition("seconds", .int32, .optional) }
+            })
+        let store = try Store.inMemory(schema: schema)
+        try store.importing("Media", "{\"_entity\":\"Book\",\"id\":1}\n{\"_entity\":\"Song\",\"id\":2}\n{\"id\":3}")
+        let csv = "pages,id,seconds,other\n7,1,,\n,2,8,\n,3,,\n"
+        let report = try store.importing("Media", csv: csv)
+        #expect(report.unknownKeys == ["other": 3] && report.counts.updated == 2 && report.counts.unchanged == 1)
+        try store.importing("Media", csv: "pages,id,seconds\n8,1,\n,3,\n") { $0.unknown = .error }
+        #expect(throws: CambiumError.self) { try store.importing("Media", csv: "id,seconds\n1,5\n") { $0.unknown = .error } }
+    }
+
     @Test func `an empty field appends no members and removes none`() throws {
         let store = try Self.store()
         try store.importing("Thing", csv: "key,parts,next\na,1;2,b\n")

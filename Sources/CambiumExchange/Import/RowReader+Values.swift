@@ -32,6 +32,7 @@ extension RowReader {
     ) throws(RowFailure) {
         let prefix = node?.prefix ?? ""
         if let path = entities[declared].counted.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
+        if node == nil, isEmptyField(key, tokens) { return }
         let name = prefix + tokens.string(key)
         switch options.unknown {
         case .ignore: break
@@ -42,6 +43,15 @@ extension RowReader {
             let failure = RowFailure(code: .unknownKey, pointer: pointer, message: message)
             if entity.entity.family.count == 1 { throw failure }
             unknownKey = unknownKey ?? failure
+        }
+    }
+
+    /// Returns whether a key is an empty field of CSV in the column of another entity of the hierarchy. If no column names the entities of
+    /// the records, each record has all columns.
+    private func isEmptyField(_ key: Int, _ tokens: JSONTokens) -> Bool {
+        guard isRecord, tokens.kind(key + 1) == .null else { return false }
+        return entities[declared].counted.entity.family.contains { number in
+            entities[number].counted.keys.target(of: tokens.bytes(key)) != nil
         }
     }
 
