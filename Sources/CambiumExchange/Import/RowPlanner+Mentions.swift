@@ -3,8 +3,8 @@ import CambiumModel
 
 /// Finds the objects that a row mentions inside an object that stays unchanged.
 extension RowPlanner {
-    /// Records the existing objects to which the links of an unchanged object lead. The row changes none of them, but an import that deletes
-    /// absent objects must keep them. The recursion is as deep as the objects nest in the row, so its depth is limited.
+    /// Records the existing objects to which the links of an unchanged object lead. The row changes none of them, but an import that
+    /// deletes absent objects must keep them. The recursion is as deep as the objects nest in the row, so its depth is limited.
     mutating func noteMentions(
         in links: RowBatch.Span, of entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) {

@@ -23,8 +23,8 @@ extension RowReader {
         }
     }
 
-    /// Ignores, reports or refuses a key that maps to no property, as the options require. If the object may belong to a sub-entity that has
-    /// the key, only records the refusal, because the identity of the object may follow the key.
+    /// Ignores, reports or refuses a key that maps to no property, as the options require. If the object may belong to a sub-entity that
+    /// has the key, only records the refusal, because the identity of the object may follow the key.
     ///
     /// - Parameter node: the node that lacks the key, in the tree of the mapping's paths; `nil` without a mapping.
     mutating func unknown(
