@@ -96,6 +96,6 @@ struct PlaceMarks {
     }
 
     @inline(never) private mutating func addTable(_ table: Int) {
-        bits[table] = [UInt64](repeating: 0, count: (reader.groupCount(table) << PageLayout.fanOutShift + 63) / 64)
+        bits[table] = [UInt64](repeating: 0, count: (reader.rowCountEnd(table) + 63) / 64)
     }
 }

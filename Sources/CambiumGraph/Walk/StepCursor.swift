@@ -7,12 +7,15 @@ struct StepCursor {
     /// The rows of the members' table: objects, or edges if the relationship is many-to-many.
     private let members: Rows
     private let targetRowEnd: UInt64
+    /// The links of the relationship in an array, or `nil` if they are followed from row to row.
+    private let array: LinkArray?
     private var owner = LeafCache()
     private var next = LeafCache()
     private var target = LeafCache()
 
-    init(_ step: WalkStep, _ reader: Reader) {
+    init(_ step: WalkStep, _ reader: Reader, _ array: LinkArray? = nil) {
         self.reader = reader
+        self.array = array
         shape = step.shape
         owners = reader.rows(step.ownerTable)
         members =
@@ -20,13 +23,14 @@ struct StepCursor {
             case .one: owners
             case .members(let list), .edges(let list, _): reader.rows(list.memberTable)
             }
-        targetRowEnd = UInt64(reader.groupCount(step.targetTable)) << UInt64(PageLayout.fanOutShift)
+        targetRowEnd = UInt64(reader.rowCountEnd(step.targetTable))
     }
 
     /// Calls `body` with the row of each object that the step leads to, until `body` returns `false`. Returns whether `body` always
     /// returned `true`.
     @inline(__always)
     mutating func forEach(of row: UInt32, _ body: (UInt32) -> Bool) -> Bool {
+        if let array { return array.forEach(of: row, body) }
         switch shape {
         case .one(let slot):
             let found = owner.link(row, owners, slot)

@@ -43,24 +43,9 @@ private struct ComponentJoining {
 
     /// Joins the components of the two objects of each link. Reads the link columns in the order of the rows.
     mutating func join(_ link: LinkLayout) {
-        let (table, slots, targets): (Int, (Int?, Int), (Int, Int))
-        switch link {
-        case .pair(let tables, let columns): (table, slots, targets) = (tables[0], (nil, columns[0]), (tables[0], tables[1]))
-        case .list(let list, _):
-            (table, slots, targets) = (list.memberTable, (nil, list.ownerSlot), (list.memberTable, list.ownerTable))
-        case .edges(let edges, let lists, _):
-            (table, slots) = (edges, (lists[0].ownerSlot, lists[1].ownerSlot))
-            targets = (lists[0].ownerTable, lists[1].ownerTable)
-        }
-        let rows = graph.reader.rows(table)
-        let (firstBase, secondBase) = (bases[targets.0], bases[targets.1])
-        var (first, second) = (LeafCache(), LeafCache())
-        graph.reader.forEachRow(of: graph.layout.tables[table]) { row in
-            let end = second.link(row, rows, slots.1)
-            if end == noRow { return }
-            let start = slots.0.map { first.link(row, rows, $0) } ?? row
-            join(firstBase &+ start, secondBase &+ end)
-        }
+        let tables = link.linkedTables
+        let (firstBase, secondBase) = (bases[tables.first], bases[tables.second])
+        graph.reader.forEachLink(link, graph.layout) { join(firstBase &+ $0, secondBase &+ $1) }
     }
 
     private mutating func join(_ first: UInt32, _ second: UInt32) {

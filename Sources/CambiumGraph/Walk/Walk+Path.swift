@@ -19,7 +19,10 @@ extension Walk {
         let (first, last) = (try graph.required(start), try graph.required(end))
         if first == last { return [start] }
         var search = PathSearch(self, from: first, to: last)
-        return search.run(within: distance ?? .max, filter ?? { _ in true })?.map(graph.id(of:))
+        let path = search.run(within: distance ?? .max, filter ?? { _ in true })
+        steps.note(followedCount: search.forward.followedCount)
+        backwardSteps.note(followedCount: search.backward.followedCount)
+        return path?.map(graph.id(of:))
     }
 }
 
@@ -28,8 +31,8 @@ extension Walk {
 /// If the two walks have taken n and m steps and have no object in common, every path is longer than n + m. So the first object that the
 /// next step of one walk finds in the other walk is on a shortest path.
 private struct PathSearch {
-    private var forward: WalkFront
-    private var backward: WalkFront
+    private(set) var forward: WalkFront
+    private(set) var backward: WalkFront
     private let start: ObjectPlace
     private let end: ObjectPlace
 

@@ -11,13 +11,17 @@ public import CambiumModel
 /// ```
 ///
 /// Cycles, links of an object to itself, and objects without the relationship are allowed. A walk never changes anything.
+///
+/// If a program asks a `Walk` many questions, the `Walk` collects its links in arrays, which make the next questions faster. They take 4
+/// bytes for each object and each link, and at most 64 MiB for each direction of a relationship. They end with the `Walk` and its copies.
 public struct Walk: Sendable {
     let graph: Graph
     /// The relationships without duplicates: in the order of the names, and for each name in the order of the entities.
     let relationships: [Relationship]
     let isOverAll: Bool
-    private let ends: [EndLayout]
     let steps: WalkSteps
+    /// The steps that follow the relationships backwards.
+    let backwardSteps: WalkSteps
     /// The maximum number of places in the hash table of a walk. A walk that reaches more places uses bits instead. Tests set a small
     /// number.
     var hashedCountMax = PlaceMarks.hashedCountMax
@@ -27,8 +31,9 @@ public struct Walk: Sendable {
         isOverAll = names == nil
         relationships = try Self.relationships(graph.schema, names)
         let layout = graph.layout
-        ends = relationships.flatMap(layout.walkedEnds)
-        steps = WalkSteps(ends, tableCount: layout.tables.count)
+        let ends = relationships.flatMap(layout.walkedEnds)
+        steps = WalkSteps(ends, graph)
+        backwardSteps = WalkSteps(ends.map(layout.opposite), graph)
     }
 
     private static func relationships(_ schema: Schema, _ names: [String]?) throws(CambiumError) -> [Relationship] {
@@ -56,13 +61,8 @@ public struct Walk: Sendable {
         return numbers.sorted().compactMap { graph.schema.entity($0) }
     }
 
-    /// The steps that follow the relationships backwards.
-    var backwardSteps: WalkSteps { WalkSteps(ends.map(graph.layout.opposite), tableCount: graph.layout.tables.count) }
-
     func front(_ steps: WalkSteps, from starts: [ObjectPlace], keepsParents: Bool = false) -> WalkFront {
-        WalkFront(
-            graph.reader, steps, from: starts, tableCount: graph.layout.tables.count, hashedCountMax: hashedCountMax,
-            keepsParents: keepsParents)
+        WalkFront(graph, steps, from: starts, hashedCountMax: hashedCountMax, keepsParents: keepsParents)
     }
 }
 

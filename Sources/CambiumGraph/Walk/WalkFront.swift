@@ -11,6 +11,10 @@ struct WalkFront {
 
     private let reader: Reader
     private let steps: WalkSteps
+    /// An array of links for each step that has one, or an empty list.
+    private let arrays: [LinkArray?]
+    /// The number of links of lists that this walk has followed from row to row.
+    private(set) var followedCount = 0
     /// The places in the order in which the walk reached them, and so by ascending distance.
     private(set) var places: [ObjectPlace] = []
     /// For each distance, the number of places at this distance or a smaller one.
@@ -24,13 +28,12 @@ struct WalkFront {
     /// The number of places for which a walk allocates memory before it begins.
     private static let firstCapacity = 64
 
-    init(
-        _ reader: Reader, _ steps: WalkSteps, from starts: [ObjectPlace], tableCount: Int, hashedCountMax: Int, keepsParents: Bool = false
-    ) {
-        self.reader = reader
+    init(_ graph: Graph, _ steps: WalkSteps, from starts: [ObjectPlace], hashedCountMax: Int, keepsParents: Bool = false) {
+        reader = graph.reader
         self.steps = steps
+        arrays = steps.arrays(graph)
         self.keepsParents = keepsParents
-        marks = PlaceMarks(reader, tableCount: tableCount, hashedCountMax: hashedCountMax)
+        marks = PlaceMarks(reader, tableCount: graph.layout.tables.count, hashedCountMax: hashedCountMax)
         places.reserveCapacity(max(starts.count, Self.firstCapacity))
         for start in starts where marks.insert(start) { places.append(start) }
         if keepsParents { parents = [UInt32](repeating: Self.noParent, count: places.count) }
@@ -51,7 +54,7 @@ struct WalkFront {
         while !rest.isEmpty {
             let end = WalkSteps.runEnd(places, rest)
             for step in steps.range(places[rest.lowerBound].table) {
-                if !follow(steps[step], from: rest.lowerBound..<end, verdict) { return false }
+                if !follow(step, from: rest.lowerBound..<end, verdict) { return false }
             }
             rest = end..<rest.upperBound
         }
@@ -60,11 +63,15 @@ struct WalkFront {
     }
 
     @inline(__always)
-    private mutating func follow(_ step: WalkStep, from owners: Range<Int>, _ verdict: (ObjectPlace) -> Verdict) -> Bool {
-        var cursor = StepCursor(step, reader)
+    private mutating func follow(_ number: Int, from owners: Range<Int>, _ verdict: (ObjectPlace) -> Verdict) -> Bool {
+        let (step, array) = (steps[number], array(number))
+        var cursor = StepCursor(step, reader, array)
         let table = step.targetTable
+        var count = 0
+        defer { if array == nil, step.isToMany { followedCount &+= count } }
         for index in owners {
             let isComplete = cursor.forEach(of: places[index].row) { row in
+                count &+= 1
                 let place = ObjectPlace(table: table, row: row)
                 guard marks.insert(place) else { return true }
                 let found = verdict(place)
@@ -83,10 +90,14 @@ struct WalkFront {
         var count = 0
         for index in frontier {
             let place = places[index]
-            for step in steps.range(place.table) { count += steps[step].count(reader, of: place.row) }
+            for step in steps.range(place.table) {
+                count += array(step)?.count(of: place.row) ?? steps[step].count(reader, of: place.row)
+            }
         }
         return count
     }
+
+    @inline(__always) private func array(_ step: Int) -> LinkArray? { arrays.isEmpty ? nil : arrays[step] }
 
     /// Returns the places on the way from a start of the walk to the place at an index.
     func path(to index: Int) -> [ObjectPlace] {

@@ -29,7 +29,7 @@ struct WalkScope {
     }
 
     /// An upper bound of the number of rows in a table.
-    func rowCountEnd(_ table: Int) -> Int { reader.groupCount(table) << PageLayout.fanOutShift }
+    func rowCountEnd(_ table: Int) -> Int { reader.rowCountEnd(table) }
 
     /// Calls `body` with the row of each object of a table that the algorithm examines.
     func forEachRow(of index: Int, _ body: (UInt32) -> Void) {

@@ -14,8 +14,10 @@ struct WalkStep: Sendable {
     let ownerTable: Int
     let targetTable: Int
     let shape: Shape
+    let end: EndLayout
 
     init(_ end: EndLayout) {
+        self.end = end
         let side = end.end
         switch end.layout {
         case .pair(let tables, let slots):
@@ -30,6 +32,9 @@ struct WalkStep: Sendable {
         }
     }
 
+    /// Whether the step may lead to several objects.
+    var isToMany: Bool { if case .one = shape { false } else { true } }
+
     /// Returns the number of objects that the step leads to. Complexity: O(1).
     func count(_ reader: Reader, of row: UInt32) -> Int {
         switch shape {
@@ -43,21 +48,29 @@ struct WalkStep: Sendable {
 struct WalkSteps: Sendable {
     private let steps: [WalkStep]
     private let ranges: [Range<Int>]
+    private let links: GatheredLinks
 
     /// - Parameter ends: The ends to follow. Duplicates count once.
-    init(_ ends: [EndLayout], tableCount: Int) {
+    init(_ ends: [EndLayout], _ graph: Graph) {
         var known: Set<Int> = []
         var found: [WalkStep] = []
         for end in ends where known.insert(2 * end.link + end.end).inserted { found.append(WalkStep(end)) }
         found.sort { $0.ownerTable < $1.ownerTable }
-        var ranges = [Range<Int>](repeating: 0..<0, count: tableCount)
+        var ranges = [Range<Int>](repeating: 0..<0, count: graph.layout.tables.count)
         for (index, step) in found.enumerated() {
             let range = ranges[step.ownerTable]
             ranges[step.ownerTable] = (range.isEmpty ? index : range.lowerBound)..<index + 1
         }
         self.ranges = ranges
         steps = found
+        links = GatheredLinks(found, graph.reader)
     }
+
+    /// Returns an array of links for each step that has one; empty if walks have followed only few links so far.
+    func arrays(_ graph: Graph) -> [LinkArray?] { links.current(steps, graph.reader, graph.layout) }
+
+    /// Adds the links that a walk has followed from row to row.
+    func note(followedCount count: Int) { links.note(followedCount: count) }
 
     /// Returns the indexes of the steps that begin at objects of a table.
     @inline(__always) func range(_ table: UInt32) -> Range<Int> { ranges[Int(table)] }
