@@ -83,7 +83,7 @@ struct Replay {
             try draft.replay(record)
             transactionCount += 1
         }
-        try check(end, isAtLeast: first)
+        try end.requireTransactions(of: first, in: reader.volume)
         if transactionCount > 0 || base == nil { try timeline.publish(draft) }
         return end
     }
@@ -114,7 +114,7 @@ struct Replay {
                 if record.number == moment.number { throw Reached() }
             }
         } catch is Reached {}  // Transactions after the moment do not matter.
-        if let end { try self.check(end, isAtLeast: first) }
+        try end?.requireTransactions(of: first, in: reader.volume)
         if count > 0 { try timeline.publish(draft) }
         transactionCount += count
         return end
@@ -151,15 +151,6 @@ struct Replay {
                 "The log ends with transaction \(end.lastTransaction), but transaction \(last) was committed. "
                     + "Restore the store from a backup.", place: .init(file: LogDirectory.name))
         } catch is Reached {}  // The caller continues later, or has all that it needs.
-    }
-
-    private func check(_ end: LogReader.End, isAtLeast first: TransactionNumber) throws(CambiumError) {
-        guard end.lastTransaction < first else { return }
-        throw CambiumError(
-            .damaged,
-            "A checkpoint has transaction \(first), but the log ends with \(end.lastTransaction): durable transactions are lost. "
-                + "Restore the store from a backup.",
-            place: .init(file: LogDirectory.name))
     }
 }
 

@@ -104,6 +104,11 @@ package struct LogReader: Sendable {
         package var segmentCount = 0
         /// The state of the last segment, in which a writer continues.
         var tail: SegmentTail?
+        /// The corruption that the scan skipped, one text for each corrupt part.
+        package var flaws: [String] = []
+        /// A message that the file HEAD is older than the log, although the log verifies to its end; otherwise `nil`.
+        package internal(set) var headFlaw: String?
+
         /// Checks that the log has a transaction; otherwise, throws `.notFound`. A store exists once its first transaction, which has the
         /// schema, is durable.
         ///
@@ -112,10 +117,20 @@ package struct LogReader: Sendable {
             if lastTransaction == .none { throw LogReader.withoutTransaction(volume) }
         }
 
-        /// The corruption that the scan skipped, one text for each corrupt part.
-        package var flaws: [String] = []
-        /// A message that the file HEAD is older than the log, although the log verifies to its end; otherwise `nil`.
-        package internal(set) var headFlaw: String?
+        /// Checks that the log does not end before a checkpoint; otherwise, throws `.damaged`. A writer records a checkpoint only after its
+        /// transactions are durable.
+        ///
+        /// - Parameters:
+        ///   - checkpoint: the transaction of the checkpoint, or `.none` if there is no checkpoint.
+        ///   - volume: the volume of the log.
+        package func requireTransactions(of checkpoint: TransactionNumber, in volume: any Volume) throws(CambiumError) {
+            if lastTransaction >= checkpoint { return }
+            throw CambiumError(
+                .damaged,
+                "The store has a checkpoint of transaction \(checkpoint), but the log ends with \(lastTransaction): durable transactions "
+                    + "are lost. Restore the store from a backup, or save all intact data with 'cambium repair'.",
+                place: .init(file: "\(volume.name)/\(LogDirectory.name)"))
+        }
     }
 
     /// The state at the end of a segment. A writer continues from the state of the last segment.
