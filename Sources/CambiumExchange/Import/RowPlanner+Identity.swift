@@ -21,14 +21,19 @@ extension RowPlanner {
     func subEntity(of read: RowBatch.Object, _ batch: borrowing RowBatch, _ draft: borrowing Draft) -> EntityNumber? {
         let entity = entities[read.entity].counted
         // A missing identity finds no object. The caller then reports the failure of the reader.
-        guard let target = try? self.target(entity, read.values, batch, draft) else { return nil }
-        let number: EntityNumber
+        guard let target = try? self.target(entity, read.values, batch, draft),
+            let number = self.entity(of: target, entity, draft), number != entity.number
+        else { return nil }
+        return entity.entity.family.contains(number) ? number : nil
+    }
+
+    /// Returns the entity of an object that an identity of `entity` finds. Returns `nil` for a new object.
+    func entity(of target: RowPlan.Target, _ entity: ImportEntity, _ draft: borrowing Draft) -> EntityNumber? {
         switch target {
-        case .existing(let row), .skipped(let row): number = draft.entity(entity.table, row)
-        case .alias(let other): number = plan.objects[other].entity
-        case .new: return nil
+        case .existing(let row), .skipped(let row): draft.entity(entity.table, row)
+        case .alias(let other): plan.objects[other].entity
+        case .new: nil
         }
-        return number != entity.number && entity.entity.family.contains(number) ? number : nil
     }
 
     private func part(

@@ -8,9 +8,10 @@ extension RowPlanner {
     mutating func noteMentions(
         in links: RowBatch.Span, of entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) {
-        for place in links.range where batch.links[place].kind == .members {
-            let destination = entities[entity.ends[Int(batch.links[place].index)].destination].counted
-            for place in batch.links[place].members.range {
+        for number in links.range where batch.links[number].kind == .members {
+            let link = batch.links[number]
+            let destination = entities[entity.ends[Int(link.index)].destination].counted
+            for place in link.members.range {
                 let member = batch.members[place]
                 switch member.kind {
                 case .described: noteMention(batch.objects[Int(member.place)], batch, draft)

@@ -111,16 +111,7 @@ package struct RowPlanner {
             let isIndifferent = isWhole(entity, read.values, batch) && !mustSkip(row, entity, draft)
             findings.append(.init(place: entity.table.place(row), isIndifferent: isIndifferent))
         }
-        if case .existing(let row) = target, !entity.isAlone {
-            let number = draft.entity(entity.table, row)
-            if number != entity.number {
-                if entity.entity.family.contains(number) { return misread(read, as: number) }
-                let name = entities[number].counted.entity.name
-                throw failure(.duplicate, batch, "an object of '\(name)' already has this identity")
-            }
-        }
-        if case .alias(let other) = target, plan.objects[other].entity != entity.number {
-            let number = plan.objects[other].entity
+        if !entity.isAlone, let number = self.entity(of: target, entity, draft), number != entity.number {
             if entity.entity.family.contains(number) { return misread(read, as: number) }
             throw failure(.duplicate, batch, "an object of '\(entities[number].counted.entity.name)' already has this identity")
         }
@@ -164,7 +155,7 @@ package struct RowPlanner {
     /// Records that the row must be read again, because an object that it describes belongs to the sub-entity `number`.
     mutating func misread(_ object: RowBatch.Object, as number: EntityNumber) -> Int {
         misread[Int(object.token)] = number
-        // The plan is no longer valid, so any target will do.
+        // The row is planned again, so the target has no effect.
         plan.objects.append(.init(entity: object.entity, target: .new, values: 0..<0))
         return plan.objects.count - 1
     }
