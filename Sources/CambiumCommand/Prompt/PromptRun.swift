@@ -112,16 +112,15 @@ struct PromptRun {
         return try paths(select, graph, entity) { .values([$0]) }
     }
 
-    /// Returns the operands of a list of paths. Throws if one of the paths does not fit the entity, or the part of the query that it forms.
+    /// Returns the operands of a list of paths. Throws if one of the paths does not fit the entity.
+    ///
+    /// - Parameter queryPart: Returns the part of the query that consists of one path.
     static func paths(
         _ clause: PromptClause, _ graph: Graph, _ entity: Entity, _ queryPart: (Operand) -> QueryPart
     ) throws -> [Operand] {
-        var nothing = try Query(entity.name)
-        nothing.limit = 0
-        return try clause.parts.map { part in
+        try clause.parts.map { part in
             try part.located {
                 let operand = try Operand(parsing: part.text)
-                _ = try graph.selected([operand], nothing, repeated: .keep)
                 try graph.check(queryPart(operand), of: entity, in: part.text)
                 return operand
             }
