@@ -41,7 +41,7 @@ package struct OrderedIndex: Sendable {
     /// Returns the objects between two limits, in the order of the index. Returns `nil` if a value of a limit is not of its attribute's
     /// type, or if there are more values than components.
     ///
-    /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys equal the cut key of a limit).
+    /// Complexity: O(log objects).
     package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {
         if layout.hasShortKeys {
             guard let first = lower.map(place) ?? 0, let last = upper.map(place) ?? count else { return nil }

@@ -200,7 +200,13 @@ import Testing
         #expect(ranges.map(\.outer) == [0..<1, 1..<4, 4..<5])
         #expect(ranges.map { people.serials($0) } == [[1], [2, 3, 4], [5]])
         #expect(index.ranges(in: [.string(long + "b")]).map { people.serials($0) } == [[3]])
-        #expect(try people.index(["weight"]).ranges(in: [.double(0.0), .double(-0.0)]).isEmpty)
+    }
+
+    @Test func `equal values of a list have one range`() throws {
+        var people = try People()
+        try ProgramRun.commit([people.insert(["weight": .double(0.0)]), people.insert(["weight": .double(1.0)])], to: people.timeline)
+        let ranges = try people.index(["weight"]).ranges(in: [.double(0.0), .double(-0.0), .double(2.0)])
+        #expect(ranges.map { people.serials($0) } == [[1]])
     }
 
     @Test func `an index follows changes, deletions and objects of other entities`() throws {
