@@ -28,6 +28,8 @@ struct GroupOptions: ParsableArguments {
         parsing: .unconditional,  // A condition may begin with a minus sign.
         help: .init("Print only rows that satisfy this condition, such as 'count > 5 and sum.price > 100'.", valueName: "condition"))
     var having: String?
+
+    func validate() throws { try Arguments.checkOnce("--having") }
 }
 
 /// Converts the options of `find` for functions and groups to a `Grouping`.

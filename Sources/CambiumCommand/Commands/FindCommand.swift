@@ -34,7 +34,6 @@ struct FindCommand: ParsableCommand {
     private var aggregates: AggregateRequest { AggregateRequest(functions: functions, groups: groups) }
 
     func validate() throws {
-        for option in ["--where", "--having"] { try Arguments.checkOnce(option) }
         try aggregates.validate()
         if let first = condition.set.first, condition.where == nil, condition.query == nil, groups.having == nil {
             throw ValidationError("--set gives a value to $\(first.name), but there is no condition. Add --where, or omit --set.")
