@@ -158,7 +158,8 @@ struct PromptRun {
         var limited = query
         let cutsEarly = query.limit == nil && !isDistinct
         if cutsEarly { limited.limit = rowCountMax.map { $0 + 1 } }
-        let (rows, ids, plan) = try graph.selected(operands, limited, repeated: isDistinct ? .remove : .keep)
+        let (rows, ids, plan) = try graph.selected(
+            operands, limited, repeated: isDistinct ? .remove : .keep, isExplained: true)
         let titles = (isDistinct ? [] : ["_id"]) + operands.titles
         let values = isDistinct ? rows : zip(ids, rows).map { [.object($0)] + $1 }
         var answer = PromptAnswer(titles: titles, rows: values, plan: plan).limited(query, rowCountMax)

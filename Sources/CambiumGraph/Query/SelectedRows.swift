@@ -21,9 +21,10 @@ extension Graph {
         try selected(operands, query, repeated: repeated, isExplained: false).rows
     }
 
-    /// Returns the rows of `values(of:_:repeated:)`, and also the objects of the answer and the steps of the query.
+    /// Returns the rows of `values(of:_:repeated:)`, and also the objects of the answer and the steps of the query. The steps state each
+    /// part of an `or` only if `isExplained` is true.
     package func selected(
-        _ operands: [Operand], _ query: Query, repeated: RepeatedRows, isExplained: Bool = true
+        _ operands: [Operand], _ query: Query, repeated: RepeatedRows, isExplained: Bool
     ) throws -> (rows: [[QueryValue]], ids: [ObjectID], plan: QueryPlan) {
         try query.check()
         var objects = query

@@ -18,6 +18,11 @@ struct SealedSegmentWriter {
     private var lastFirstTime: Int64
     private var repetition = TextRepetition()
 
+    /// The number of bytes of transactions at which a frame ends even if it repeats many texts. A reader decodes a frame as a whole.
+    private static let regionByteCountMax = 64 << 20
+    /// The number of transactions at which a frame with `frameByteCount` bytes ends even if it repeats many texts.
+    private static let transactionCountMax = 1 << 18
+
     /// - Parameter frameByteCount: the number of bytes of transactions at which a frame is complete. A frame becomes longer if it would
     ///   repeat too many texts of earlier frames.
     init(_ file: any VolumeFile, header: SegmentHeader, frameByteCount: Int) throws(CambiumError) {
@@ -33,10 +38,6 @@ struct SealedSegmentWriter {
         lastFirstTime = header.creationTime
         try file.write(bytes, at: 0)
     }
-
-    /// A frame that repeats texts ends at this number of bytes or transactions, because a reader decodes it as a whole.
-    private static let regionByteCountMax = 64 << 20
-    private static let transactionCountMax = 1 << 18
 
     mutating func append(_ record: LogRecord) throws(CambiumError) {
         var explicit: [UInt8]?
