@@ -44,13 +44,13 @@ extension Draft {
         prune(map, Int(virtualPage))
     }
 
-    /// Releases a group after packing has moved all of its rows to other groups. No virtual page (a range of consecutive serials) is mapped
-    /// to the group any longer.
+    /// Releases a group after all of its rows were moved to other groups. No virtual page (a range of consecutive serials) is mapped to the
+    /// group any longer.
     mutating func releaseMovedGroup(_ table: TableLayout, _ index: UInt32) {
         releaseGroup(table, index, virtualPage: nil)
     }
 
-    /// Clears the old cells of a row that packing has moved to another group. The old group still has other rows.
+    /// Clears the old cells of a row that was moved to another group, because the old group may still have other rows.
     mutating func clearMoved(_ table: TableLayout, _ row: UInt32) {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot {
             switch kind {
