@@ -72,7 +72,8 @@ extension Store {
         // in between. Keeps only the iterator, because the sequence would keep its first graph alive.
         let iterator = changes(from: graph.transaction, .coalesced, graph).makeAsyncIterator()
         let registry = liveQueries
-        return Task {
+        // The task serves all live queries, so it gets neither the priority nor the task-local values of the task that began the first one.
+        return Task.detached {
             do {
                 while let committed = try await iterator.observer.next(knowing: registry.newest) {
                     registry.note(TouchedObjects(committed.changes), committed.graph, from: number)

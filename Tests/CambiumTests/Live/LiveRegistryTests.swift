@@ -6,6 +6,9 @@ import Testing
 /// The registry of live queries: how queries begin, and how they end after an error of the pump.
 @Suite struct LiveRegistryTests {
     private struct Failure: Error {}
+    private final class Scope: Sendable {}
+
+    @TaskLocal private static var scope: Scope?
 
     @Test func `a query that an error ended gets no changes of a later pump`() async throws {
         let store = try Store.notes()
@@ -95,6 +98,22 @@ import Testing
         try store.addNote(1)
         let number = store.liveQueries.add({ first }, { store.pump(after: $0, number: $1) }).number
         #expect(try await store.liveQueries.news(number)?.touched.count == 1)
+        store.liveQueries.remove(number)
+        try store.close()
+    }
+
+    @Test func `the pump keeps no task-local value of the task that began the first query`() async throws {
+        let store = try Store.inMemory(schema: Notes.schema)
+        weak var kept: Scope?
+        func begin() -> Int {
+            let scope = Scope()
+            kept = scope
+            return Self.$scope.withValue(scope) {
+                store.liveQueries.add({ store.graph }, { store.pump(after: $0, number: $1) }).number
+            }
+        }
+        let number = begin()
+        #expect(kept == nil)
         store.liveQueries.remove(number)
         try store.close()
     }
