@@ -5,8 +5,9 @@
 /// `Glibc.flock` would name the type and not the function, so the call is not qualified.
 @Sendable private func lock(_ descriptor: Int32, _ operation: Int32) -> Int32 { flock(descriptor, operation) }
 
-/// The calls that read, write, sync and lock files. Tests replace them to cause results that the kernel returns only rarely.
+/// The calls that open, read, write, sync and lock files. Tests replace them to cause results that the kernel returns only rarely.
 struct SystemCalls: Sendable {
+    var open: @Sendable (_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 = { Glibc.open($0, $1, $2) }
     var pread = { @Sendable in Glibc.pread($0, $1, $2, $3) }
     var pwrite = { @Sendable in Glibc.pwrite($0, $1, $2, $3) }
     var ftruncate = { @Sendable in Glibc.ftruncate($0, $1) }
@@ -29,5 +30,13 @@ struct SystemCalls: Sendable {
             if code != EINTR { return code }
         }
         return 0
+    }
+
+    /// Opens a file or a directory, and repeats the call as long as signals interrupt it. Returns -1 and sets `errno` on failure.
+    func openUninterrupted(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 {
+        while true {
+            let descriptor = open(path, flags, mode)
+            if descriptor >= 0 || errno != EINTR { return descriptor }
+        }
     }
 }

@@ -9,8 +9,8 @@ extension SystemVolume {
         while true {
             let descriptor = try descriptor(path, O_RDWR | O_CREAT)
             let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
-            if calls.flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-                let code = errno
+            let code = lockExclusively(descriptor)
+            if code != 0 {
                 let holder = LockHolder.process((try? file.read(at: 0, count: LockHolder.byteCount)) ?? [])  // Only for the message.
                 let isOwn = (try? file.identity()).map { HeldLocks.has(FileIdentity($0)) } ?? false  // Only for the message.
                 file.close()
@@ -66,12 +66,12 @@ extension SystemVolume {
         try unlessShared(newPath) { () throws(CambiumError) in try rename(path, to: newPath) }
     }
 
-    /// Calls `body` while this process holds an exclusive lock on the file. If another thread or process shares the file, or a signal
-    /// interrupts the call, returns `false` and does not call `body`.
+    /// Calls `body` while this process holds an exclusive lock on the file. If another thread or process shares the file, returns `false`
+    /// and does not call `body`.
     private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
         let (descriptor, code) = try lockedExclusively(path)
         defer { Glibc.close(descriptor) }
-        if code == EWOULDBLOCK || code == EINTR { return false }
+        if code == EWOULDBLOCK { return false }
         if code != 0 { throw SystemFailure.error("lock", full(path), code) }
         try body()
         return true
@@ -81,12 +81,18 @@ extension SystemVolume {
     /// number of the lock, or 0.
     private func lockedExclusively(_ path: String) throws(CambiumError) -> (descriptor: Int32, code: Int32) {
         let descriptor = try descriptor(path, O_RDONLY)
-        let code = calls.flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
+        let code = lockExclusively(descriptor)
         if code != EBADF { return (descriptor, code) }
         // NFS locks a file exclusively only if the file is open for writing. Other file systems do not require this. There, the file may
         // belong to another user, who permits only reading.
         Glibc.close(descriptor)
         let writable = try self.descriptor(path, O_RDWR)
-        return (writable, calls.flock(writable, LOCK_EX | LOCK_NB) == 0 ? 0 : errno)
+        return (writable, lockExclusively(writable))
+    }
+
+    /// Locks an open file exclusively, without waiting for other holders. Returns the error number, or 0 if the file is locked. On a
+    /// network file system, a signal can interrupt even this call.
+    private func lockExclusively(_ descriptor: Int32) -> Int32 {
+        SystemCalls.uninterrupted { calls.flock(descriptor, LOCK_EX | LOCK_NB) }
     }
 }

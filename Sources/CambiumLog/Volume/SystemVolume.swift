@@ -43,7 +43,7 @@ package struct SystemVolume: Volume {
             throw SystemFailure.irregular(full(String(path[..<slash])), "directory")
         }
         let path = full(path)
-        let descriptor = Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
+        let descriptor = calls.openUninterrupted(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
         guard descriptor >= 0 else {
             let code = errno
             // `open` returns these errors for a link, for a directory that is opened for writing, and for a socket.
@@ -59,8 +59,8 @@ package struct SystemVolume: Volume {
     package func kind(of path: String) throws(CambiumError) -> FileKind? {
         let path = full(path)
         var status = stat()
-        guard lstat(path, &status) == 0 else {
-            let code = errno
+        let code = SystemCalls.uninterrupted { lstat(path, &status) }
+        guard code == 0 else {
             // The system refuses a path that is too long, so no file has this path.
             if code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG { return nil }
             throw SystemFailure.error("examine", path, code)
@@ -75,7 +75,7 @@ package struct SystemVolume: Volume {
     package func list(_ directory: String) throws(CambiumError) -> [String] {
         let path = full(directory)
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (directory.isEmpty ? 0 : O_NOFOLLOW)
-        let descriptor = Glibc.open(path, flags)
+        let descriptor = calls.openUninterrupted(path, flags)
         guard descriptor >= 0, let stream = fdopendir(descriptor) else {
             let code = errno
             if descriptor >= 0 { Glibc.close(descriptor) }
@@ -129,7 +129,7 @@ package struct SystemVolume: Volume {
     package func syncDirectory(_ path: String) throws(CambiumError) { try syncDirectory(at: full(path)) }
 
     func syncDirectory(at path: String) throws(CambiumError) {
-        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = calls.openUninterrupted(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
         defer { Glibc.close(descriptor) }
         let code = SystemCalls.uninterrupted { calls.fsync(descriptor) }
@@ -144,7 +144,7 @@ package struct SystemVolume: Volume {
     }
 
     package func openNameless() throws(CambiumError) -> (any VolumeFile)? {
-        let descriptor = Glibc.open(root, O_RDWR | Self.withoutName | O_CLOEXEC, 0o600)
+        let descriptor = calls.openUninterrupted(root, O_RDWR | Self.withoutName | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemFailure.error("create a file without a name in", root, errno) }
         return SystemFile(descriptor: descriptor, path: root, calls: calls)
     }
