@@ -96,6 +96,22 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
+    @Test func `a report states that a skipped row keeps absent objects`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("import", "notes", "Note", "-", input: #"[{"id":1},{"id":2}]"#).code == 0)
+        func sync(_ rows: String, _ more: String...) throws -> Workplace.Outcome {
+            let arguments = ["import", "notes", "Note", "-", "--on-error", "skip"] + more
+            return try place.run(executable: Workplace.binary, arguments, input: rows)
+        }
+        let note = "--absent deletes nothing, because a skipped row may describe an absent object"
+        let skipped = try sync(#"[{"id":1},{"id":"x"}]"#, "--absent", "delete")
+        #expect(skipped.code == 1 && skipped.output.contains(note), "\(skipped.output)")
+        #expect(try sync(#"[{"id":1},{"id":"x"}]"#, "--absent", "delete", "--dry-run").output.contains(note))
+        #expect(try !sync(#"[{"id":1},{"id":"x"}]"#).output.contains(note))
+        let complete = try sync(#"{"id":1}"#, "--absent", "delete")
+        #expect(complete.code == 0 && complete.output.contains("1 deleted") && !complete.output.contains(note), "\(complete.output)")
+    }
+
     @Test func `only absent objects in the scope are deleted, and the limit relates to them`() throws {
         let place = try Workplace.withStore()
         let rows = (1...6).map { #"{"id":\#($0),"title":"\#($0 < 4 ? "a" : "b")"}"# }.joined(separator: "\n")

@@ -132,13 +132,13 @@ struct ImportCommand: ParsableCommand {
             report.write(to: &writer)
             return Terminal.print(writer.text)
         }
-        ReportText.print(report, isDryRun: dryRun)
+        ReportText.print(report, isDryRun: dryRun, deletesAbsent: objects.absent == .delete)
     }
 }
 
 /// The report of an import in a form for human readers.
 enum ReportText {
-    static func print(_ report: ImportReport, isDryRun: Bool) {
+    static func print(_ report: ImportReport, isDryRun: Bool, deletesAbsent: Bool) {
         let effect =
             switch report.transaction {
             case let number? where !isDryRun: "transaction \(number), \(Readable.bytes(report.logByteCount)) of log"
@@ -152,6 +152,9 @@ enum ReportText {
         let stubCount = report.entities.values.reduce(0) { $0 + $1.stubs }
         if stubCount > 0 {
             Terminal.print("  \(Readable.of(stubCount, "new stub")) for references without an object; --references error refuses them")
+        }
+        if deletesAbsent, !report.errors.isEmpty {
+            Terminal.print("  --absent deletes nothing, because a skipped row may describe an absent object")
         }
         for (key, count) in report.unknownKeys.sorted(by: { $0.key < $1.key }) {
             Terminal.print("  the key '\(key)' maps to nothing (\(Readable.of(count, "time")))")
