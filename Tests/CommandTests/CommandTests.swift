@@ -145,6 +145,17 @@ import Testing
         #expect(try place.bytes(of: path) == bytes)
     }
 
+    @Test func `the error about a corrupt header of the log states its remedy once`() throws {
+        let place = try Workplace.withStore()
+        let path = "notes/log/00000000000000000001.log"
+        var bytes = try place.bytes(of: path)
+        bytes[20] ^= 4
+        try bytes.write(to: place.directory.appending(path: path))
+        let outcome = try place.run("show", "notes", "Note/1")
+        #expect(outcome.code == 74 && outcome.errors.contains("header"), "\(outcome.errors)")
+        #expect(outcome.errors.components(separatedBy: "'cambium repair'").count == 2, "\(outcome.errors)")
+    }
+
     @Test func `the log shows the author, the message and the ops of each transaction`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1", "--actor", "jane", "--message", "begin").code == 0)

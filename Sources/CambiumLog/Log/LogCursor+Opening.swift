@@ -182,7 +182,7 @@ extension LogCursor {
             let byteCount = try volume.byteCount(of: path)
             let isDurable = head.map { $0.segment == segments[place] } ?? false
             if isLast, place > 0, byteCount <= Format.Segment.headerByteCount, !isDurable { return false }
-            throw damage(path, failure.offset, error.message)
+            throw damage(path, failure.offset, "The header of the file is corrupt (\(failure)).")
         }
         guard error.code == .notFound, mayBeWritten, isLast, lastRead != nil else { throw error }
         return true
