@@ -109,6 +109,12 @@ import Testing
     /// A row, the options of the import, and a part of the message.
     private static let badRows: [(String, [String], String)] = [
         (#"{"id":"x"}"#, [], #"'id': expected a whole number of 64 bits, but found the string "x""#),
+        (#"{"id":"x"}"#, [], #"found the string "x". Nothing"#),
+        (#"{"id":"1.5"}"#, [], #"found the string "1.5". Nothing"#),
+        (
+            #"{"id":"07"}"#, [],
+            #"found the string "07". A mapping such as {"attributes":{"id":{"numbers":{}}}} reads numbers in texts. Nothing"#
+        ),
         (#"{"id":1,"title":[1]}"#, [], "'title': expected a string, but found the array [1]"),
         (#"{"id":1,"title":null}"#, [], "'title' is null, but must have a value"),
         (#"{"id":1,"title":7}"#, ["--mismatch", "null"], "'title' must have a value: expected a string, but found the number 7"),
@@ -139,6 +145,16 @@ import Testing
         let outcome = try place.run("import", "notes", "Item", "-", input: row)
         let mapping = #"{"nested":{"Note":{"attributes":{"when":{"dates":["iso8601"]}}}}}"#
         #expect(outcome.code != 0 && outcome.errors.contains("A mapping such as \(mapping) reads other forms."), "\(outcome.errors)")
+        try place.write(mapping, to: "mapping.json")
+        #expect(try place.run("import", "notes", "Item", "-", "--mapping", "mapping.json", input: row).code == 0)
+    }
+
+    @Test func `the mapping for a number in the text of a reference names the entity of the reference`() throws {
+        let place = try place()
+        let row = #"{"note":"7"}"#
+        let outcome = try place.run("import", "notes", "Item", "-", input: row)
+        let mapping = #"{"nested":{"Note":{"attributes":{"id":{"numbers":{}}}}}}"#
+        #expect(outcome.code != 0 && outcome.errors.contains("A mapping such as \(mapping) reads numbers in texts."), "\(outcome.errors)")
         try place.write(mapping, to: "mapping.json")
         #expect(try place.run("import", "notes", "Item", "-", "--mapping", "mapping.json", input: row).code == 0)
     }

@@ -81,7 +81,8 @@ extension RowReader {
         case .failure(let error):
             // A value of the identity cannot be kept, because no object is known without this value.
             if options.mismatch == .error || options.mismatch == .keep && entity.identity.contains(index) {
-                throw failure(.typeMismatch, tokens, key: key, mismatch(error, entity, index))
+                let message = mismatch(error, entity, index, token, tokens)
+                throw failure(.typeMismatch, tokens, key: key, message)
             }
             if options.mismatch == .keep { return batch.append(index, .kept) }
         }
@@ -95,17 +96,30 @@ extension RowReader {
     /// Returns the message for a null that the options refuse.
     static func refusedNull(_ name: String) -> String { "'\(name)' is null, and the options of the import refuse null" }
 
-    /// Returns the message for a value of the wrong type. For a date, the message states the mapping that reads other forms of dates.
-    private func mismatch(_ error: ConversionError, _ entity: RowEntity, _ index: Int) -> String {
-        let name = entity.attributes[index].name
-        let message = "'\(name)': \(error.message)"
+    /// Returns the message for a value of the wrong type.
+    private mutating func mismatch(
+        _ error: ConversionError, _ entity: RowEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens
+    ) -> String {
+        "'\(entity.attributes[index].name)': \(error.message)" + remedy(error, entity, index, token, tokens)
+    }
+
+    /// Returns the end of a message, which states the mapping that reads other forms of dates, or the number that a text spells. Returns an
+    /// empty text for any other error.
+    private mutating func remedy(
+        _ error: ConversionError, _ entity: RowEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens
+    ) -> String {
+        var (rule, values) = ("\"dates\":[\"iso8601\"]", "other forms")
         switch error {
-        case .malformed(.date, _), .wrongKind(.date, _):
-            let rules = "{\"attributes\":{\"\(name)\":{\"dates\":[\"iso8601\"]}}}"
-            let mapping = entity.number == target ? rules : "{\"nested\":{\"\(entity.entity.name)\":\(rules)}}"
-            return "\(message). A mapping such as \(mapping) reads other forms"
-        default: return message
+        case .malformed(.date, _), .wrongKind(.date, _): break
+        case .wrongKind(let type, _) where type.isNumber && tokens.kind(token) == .string:
+            // No mapping helps if the text is not a number of this type.
+            if (try? form(ofText: tokens.bytes(token), type)) == nil || tokens.bytes(token).isEmpty { return "" }
+            (rule, values) = ("\"numbers\":{}", "numbers in texts")
+        default: return ""
         }
+        let rules = "{\"attributes\":{\"\(entity.attributes[index].name)\":{\(rule)}}}"
+        let mapping = entity.number == target ? rules : "{\"nested\":{\"\(entity.entity.name)\":\(rules)}}"
+        return ". A mapping such as \(mapping) reads \(values)"
     }
 
     /// Returns the message for a mandatory attribute whose value is null or is read as null.
@@ -178,7 +192,8 @@ extension RowReader {
                 return nil
             }
             let name = entity.attributes[index].name
-            throw failure(.typeMismatch, tokens, "the identity '\(name)' of '\(entity.entity.name)': \(error.message)")
+            let remedy = remedy(error, entity, index, token, tokens)
+            throw failure(.typeMismatch, tokens, "the identity '\(name)' of '\(entity.entity.name)': \(error.message)\(remedy)")
         }
     }
 }

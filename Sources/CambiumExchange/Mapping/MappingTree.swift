@@ -114,7 +114,7 @@ struct MappingTree {
                 throw mistake(error.place, error.message)
             }
         }
-        if rule.numbers != nil, ![.int16, .int32, .int64, .float, .double, .decimal].contains(attribute.type) {
+        if rule.numbers != nil, !attribute.type.isNumber {
             throw mistake("/numbers", "'\(attribute.name)' is of type \(attribute.type.rawValue), but 'numbers' is only for numbers")
         }
         if let flaw = rule.numbers?.flaw { throw mistake("/numbers/" + flaw.mark, flaw.message) }
@@ -239,4 +239,9 @@ struct MappingTree {
             return key.slots.filter { !$0.isLiteral }.map(\.slot) + (key.node.map { slots(below: $0) } ?? [])
         }
     }
+}
+
+extension AttributeType {
+    /// Whether the values are numbers, so that a mapping may have `numbers` for them.
+    var isNumber: Bool { [.int16, .int32, .int64, .float, .double, .decimal].contains(self) }
 }
