@@ -71,6 +71,7 @@ import Testing
         ("find", ["Note", "--where", "id == 1", "--where=id == 2"]),
         ("find", ["Note", "--count", "--having=count > 1", "--having", "true"]),
         ("walk", ["Note/1", "items", "--where", "true", "--where", "true"]), ("diff", ["1", "--where=true", "--where=true"]),
+        ("export", ["Note", "--where=true", "--where", "true"]),
         ("import", ["Note", "-", "--absent", "delete", "--scope", "true", "--scope=true"]),
     ])
     func `a condition that is given twice is refused with the usage of the command`(command: String, rest: [String]) throws {

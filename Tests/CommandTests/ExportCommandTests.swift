@@ -32,6 +32,26 @@ import Testing
         #expect(try place.run("export", "copy", "--mapping", "mapping.json", "--include", "items").output == rows)
     }
 
+    @Test func `only objects that satisfy a condition are exported`() throws {
+        let place = try place()
+        func export(_ options: String...) throws -> Workplace.Outcome {
+            try place.run(executable: Workplace.binary, ["export", "notes"] + options)
+        }
+        let condition = ["Note", "--where", "id > $least", "--set", "least=1"]
+        for form in [["--references", "id"], ["--references", "identity"], ["--format", "array"], ["--mapping", "mapping.json"]] {
+            let outcome = try place.run(executable: Workplace.binary, ["export", "notes"] + condition + form)
+            #expect(outcome.output.contains(#""b""#) && !outcome.output.contains("2026"), "\(form): \(outcome.output)\(outcome.errors)")
+        }
+        let csv = try export("Note", "--where", "any items.name == \"x\"", "--format", "csv", "--references", "identity")
+        #expect(csv.output.contains("\r\n1,") && !csv.output.contains("\r\n2,"), "\(csv.output)\(csv.errors)")
+        // Without an entity, the condition selects among the entities that it fits.
+        #expect(try export("--where", "name == \"x\"").json.compactMap { $0["_id"] as? String } == ["Item/1"])
+        #expect(try export("Note", "--where", "id == 1", "--include", "items").output.contains(#""name":"x""#))
+        let wrong = try export("Note", "--where", "nope == 1")
+        #expect(wrong.code == 65 && wrong.output.isEmpty && wrong.errors.hasPrefix("cambium: --where:1:1: "), "\(wrong.errors)")
+        #expect(try export("Note", "--set", "least=1").code == 64)
+    }
+
     @Test func `a lookup distinguishes values by their bytes`() throws {
         let place = try Workplace.withStore()
         let rows = "{\"id\":1,\"title\":\"\u{E9}\"}\n{\"id\":2,\"title\":\"e\u{301}\"}\n"

@@ -12,12 +12,15 @@ struct ExportCommand: ParsableCommand {
         discussion: Discussion.text(
             "An export with '--references identity' can be imported into any store with the same schema. The same export of that "
                 + "store then writes the same bytes. A reference creates no object that needs other mandatory values and belongs to a "
-                + "sub-entity, or has several identity attributes. Import such objects first (Docs/CSV.md).",
-            examples: "cambium export notes --references identity", "cambium export notes Note --format csv --at 2026-11-21"))
+                + "sub-entity, or has several identity attributes. Import such objects first (Docs/CSV.md). "
+                + "--where selects the rows. Nested objects and references need not satisfy the condition.",
+            examples: "cambium export notes --references identity", "cambium export notes Note --format csv --at 2026-11-21",
+            "cambium export notes Note --where 'id > 7' --references identity"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The entity to export; all entities by default.", completion: .custom(NameCompletion.entities))
     var entity: String?
+    @OptionGroup(title: "Condition") var filter: FilterOptions
     @OptionGroup(title: "Form of the objects") var form: ExportFormOptions
     @OptionGroup(title: "Nested objects") var include: IncludeOptions
     @OptionGroup(title: "Moment") var point: PointOptions
@@ -73,9 +76,11 @@ struct ExportCommand: ParsableCommand {
         options.nulls = form.nulls
         options.keyPaths = form.keyPaths
         options.include = try entity.map { try include.tree(from: $0, graph.schema) } ?? IncludeTree(depth: include.depthCount)
+        let entities = graph.schema.entities.filter { entity?.family.contains($0.number) ?? true }
+        let filter = try filter.filter(graph, among: entities)
         // On a terminal, the printed objects already show the progress.
         let progress = Terminal.isInteractive ? nil : Progress("export", byteCount: nil)
-        try graph.export(entity, options) { bytes in
+        try graph.export(entity, options, where: filter?.holds) { bytes in
             Terminal.write(bytes)
             progress?.add(bytes.count)
         }

@@ -21,11 +21,17 @@ struct ExportOrder {
     /// Calls `body` with each object of an entity and its sub-entities, or of all entities. The root entities are in declaration order, and
     /// their objects are in the order that this `ExportOrder` defines. Complexity: O(n) by id; by identity O(n log n), and memory for each
     /// object of a root entity.
-    func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
+    ///
+    /// - Parameter condition: Returns whether `body` is called with an object; `nil` for all objects.
+    func forEachObject(
+        of entity: Entity?, where condition: ((ObjectPlace) -> Bool)?, _ body: (ObjectPlace) throws -> Void
+    ) rethrows {
         let graph = table.graph
-        if references == .id { return try graph.forEachObject(of: entity, body) }
+        if references == .id { return try graph.forEachObject(of: entity) { if condition?($0) ?? true { try body($0) } } }
         for root in entity.map({ [$0] }) ?? graph.schema.roots {
-            let places = graph.objects(of: root).compactMap(graph.place(of:)).filter { !graph.isStub($0) }
+            let places = graph.objects(of: root).compactMap(graph.place(of:)).filter { place in
+                !graph.isStub(place) && condition?(place) ?? true
+            }
             for place in sorted(places) { try body(place) }
         }
     }

@@ -39,20 +39,32 @@ extension Graph {
     public func export(
         _ entity: Entity?, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks(), to put: ([UInt8]) throws -> Void
     ) throws {
-        if options.mapping != nil || hooks.willExport != nil { return try exportRows(entity, options, hooks, put) }
+        try export(entity, options, hooks: hooks, where: nil, to: put)
+    }
+
+    /// Writes the objects that satisfy a condition, as `export(_:_:hooks:to:)` does. The condition does not concern nested objects. The
+    /// rows refer to objects that do not satisfy it, too.
+    ///
+    /// - Parameter condition: Returns whether an object is written; `nil` for all objects. It runs on the caller's thread.
+    package func export(
+        _ entity: Entity?, _ options: ExportOptions, hooks: ExportHooks = ExportHooks(), where condition: ((ObjectPlace) -> Bool)?,
+        to put: ([UInt8]) throws -> Void
+    ) throws {
+        if options.mapping != nil || hooks.willExport != nil { return try exportRows(entity, options, hooks, condition, put) }
         if options.format == .csv {
             guard let entity else {
                 throw CambiumError(.invalidInput, "An export as CSV contains the columns of one entity. Pass the entity.")
             }
             let objects = ObjectWriter(self, options)
-            return try exportCSV(entity, try CSVObjectWriter(self, of: entity, options, objects), objects, put)
+            return try exportCSV(entity, try CSVObjectWriter(self, of: entity, options, objects), objects, condition, put)
         }
-        try ParallelRows(self, options, declared: entity).export(to: put)
+        try ParallelRows(self, options, declared: entity).export(where: condition, to: put)
     }
 
     /// Writes the rows of an export that has a mapping or a hook. Each row is first built as a JSON tree, so that the hook can change it.
     private func exportRows(
-        _ entity: Entity?, _ options: ExportOptions, _ hooks: ExportHooks, _ put: ([UInt8]) throws -> Void
+        _ entity: Entity?, _ options: ExportOptions, _ hooks: ExportHooks, _ condition: ((ObjectPlace) -> Bool)?,
+        _ put: ([UInt8]) throws -> Void
     ) throws {
         if options.format == .csv {
             throw CambiumError(.invalidInput, "CSV cannot be combined with a mapping or a hook. Choose another format.")
@@ -70,19 +82,20 @@ extension Graph {
                     .invalidInput, "An export with a mapping writes the objects of one entity. Pass the entity, or set it in the mapping.")
             }
             let objects = try MappedObjectWriter(self, of: entity, mapping, options)
-            try objects.order.forEachObject(of: entity) { place in try add(place, objects.row(place, declared: entity)) }
+            try objects.order.forEachObject(of: entity, where: condition) { place in try add(place, objects.row(place, declared: entity)) }
         } else {
             let objects = ObjectWriter(self, options)
-            try objects.order.forEachObject(of: entity) { place in try add(place, objects.row(place, declared: entity)) }
+            try objects.order.forEachObject(of: entity, where: condition) { place in try add(place, objects.row(place, declared: entity)) }
         }
         try rows.end(to: put)
     }
 
     private func exportCSV(
-        _ entity: Entity, _ records: CSVObjectWriter, _ objects: ObjectWriter, _ put: ([UInt8]) throws -> Void
+        _ entity: Entity, _ records: CSVObjectWriter, _ objects: ObjectWriter, _ condition: ((ObjectPlace) -> Bool)?,
+        _ put: ([UInt8]) throws -> Void
     ) throws {
         var bytes = records.names()
-        try objects.order.forEachObject(of: entity) { place in
+        try objects.order.forEachObject(of: entity, where: condition) { place in
             try bytes += records.record(place)
             if bytes.count > RowOutput.byteCount {
                 try put(bytes)

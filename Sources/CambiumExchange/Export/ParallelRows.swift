@@ -22,10 +22,11 @@ final class ParallelRows {
         objects = ObjectWriter(graph, options)
     }
 
-    /// Encodes the rows of all objects of the entity, or of all entities.
-    func export(to put: ([UInt8]) throws -> Void) throws {
+    /// Encodes the rows of the objects of the entity, or of all entities, for which `condition` returns `true`; of all objects if it is
+    /// `nil`.
+    func export(where condition: ((ObjectPlace) -> Bool)?, to put: ([UInt8]) throws -> Void) throws {
         defer { endThread() }
-        try objects.order.forEachObject(of: round.entity) { place in
+        try objects.order.forEachObject(of: round.entity, where: condition) { place in
             let block = round.blocks[fullCount]
             block.places.append(place)
             guard block.places.count == ExportBlock.placeCountMax else { return }
