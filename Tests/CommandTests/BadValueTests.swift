@@ -159,6 +159,15 @@ import Testing
         #expect(try place.run("import", "notes", "Item", "-", "--mapping", "mapping.json", input: row).code == 0)
     }
 
+    @Test(arguments: [
+        ("id,title\n1,a\n", true), ("\"id\",\"title\"\n1,a\n", true), ("7,8\n", true), ("[5]", false), ("{\"id\":1}\nid,title\n", false),
+        ("{\"id\":x}", false),
+    ])
+    func `an error about input that may be CSV states how to import CSV`(input: String, isCSV: Bool) throws {
+        let outcome = try place().run("import", "notes", "Note", "-", input: input)
+        #expect(outcome.code == 65 && outcome.errors.contains("CSV needs a file name") == isCSV, "\(outcome.errors)")
+    }
+
     @Test func `a bad field of CSV is refused with its value`() throws {
         let place = try place()
         try place.write("id,when\n2,soon\n", to: "rows.csv")

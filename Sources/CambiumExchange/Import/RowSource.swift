@@ -72,8 +72,24 @@ final class RowSource {
         } else {
             reader.row(isRecord: document.isRecord)
             read(bytes, from: document.column, &row)
+            if row.failure >= 0, Self.mayBeCSV(document, bytes) {
+                let failure = Self.csv(reader.batch.failures[Int(row.failure)])
+                row.failure = reader.batch.note(failure)
+            }
         }
         reader.batch.rows.append(row)
+    }
+
+    /// Returns whether a document that is not an object may have the names of columns: it is the first line, and begins with no bracket.
+    private static func mayBeCSV(_ document: DocumentSplitter.Document, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        !document.isRecord && document.line == 1 && document.column == 1 && bytes.first != UInt8(ascii: "{")
+            && bytes.first != UInt8(ascii: "[")
+    }
+
+    /// Adds to the failure of a document how an import reads CSV.
+    private static func csv(_ failure: RowFailure) -> RowFailure {
+        let remedy = "CSV needs a file name that ends in .csv, or --format csv, or the format .csv in Swift"
+        return RowFailure(code: failure.code, pointer: failure.pointer, message: "\(failure.message). \(remedy)")
     }
 
     private func read(_ bytes: UnsafeRawBufferPointer, from column: Int, _ row: inout RowBatch.Row) {
