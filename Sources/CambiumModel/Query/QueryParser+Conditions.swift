@@ -161,6 +161,9 @@ extension QueryParser {
         switch name.lowercased() {
         case "not": return expected(expectation, remedy: "Write 'not' before the whole comparison.")
         case "is": return expected(expectation, remedy: "Write == null or != null.")
+        case "ilike": return expected(expectation, remedy: "Write like[c].")
+        case "startswith": return expected(expectation, remedy: "Write beginswith.")
+        case "regexp", "rlike": return expected(expectation, remedy: "Write matches.")
         default: return expected(expectation)
         }
     }

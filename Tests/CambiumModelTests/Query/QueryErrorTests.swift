@@ -27,6 +27,8 @@ import Testing
         Sample("a = 1 and", 10, "Expected a condition"), Sample("a = 1 or or b = 1", 10, "but found 'or'"),
         Sample("not", 4, "but found the end"),
         Sample("a not in {1}", 3, "Write 'not' before the whole comparison."), Sample("a is null", 3, "Write == null or != null."),
+        Sample("a ilike \"x*\"", 3, "Write like[c]."), Sample("any b.a startsWith \"x\"", 9, "Write beginswith."),
+        Sample("a regexp \"x\"", 3, "Write matches."),
         Sample("a == {1}", 6, "Write 'in' before a list."), Sample("{1} in a", 1, "on the right side"),
         Sample("a in 'x'", 6, "Expected a list"),
         Sample("a in b.@count", 6, "Expected a list"), Sample("a in {1 2}", 9, "Expected ',' or '}'"),
