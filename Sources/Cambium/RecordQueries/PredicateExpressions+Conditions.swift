@@ -24,13 +24,21 @@ extension PredicateTranslation {
     fileprivate mutating func comparison(
         _ left: any PredicateExpression, _ relation: FieldComparison.Relation, _ right: any PredicateExpression
     ) throws -> Part {
+        try unwrapping { translation in
+            let left = try translation.operand(left, "the left side of a comparison")
+            return Self.compared(left, relation, try translation.operand(right, "the right side of a comparison"))
+        }
+    }
+
+    /// Returns the condition that `body` translates, and adds that the paths are not null that a `!` follows in its expressions.
+    ///
+    /// Only these paths must not be null. Any other path may be null, and a comparison of null by `!=` is true.
+    fileprivate mutating func unwrapping(_ body: (inout Self) throws -> Condition) throws -> Part {
         let outer = unwrapped
         defer { unwrapped = outer }
         unwrapped = []
-        let left = try operand(left, "the left side of a comparison")
-        let compared = Self.compared(left, relation, try operand(right, "the right side of a comparison"))
-        // Only the paths that a `!` follows must not be null. Any other path may be null, and a comparison of null by `!=` is true.
-        return .condition(unwrapped.reduce(compared) { Condition.comparison(FieldComparison($1, .notEqual, .value(.null))) && $0 })
+        let condition = try body(&self)
+        return .condition(unwrapped.reduce(condition) { $1 && $0 })
     }
 
     /// If a condition such as `$0.nick?.contains("x")` is compared with the constant `true`, returns the condition. Otherwise returns
@@ -128,7 +136,7 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         let part = try translation.part(inner, "the left side of !")
-        if case .path(let names) = part { translation.unwrapped.append(Operand(.path(QueryPath(names)))) }
+        if case .path(let names) = part { translation.unwrapped.append(PredicateTranslation.isPresent(names)) }
         return part
     }
 }
@@ -140,28 +148,33 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
         }
         translation.variables[variable.key] = PredicateTranslation.Variable(level: translation.level, path: names)
         defer { translation.variables[variable.key] = nil }
+        let outer = translation.unwrapped
+        translation.unwrapped = []
         let part = try translation.part(transform, "the right side of ?")
+        // If the value before the `?` is nil, Swift does not evaluate a `!` after the `?`.
+        let isMissing = Condition.comparison(FieldComparison(Operand(.path(QueryPath(names))), .equal, .value(.null)))
+        translation.unwrapped = outer + translation.unwrapped.map { isMissing || $0 }
         // In Swift, an optional chain on `nil` gives `nil`, and the predicate is false. So the translated condition must be false for null,
         // even if it is a negation.
         guard case .condition(let condition) = part else { return part }
-        let isPresent = Condition.comparison(FieldComparison(Operand(.path(QueryPath(names))), .notEqual, .value(.null)))
-        return .condition(isPresent && condition)
+        return .condition(PredicateTranslation.isPresent(names) && condition)
     }
 }
 
 extension PredicateExpressions.NilCoalesce: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        let left = try translation.part(lhs, "the left side of ??")
-        let right = try translation.part(rhs, "the right side of ??")
-        switch (left, right) {
-        case (.condition, .value(.bool(false))): return left
-        case (.path(let names), .value(.bool(let constant))):
-            let operand = Operand(.path(QueryPath(names)))
-            let isTrue = Condition.comparison(FieldComparison(operand, .equal, .value(.bool(true))))
-            if !constant { return .condition(isTrue) }
-            return .condition(isTrue || .comparison(FieldComparison(operand, .equal, .value(.null))))
-        default:
-            throw translation.refusal("has ?? with a value other than 'false'. Compare with nil in a separate condition")
+        try translation.unwrapping { translation in
+            let left = try translation.part(lhs, "the left side of ??")
+            let right = try translation.part(rhs, "the right side of ??")
+            switch (left, right) {
+            case (.condition(let condition), .value(.bool(false))): return condition
+            case (.path(let names), .value(.bool(let constant))):
+                let operand = Operand(.path(QueryPath(names)))
+                let isTrue = Condition.comparison(FieldComparison(operand, .equal, .value(.bool(true))))
+                return constant ? isTrue || .comparison(FieldComparison(operand, .equal, .value(.null))) : isTrue
+            default:
+                throw translation.refusal("has ?? with a value other than 'false'. Compare with nil in a separate condition")
+            }
         }
     }
 }
@@ -191,11 +204,13 @@ extension PredicateExpressions.Filter: TranslatableExpression {
 
 extension PredicateExpressions.SequenceContains: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        let wanted = try translation.operand(element, "the argument of contains")
-        switch try translation.part(sequence, "the sequence") {
-        case .list(let elements): return .condition(PredicateTranslation.isElement(wanted, of: elements))
-        case .path(let names): return .condition(.comparison(FieldComparison(Operand(.path(QueryPath(names))), .contains, wanted)))
-        default: throw translation.refusal("searches a sequence that is neither a relationship nor a list of constants")
+        try translation.unwrapping { translation in
+            let wanted = try translation.operand(element, "the argument of contains")
+            switch try translation.part(sequence, "the sequence") {
+            case .list(let elements): return PredicateTranslation.isElement(wanted, of: elements)
+            case .path(let names): return .comparison(FieldComparison(Operand(.path(QueryPath(names))), .contains, wanted))
+            default: throw translation.refusal("searches a sequence that is neither a relationship nor a list of constants")
+            }
         }
     }
 }

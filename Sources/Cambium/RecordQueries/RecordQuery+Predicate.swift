@@ -8,7 +8,8 @@ extension RecordQuery {
     /// ```
     ///
     /// The predicate is translated once. It does not run for each object. The comparisons of the predicate have the same meaning as in the
-    /// query language. For example, texts are equal if their bytes are equal, and a forced unwrap of null makes a comparison false.
+    /// query language. For example, texts are equal if their bytes are equal. A forced unwrap of null makes a comparison, a `contains` and a
+    /// `??` false.
     ///
     /// Throws `.invalidInput` with the name and the position of a part that has no translation, such as arithmetic. Throws `.unknownName`
     /// for a property that the record's schema does not list.
@@ -34,8 +35,9 @@ struct PredicateTranslation {
     var variables: [PredicateExpressions.VariableID: Variable] = [:]
     /// The number of nested closures, such as those of `allSatisfy`, that enclose the expression.
     var level = 0
-    /// The paths in the current comparison that a `!` follows. If one of them is null, the comparison is false.
-    var unwrapped: [Operand] = []
+    /// The conditions that the paths in the current comparison are not null that a `!` follows. If one of them is false, the comparison is
+    /// false.
+    var unwrapped: [Condition] = []
     /// The positions of the enclosing expressions, the outermost first, for errors.
     var way: [String] = []
 
@@ -79,6 +81,9 @@ struct PredicateTranslation {
 
     /// Translates an expression that is true or false.
     mutating func condition(_ expression: any PredicateExpression, _ place: String) throws -> Condition {
+        // A condition is false for null by itself, so a `!` in it must not restrict the value of which it is a part.
+        let outer = unwrapped
+        defer { unwrapped = outer }
         switch try part(expression, place) {
         case .condition(let condition): return condition
         case .value(.bool(let constant)): return .constant(constant)
@@ -132,8 +137,12 @@ struct PredicateTranslation {
     /// an owner.
     static func withOwner(of names: [String], _ condition: Condition) -> Condition {
         if names.count < 2 { return condition }
-        let owner = Operand(.path(QueryPath(Array(names.dropLast()))))
-        return Condition.comparison(FieldComparison(owner, .notEqual, .value(.null))) && condition
+        return isPresent(Array(names.dropLast())) && condition
+    }
+
+    /// The condition that the value at the end of a path is not null.
+    static func isPresent(_ names: [String]) -> Condition {
+        .comparison(FieldComparison(Operand(.path(QueryPath(names))), .notEqual, .value(.null)))
     }
 }
 

@@ -148,6 +148,23 @@ struct RecordPredicateTests {
         #expect(try parents(#Predicate { $0.favorite!.nick! != "x" }) == ["Ada"])
     }
 
+    @Test("a forced unwrap of null makes a search for nil and a ?? false") func unwrappedOptionals() throws {
+        let nicks = [nil, "Bo"]
+        #expect(try store.graph.fetch(RecordQuery(#Predicate<Parent> { nicks.contains($0.favorite!.nick) })).map(\.name) == ["Max"])
+        let housing = try Store.inMemory(schema: Schema(of: House.self))
+        var houses = [House("a"), House("b", owner: Parent("Ada", [])), House("c", owner: Parent("Max", [], favorite: Child("Eve", 40)))]
+        try housing.save(&houses)
+        let staying = #Predicate<House> { !($0.owner!.favorite?.isAway ?? true) }
+        let away = #Predicate<House> { $0.owner!.favorite?.isAway ?? true }
+        #expect(try housing.graph.fetch(RecordQuery(away)).map(\.name) == ["b"])
+        #expect(try housing.graph.fetch(RecordQuery(staying)).map(\.name) == ["a", "c"])
+    }
+
+    @Test("a forced unwrap after an optional chain is skipped if the chain is nil") func unwrapsInChains() throws {
+        let other = #Predicate<Parent> { $0.favorite.flatMap { $0.nick! } != "C" }
+        #expect(try store.graph.fetch(RecordQuery(other)).map(\.name) == ["Zoe"])
+    }
+
     @Test("relationships") func relationships() throws {
         #expect(try parents(#Predicate { $0.favorite?.name == "Cy" }) == ["Ada"])
         #expect(try parents(#Predicate { $0.favorite == nil }) == ["Zoe"])
