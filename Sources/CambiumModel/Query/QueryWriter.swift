@@ -95,7 +95,8 @@ struct QueryWriter: Sendable {
         case .literal(let literal): write(literal)
         case .parameter(let name): text += "$" + ControlText.escaped(name)
         case .list(let elements):
-            guard level <= Condition.depthMax else {
+            // A comparison at the deepest level may have a list, and only a list that was built in code contains another list.
+            guard level <= Condition.depthMax + 1 else {
                 text += "..."
                 return
             }

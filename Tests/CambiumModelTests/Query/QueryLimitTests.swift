@@ -18,6 +18,12 @@ import Testing
         #expect(error.code == .limitExceeded)
     }
 
+    @Test func `a list at the deepest level is printed and read back`() throws {
+        let condition = try Condition(parsing: String(repeating: "not ", count: 200) + "a in {1, 2}")
+        #expect(condition.description.hasSuffix("a in {1, 2}"))
+        #expect(try Condition(parsing: condition.description) == condition)
+    }
+
     @Test func `levels without parentheses count too`() throws {
         let opening = "(b == 1 or c == 1 and "
         let condition = try Condition(parsing: Self.nested(opening, ")", 100))
