@@ -61,6 +61,12 @@ import Testing
         #expect(error.code == .invalidInput && error.message.hasSuffix(end), "\(error.message)")
     }
 
+    @Test(arguments: ["city.notes.@sum.rank in $x", "city.notes.@count in $x", "rank in {1, city.notes.@count} or rank in $x"])
+    func `a message about an element of a parameter's list has the position of the parameter`(condition: String) throws {
+        let error = try #require(throws: CambiumError.self) { _ = try ranks(condition, [1, "wrong"]) }
+        #expect(error.place?.column == condition.utf8.count - 1, "\(error.message)")
+    }
+
     @Test func `a message about a group names only a parameter that the comparison has`() throws {
         let condition = try Condition(parsing: "title == $x and count == \"n1\"")
         let groups = Grouping(by: [try Operand(parsing: "title")], [.count], having: condition)

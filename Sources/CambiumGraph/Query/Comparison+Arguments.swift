@@ -33,7 +33,9 @@ extension Operand {
             guard argument.isConstant else {
                 throw QueryMistake("The value of $\(name.excerpt) is not a constant. Pass a literal, or a list of literals.", at: offset)
             }
-            return Operand(argument.form, at: offset.value)
+            guard case .list(let elements) = argument.form else { return Operand(argument.form, at: offset.value) }
+            // A message about an element has the position of the parameter.
+            return Operand(.list(elements.map { Operand($0.form, at: offset.value) }), at: offset.value)
         case .list(let elements):
             if elements.areLiterals { return self }
             var replaced: [Operand] = []
