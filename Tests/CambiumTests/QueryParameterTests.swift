@@ -61,6 +61,11 @@ import Testing
         #expect(error.code == .invalidInput && error.message.hasSuffix(end), "\(error.message)")
     }
 
+    @Test func `a message about two objects names their entities`() throws {
+        let error = try #require(throws: CambiumError.self) { _ = try graph.find(Query("Note", where: "self == city")) }
+        #expect(error.message.contains("'self' is an object of 'Note', but 'city' is an object of 'City'"), "\(error.message)")
+    }
+
     @Test(arguments: ["city.notes.@sum.rank in $x", "city.notes.@count in $x", "rank in {1, city.notes.@count} or rank in $x"])
     func `a message about an element of a parameter's list has the position of the parameter`(condition: String) throws {
         let error = try #require(throws: CambiumError.self) { _ = try ranks(condition, [1, "wrong"]) }

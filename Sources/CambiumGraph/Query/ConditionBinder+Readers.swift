@@ -39,7 +39,7 @@ extension ConditionBinder {
     ) throws(QueryMistake) {
         guard left == right else {
             throw QueryMistake(
-                "'\(comparison.left)' is \(left.text), but '\(comparison.right)' is \(right.text). "
+                "'\(comparison.left)' is \(schema.text(of: left)), but '\(comparison.right)' is \(schema.text(of: right)). "
                     + "Compare values of the same kind.", at: comparison.right.offset)
         }
         if left.allows(relation) { return }

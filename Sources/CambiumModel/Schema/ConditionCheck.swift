@@ -103,13 +103,9 @@ package struct ConditionCheck {
         }
         if let other = right.kind, other != kind {
             throw QueryMistake(
-                "'\(left.operand)' is \(text(kind)), but '\(right.operand)' is \(text(other)). Compare values of the same kind.",
-                at: right.offset)
+                "'\(left.operand)' is \(schema.text(of: kind)), but '\(right.operand)' is \(schema.text(of: other)). "
+                    + "Compare values of the same kind.", at: right.offset)
         }
         if let literal = right.literal { try check(literal, kind, left, relation, comparison.folding, at: right.offset) }
-    }
-
-    private func text(_ kind: ValueKind) -> String {
-        if case .object(let root) = kind, let entity = schema.entity(root) { "\(kind.text) of '\(entity.name)'" } else { kind.text }
     }
 }

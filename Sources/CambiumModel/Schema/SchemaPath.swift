@@ -63,6 +63,12 @@ package struct SchemaPath {
 }
 
 extension Schema {
+    /// Returns a kind in words, for messages about two kinds. Objects of two hierarchies are of different kinds, so the text names the
+    /// hierarchy.
+    package func text(of kind: ValueKind) -> String {
+        if case .object(let root) = kind, let entity = entity(root) { "\(kind.text) of '\(entity.name)'" } else { kind.text }
+    }
+
     /// The maximum number of names that an error lists.
     private static let listedCountMax = 12
 
