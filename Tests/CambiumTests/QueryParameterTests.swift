@@ -61,6 +61,12 @@ import Testing
         #expect(error.code == .invalidInput && error.message.hasSuffix(end), "\(error.message)")
     }
 
+    @Test(arguments: ["notes.rank.@count > 0", "notes.rank.@count != 2", "notes._entity.@count > 0", "0 < notes.rank.@count"])
+    func `a count of values is refused, also if a column has the number of their objects`(condition: String) throws {
+        let error = try #require(throws: CambiumError.self) { _ = try graph.find(Query("City", where: condition)) }
+        #expect(error.code == .invalidInput && error.message.contains("does not lead to objects"), "\(error.message)")
+    }
+
     @Test func `a message about two objects names their entities`() throws {
         let error = try #require(throws: CambiumError.self) { _ = try graph.find(Query("Note", where: "self == city")) }
         #expect(error.message.contains("'self' is an object of 'Note', but 'city' is an object of 'City'"), "\(error.message)")

@@ -72,8 +72,9 @@ extension ConditionBinder {
         _ comparison: Comparison, _ aggregate: RelatedAggregate, _ literal: QueryLiteral, _ entity: Entity
     ) throws(QueryMistake) -> ConditionNode? {
         guard aggregate.function == .count, comparison.quantifier == nil, case .number(let text) = literal else { return nil }
-        let links = try resolve(aggregate.path, entity, at: comparison.left.offset).links
-        guard links.count == 1, let slot = links[0].countSlot else { return nil }
+        let path = try resolve(aggregate.path, entity, at: comparison.left.offset)
+        // If the path ends at a value, the caller refuses the aggregate.
+        guard case .object = path.end, path.links.count == 1, let slot = path.links[0].countSlot else { return nil }
         let test = ConstantTest(comparison.relation, [literal], [], at: comparison.right.offset)
         guard let limits = test.limits(.text(text), .text(text)) else { return nil }
         do throws(NumberMistake) {
