@@ -226,6 +226,21 @@ extension Store {
         #expect(throws: CambiumError.self) { try store.importing("Media", csv: "id,seconds\n1,5\n") { $0.unknown = .error } }
     }
 
+    @Test func `an empty field of the column _entity means the entity of the import`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Item", identity: ["id"]) { AttributeDefinition("id", .int64) }
+            EntityDefinition("Book", parent: "Item")
+        }
+        let store = try Store.inMemory(schema: try Schema(definition))
+        let report = try store.importing("Item", csv: "_entity,id\n,1\n\"\",2\nBook,3\n") { $0.unknown = .error }
+        #expect(report.counts.inserted == 3 && report.errors.isEmpty)
+        #expect(try ["Item/1", "Item/2", "Book/3"].allSatisfy { try store.graph.json($0).contains("\"id\"") })
+        // JSON can omit the key, so null is an error there.
+        #expect(code { _ = try store.importing("Item", "{\"_entity\":null,\"id\":4}") } != nil)
+        try store.importing("Item", csv: "_entity,id\n,3\n")
+        #expect(try store.graph.json("Book/3").contains("\"id\":3"))
+    }
+
     @Test func `an empty field appends no members and removes none`() throws {
         let store = try Self.store()
         try store.importing("Thing", csv: "key,parts,next\na,1;2,b\n")

@@ -24,6 +24,7 @@ struct CSVRecord {
         }
         writer.beginObject()
         for member in object.members {
+            if isEmptyEntityName(member, of: object) { continue }
             if let entity, let owners = member.owners, !owners.contains(entity.number), isEmpty(member) { continue }
             writer.quotedKey(member.key)
             switch member.content {
@@ -32,6 +33,13 @@ struct CSVRecord {
             }
         }
         writer.endObject()
+    }
+
+    /// Whether the member is an empty field of the column `_entity`. CSV cannot omit a field of a row, so such a row names no entity, as if
+    /// the column were missing. The column that a mapping names instead must have a text.
+    private func isEmptyEntityName(_ member: CSVColumns.Member, of object: CSVColumns.Object) -> Bool {
+        guard case .field(let index, _) = member.content, index == object.discriminatorColumn else { return false }
+        return fields[index].isEmpty && object.discriminator == Discriminator(key: Discriminator.exportedKey)
     }
 
     private func isEmpty(_ member: CSVColumns.Member) -> Bool {
