@@ -1,7 +1,7 @@
 internal import CZlib
 
 /// A decompressor for gzip files (RFC 1952), which it reads piece by piece. A file consists of any number of members, which are compressed
-/// separately.
+/// separately. Zeros may follow the last member, because a program that writes fixed blocks, such as one for tapes, fills the last block.
 ///
 /// The inflater uses a window of 32 KiB, however large the output is. It checks the CRC-32 and the length of each member. It is not
 /// thread-safe.
@@ -20,8 +20,10 @@ public final class GzipInflater {
     private let stream: UnsafeMutablePointer<z_stream>
     /// The number of bytes of input that were used.
     public private(set) var offset = 0
-    /// Whether the input so far consists of one or more complete members.
+    /// Whether the input so far consists of one or more complete members, which zeros may follow.
     public private(set) var isWhole = false
+    /// Whether zeros have followed a member. If so, only zeros may follow.
+    private var isPadded = false
 
     public init() {
         stream = .allocate(capacity: 1)
@@ -46,6 +48,7 @@ public final class GzipInflater {
         if output.isEmpty { return (0, 0) }
         if isWhole {
             if input.isEmpty { return (0, 0) }
+            if isPadded || input[0] == 0 { return (try skipPadding(input), 0) }
             inflateReset(stream)
             isWhole = false
         }
@@ -68,5 +71,14 @@ public final class GzipInflater {
         default: throw .damaged(offset: offset)
         }
         return (used, Int(outputCount - stream.pointee.avail_out))
+    }
+
+    /// Skips the zeros after the last member. Returns their number. Throws `.damaged` if another byte follows them.
+    private func skipPadding(_ input: UnsafeRawBufferPointer) throws(Failure) -> Int {
+        isPadded = true
+        let count = input.firstIndex { $0 != 0 } ?? input.count
+        offset += count
+        if count < input.count { throw .damaged(offset: offset) }
+        return count
     }
 }

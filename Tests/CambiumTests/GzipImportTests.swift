@@ -32,6 +32,15 @@ import Testing
         #expect(try imported(Self.second + Self.first + Self.second, piece: piece).counts.repeated == 1)
     }
 
+    @Test(arguments: [1, 2, 7, 1000])
+    func `zeros after the last member are ignored, and other bytes are corruption`(piece: Int) throws {
+        let padding = [UInt8](repeating: 0, count: 600)
+        #expect(try imported(Self.first + Self.second + padding, piece: piece).counts.inserted == 2)
+        #expect(code { _ = try imported(Self.first + padding + [1], piece: piece) } == .invalidInput)
+        #expect(code { _ = try imported(Self.first + padding + Self.second, piece: piece) } == .invalidInput)
+        #expect(code { _ = try imported(padding, piece: piece) } == .invalidInput)
+    }
+
     @Test func `a truncated file is reported with its name`() throws {
         let whole = Self.first + Self.second
         for count in 0..<whole.count where count != Self.first.count {
@@ -56,7 +65,7 @@ import Testing
                 #expect(code { _ = try outcome.get() } == .invalidInput, "byte \(offset)")
             }
         }
-        #expect(code { _ = try imported(Self.first + [0]) } == .invalidInput)
+        #expect(code { _ = try imported(Self.first + [1]) } == .invalidInput)
         #expect(code { _ = try imported(Array("{\"id\":1}".utf8)) } == .invalidInput)
     }
 
