@@ -29,8 +29,9 @@ public struct Edit: Sendable {
     private(set) var history = EditHistory()
     /// The changes of ordered relationships that a batch has not written to `overlay` yet; `nil` outside of a batch.
     var listChanges: EditListChanges?
-    /// The number that identifies the edit in its provisional ids.
-    let number: UInt64
+    /// The number that identifies the edit in its provisional ids; `nil` before the first insertion. Numbers repeat after 2^20 of them, so
+    /// an edit without insertions has none.
+    private(set) var number: UInt64?
     /// The number of objects that the edit has inserted, including those whose insertion was undone.
     private(set) var insertCount: UInt64 = 0
     /// The number of calls that have deleted objects.
@@ -43,7 +44,6 @@ public struct Edit: Sendable {
     /// Creates an edit without changes.
     init(of base: Graph, tracking: EditTracking) {
         self.base = base
-        number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
         reads = tracking == .writes ? nil : EditReads()
     }
 
@@ -176,7 +176,9 @@ public struct Edit: Sendable {
             throw CambiumError(.limitExceeded, "An edit inserts at most \(ObjectID.provisionalCountMax) objects. Commit the edit first.")
         }
         insertCount += 1
-        return ObjectID(root: root, edit: number, number: insertCount)
+        let own = number ?? Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
+        number = own
+        return ObjectID(root: root, edit: own, number: insertCount)
     }
 }
 
