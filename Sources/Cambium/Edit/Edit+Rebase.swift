@@ -26,12 +26,16 @@ extension Edit {
         self = try rebased(onto: graph, policy)
     }
 
-    /// Throws `.misuse` inside a group. A call that replaces the history would prevent the rollback of the group.
+    /// Throws `.misuse` inside a group. A call that replaces the history would prevent the rollback of the group. A copy that was made
+    /// inside a group has only a part of the group's changes, and stays inside the group.
     ///
     /// - Parameter change: the participle of the call, for the error.
     func checkOutsideOfGroups(_ change: String) throws(CambiumError) {
         if history.depth == 0 { return }
-        throw CambiumError(.misuse, "An edit cannot be \(change) inside a group. Make this call before the group or after it.")
+        throw CambiumError(
+            .misuse,
+            "An edit cannot be \(change) inside a group, and neither can a copy that was made there. Make this call before the group or "
+                + "after it. Copy the edit after the group.")
     }
 
     func rebased(onto graph: Graph, _ policy: EditPolicy) throws(CambiumError) -> Edit {

@@ -71,10 +71,10 @@ public struct Edit: Sendable {
 
     // MARK: Undo
 
-    /// Whether there is a step to undo. Always `false` inside a group.
+    /// Whether there is a step to undo. Always `false` inside a group, and in a copy that was made inside a group.
     public var canUndo: Bool { history.depth == 0 && !history.done.isEmpty }
 
-    /// Whether there is a step to redo. Always `false` inside a group.
+    /// Whether there is a step to redo. Always `false` inside a group, and in a copy that was made inside a group.
     public var canRedo: Bool { history.depth == 0 && !history.undone.isEmpty }
 
     /// Undoes the last step. Each call that changes something is a step, and so is each group. Returns whether there was a step.
@@ -101,6 +101,9 @@ public struct Edit: Sendable {
     }
 
     /// Combines the changes that `body` makes into one step. If `body` throws, none of these changes takes effect.
+    ///
+    /// A copy that `body` makes of the edit stays inside the group. Such a copy can be read and changed, but it cannot be undone, rebased
+    /// or committed. Copy the edit after the group instead.
     ///
     /// ```swift
     /// try edit.group { edit in
