@@ -251,6 +251,19 @@ import Testing
         #expect(SystemVolume(root: "/\u{301}place").root.utf8.elementsEqual("/\u{301}place".utf8))
     }
 
+    @Test func `a directory in place of a file is neither removed nor replaced`() throws {
+        try inDirectory { volume in
+            try volume.createDirectory("taken")
+            try volume.create("file", [1])
+            let errors = [
+                #expect(throws: CambiumError.self) { try volume.remove("taken") },
+                #expect(throws: CambiumError.self) { try volume.rename("file", to: "taken") },
+            ]
+            #expect(errors.allSatisfy { $0?.code == .damaged && $0?.message.contains("/taken' is not a regular file") == true })
+            #expect(try volume.kind(of: "taken") == .directory && volume.bytes(of: "file") == [1])
+        }
+    }
+
     @Test func `directories that were created for a failed operation are removed, and others stay`() throws {
         struct Failure: Error {}
         try inDirectory { base in

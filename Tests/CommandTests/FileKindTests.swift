@@ -74,6 +74,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "log/x.new", "log/00000000000000000009.pending", "log/00000000000000000009.ops", "roots/00000000000000000009.root.new",
+        "pages-0000000000000009",
+    ])
+    func `a directory in place of a file that a writer would remove is named with a remedy`(name: String) throws {
+        let place = try workplace()
+        #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
+        try place.makeDirectory("notes/" + name)
+        let outcome = try place.run("checkpoint", "notes")
+        #expect(outcome.code == 74 && outcome.errors.contains("notes/\(name)'"), "\(outcome.code) \(outcome.errors)")
+        #expect(outcome.errors.contains("Move it away"))
+        try place.remove("notes/" + name)
+        #expect(try place.run("checkpoint", "notes").code == 0)
+    }
+
     @Test func `a log without segments is reported with its path and a remedy`() throws {
         for hasCheckpoint in [false, true] {
             let place = try workplace(hasCheckpoint: hasCheckpoint)

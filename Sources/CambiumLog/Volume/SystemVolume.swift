@@ -109,12 +109,17 @@ package struct SystemVolume: Volume {
 
     package func remove(_ path: String) throws(CambiumError) {
         let path = full(path)
-        if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
+        if unlink(path) == 0 { return }
+        let code = errno
+        // A store never removes a directory as a file, so another program has made the directory.
+        throw code == EISDIR ? SystemFailure.irregular(path, "regular file") : SystemFailure.error("remove", path, code)
     }
 
     package func rename(_ path: String, to newPath: String) throws(CambiumError) {
         let (path, newPath) = (full(path), full(newPath))
-        if Glibc.rename(path, newPath) != 0 { throw SystemFailure.error("rename", path, errno) }
+        if Glibc.rename(path, newPath) == 0 { return }
+        let code = errno
+        throw code == EISDIR ? SystemFailure.irregular(newPath, "regular file") : SystemFailure.error("rename", path, code)
     }
 
     package func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool {
