@@ -93,6 +93,22 @@ import Testing
         #expect(try corrupt.entry(TransactionNumber(rawValue: 3))?.author.requestID == "request 2")
     }
 
+    @Test func `a log that ends before a checkpoint is listed, and its lost end is reported`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        var files = volume.contents
+        try store.write { try $0.insert("Note", ["id": 1]) }
+        try store.checkpoint()
+        try store.close()
+        for (path, bytes) in volume.contents where path.hasPrefix("roots/") || path.hasPrefix("pages-") { files[path] = bytes }
+        var numbers: [UInt64] = []
+        #expect(code { try TransactionLog(MemoryVolume(contents: files)).forEach { numbers.append($0.number.rawValue) } } == .damaged)
+        #expect(numbers == [1])
+        numbers = []
+        try TransactionLog(volume).forEach { numbers.append($0.number.rawValue) }
+        #expect(numbers == [1, 2])
+    }
+
     @Test func `times never go backwards with the clock, and the log records how far the clock lagged`() throws {
         let clock = Guarded(Int64(1_700_000_000_000_000))
         var environment = fixedEnvironment()

@@ -63,11 +63,15 @@ public struct TransactionLog {
 
     /// Calls `body` with each transaction whose number is `first` or greater, in order.
     ///
-    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Throws
+    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Also throws
+    /// `.damaged`, after the last transaction, if the log ends before a checkpoint of the store: durable transactions are lost. Throws
     /// `.notFound` if the log has no transaction, and `.ioFailure` if it cannot be read. Also throws the errors of `body`. Does not call
     /// `body` if there is no transaction `first` yet. Complexity: O(log).
     public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {
-        try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }.requireTransaction(in: reader.volume)
+        let stored = try reader.newestCheckpoint()
+        let end = try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }
+        try end.requireTransaction(in: reader.volume)
+        try end.requireTransactions(of: stored, in: reader.volume)
     }
 
     /// Returns a transaction, or `nil` if the log does not have it. Does not read the log that follows the transaction.

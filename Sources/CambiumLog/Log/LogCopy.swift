@@ -28,7 +28,7 @@ package struct LogCopy {
         self.source = source
         self.target = target
         var numbers: [TransactionNumber] = []
-        let stored = try PageFile.newestRecorded(source.volume, store: source.settings.store)
+        let stored = try source.newestCheckpoint()
         let end = try source.scan(makesDurable: true) { if case .file = $0.payload { numbers.append($0.number) } }
         try end.requireTransaction(in: source.volume)
         // A copy omits the checkpoints after its log. So it would open without an error, although it lacks durable transactions.

@@ -59,6 +59,11 @@ package struct LogReader: Sendable {
     /// files, where n is the number of segments.
     package func retiredEnd() throws(CambiumError) -> TransactionNumber { try LogDirectory.retiredEnd(volume) }
 
+    /// Returns the newest transaction that has a checkpoint; `.none` if no checkpoint record verifies. Complexity: O(one record).
+    package func newestCheckpoint() throws(CambiumError) -> TransactionNumber {
+        try PageFile.newestRecorded(volume, store: settings.store)
+    }
+
     /// Returns the number of the first transaction of each segment, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
 
