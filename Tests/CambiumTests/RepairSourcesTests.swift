@@ -107,6 +107,37 @@ import Testing
         #expect(rest.missing.last?.upperBound == number(store.envelopes.count) && rest.transactionCount < store.envelopes.count)
     }
 
+    /// Returns the files of a checkpoint of the same store, in another history without objects.
+    private func checkpointWithoutObjects(_ number: UInt64) throws -> [String: [UInt8]] {
+        let volume = MemoryVolume()
+        try Store.notes(volume).abandon()
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 9))
+        while store.graph.transaction.rawValue < number { try store.label("label \(store.graph.transaction)") }
+        try store.checkpoint()
+        store.abandon()
+        let paths = [CheckpointRecord.path(TransactionNumber(rawValue: number))]
+        return volume.contents.filter { paths.contains($0.key) || $0.key.hasPrefix("pages-") }
+    }
+
+    @Test func `a checkpoint of a history with fewer ids is not used, and the next one is`() throws {
+        var (store, count) = (try CorruptStore(roundCount: 3), 0)
+        for segment in store.segments.dropLast() {
+            let sound = try #require(store.files[segment])
+            let files = store.files
+            store.files[segment]?[sound.count / 2] ^= 1
+            let before = try #require(try store.repaired())
+            if let lost = before.repair.missing.first, lost.lowerBound.rawValue > 2, lost.lowerBound < lost.upperBound {
+                store.files.merge(try checkpointWithoutObjects(lost.lowerBound.rawValue)) { own, _ in own }
+                let (repair, saved) = try #require(try store.repaired())
+                #expect(repair.missing == [lost] && saved.graph.digest() == before.store.graph.digest(), "\(repair.findings)")
+                #expect(repair.findings.contains { $0.contains("cannot be written as changes") }, "\(repair.findings)")
+                count += 1
+            }
+            store.files = files
+        }
+        #expect(count > 0)
+    }
+
     @Test func `a repair identifies the store without its settings, its first segment or all segments`() throws {
         var store = try CorruptStore()
         store.files["store.json"] = nil

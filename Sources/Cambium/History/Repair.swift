@@ -89,17 +89,24 @@ public struct Repair: Sendable {
     private struct Changed: Error {}
 
     fileprivate init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {
-        for attempt in 1...Self.attemptCountMax {
+        var (attempt, refused) = (1, Set<TransactionNumber>())
+        while true {
             let log = try LogReader(reader.volume, settings: reader.settings)
             do {
-                self = try Self.run(log, to: target, environment, isLast: attempt == Self.attemptCountMax)
+                self = try Self.run(log, without: refused, to: target, environment, isLast: attempt == Self.attemptCountMax)
                 findings = flaws + log.flaws + findings
                 return
-            } catch is Changed {}
+            } catch is Changed {
+                attempt += 1
+            } catch let refusal as RepairRun.RefusedCheckpoint {
+                refused.insert(refusal.transaction)
+            }
         }
     }
 
-    private static func run(_ log: LogReader, to target: any Volume, _ environment: StoreEnvironment, isLast: Bool) throws -> Repair {
+    private static func run(
+        _ log: LogReader, without refused: Set<TransactionNumber>, to target: any Volume, _ environment: StoreEnvironment, isLast: Bool
+    ) throws -> Repair {
         var settings = log.settings
         settings.store = environment.randomBytes(16)
         settings.indexSecret = environment.randomBytes(16)
@@ -108,7 +115,7 @@ public struct Repair: Sendable {
             try LogWriter.create(volume, settings, saltSeed: environment.randomBytes(16))
             let empty = try LogReader(volume)
             let writer = try LogWriter(empty, try empty.scan { _ in }, preallocates: false) { environment.randomBytes(16) }
-            var run = RepairRun(log, writer)
+            var run = RepairRun(log, writer, without: refused)
             try run.save()
             try writer.close()
             if !isLast, !run.report.findings.isEmpty, try LogSalvage(log).fingerprint() != before { throw Changed() }

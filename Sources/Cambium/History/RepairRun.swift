@@ -12,9 +12,19 @@ struct RepairRun {
     private(set) var report = Repair()
     /// The maximum number of lost transactions whose metadata is in memory.
     private let windowCount: UInt64
+    /// The checkpoints that an earlier attempt could not save.
+    private let refused: Set<TransactionNumber>
 
-    init(_ log: LogReader, _ writer: LogWriter, windowCount: UInt64 = RepairGap.windowCount) {
-        (self.log, self.writer, self.windowCount) = (log, writer, windowCount)
+    /// The error that ends an attempt: the state of a checkpoint cannot be written as changes of the transactions that were saved before.
+    /// The checkpoint may belong to another history of the store, in which fewer ids were assigned.
+    struct RefusedCheckpoint: Error {
+        let transaction: TransactionNumber
+    }
+
+    init(
+        _ log: LogReader, _ writer: LogWriter, without refused: Set<TransactionNumber> = [], windowCount: UInt64 = RepairGap.windowCount
+    ) {
+        (self.log, self.writer, self.refused, self.windowCount) = (log, writer, refused, windowCount)
         salvage = LogSalvage(log)
         timeline = Timeline(replaying: log)
     }
@@ -22,7 +32,8 @@ struct RepairRun {
     /// The last transaction that was saved.
     private var last: TransactionNumber { timeline.head.transaction }
 
-    /// Saves the parts of the log and of the checkpoints that pass verification. Throws `.damaged` if no part passes verification.
+    /// Saves the parts of the log and of the checkpoints that pass verification. Throws `.damaged` if no part passes verification, and
+    /// `RefusedCheckpoint` if an attempt without this checkpoint is necessary.
     mutating func save() throws {
         var base: LogPrefix?
         var (firstCorruption, lastCorruption): (CambiumError?, CambiumError?)
@@ -78,6 +89,10 @@ struct RepairRun {
     /// Returns the oldest checkpoint that follows the last saved transaction and verifies completely; `nil` if there is no such checkpoint.
     private mutating func nextCheckpoint() throws -> Replay? {
         for number in try CheckpointRecord.list(log.volume).reversed() where number > last {
+            if refused.contains(number) {
+                report.findings.append("The checkpoint of transaction \(number) is not used: its state cannot be written as changes.")
+                continue
+            }
             do throws(CambiumError) {
                 if number.rawValue - last.rawValue > RepairGap.countMax {
                     throw CambiumError(.damaged, "More than \(RepairGap.countMax) transactions before the checkpoint are missing.")
@@ -100,12 +115,7 @@ struct RepairRun {
         let lost = last.next...root.transaction
         var gap = RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime, windowCount: windowCount)
         try gap.write(stored.timeline.head, root, to: writer, timeline)
-        guard timeline.head.digest() == stored.timeline.head.digest() else {
-            throw CambiumError(
-                .damaged,
-                "The state of the checkpoint of transaction \(root.transaction) cannot be written as changes. "
-                    + "Restore the store from a backup.")
-        }
+        guard timeline.head.digest() == stored.timeline.head.digest() else { throw RefusedCheckpoint(transaction: root.transaction) }
         report.missing.append(lost)
         report.findings.append(
             "The changes of \(Self.name(lost)) are missing. Transaction \(root.transaction) now contains the state of its checkpoint.")
