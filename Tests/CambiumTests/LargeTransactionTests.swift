@@ -127,6 +127,34 @@ import Testing
         #expect(failureCount > 8 && poisonedCount == 1)
     }
 
+    @Test func `the file of a large transaction that failed does not return after a power failure`() throws {
+        func begun() throws -> (FaultyVolume, Store) {
+            let volume = FaultyVolume()
+            return (volume, try store(volume))
+        }
+        let (measured, first) = try begun()
+        let start = measured.operationCount
+        try first.write { try insert(0..<10, &$0) }
+        var reusedCount = 0
+        for operation in start..<measured.operationCount {
+            let (volume, store) = try begun()
+            volume.fail(at: operation, with: 28)
+            guard code(of: { try store.write { try insert(0..<10, &$0) } }) != nil,
+                (try? store.write { try $0.insert("Tag", ["name": "x"]) }) != nil
+            else { continue }
+            // The small transaction has the number of the large one.
+            try #require(store.graph.transaction.rawValue == 2)
+            reusedCount += 1
+            for seed in 0..<UInt64(8) {
+                let disk = MemoryVolume(contents: volume.image(seed: seed))
+                try Store.open(disk, durability: nil, tuning: .tiny).close()
+                #expect(try names(disk).isEmpty, "operation \(operation), seed \(seed)")
+            }
+            store.abandon()
+        }
+        #expect(reusedCount > 5)
+    }
+
     @Test(.enabled(if: LongTests.areWanted))
     func `a file of ops that is corrupt, truncated, missing or extended is never accepted`() throws {
         let files = try files()

@@ -36,10 +36,16 @@ final class OpsFileWriter: @unchecked Sendable {
     }
 
     deinit {
-        // If the lock of the store was lost, the path may lead to a file of another writer. If removing the file fails, opening the store
-        // removes it.
-        if !isKept, (try? volume.names(path, file)) == true { try? volume.remove(path) }
+        // If the lock of the store was lost, the path may lead to a file of another writer.
+        if !isKept, (try? volume.names(path, file)) == true { remove() }
         file.close()
+    }
+
+    /// Removes the file. If this fails, opening the store removes the file. If the number of the transaction is used again, no opening
+    /// removes a file with the final name, so the removal of such a file is made durable. If that fails, the file only takes space.
+    private func remove() {
+        try? volume.remove(path)
+        if path == LogFileName.path(transaction, .ops) { try? volume.syncDirectory(LogDirectory.name) }
     }
 
     /// Writes whole ops as one frame.
