@@ -127,21 +127,60 @@ extension IndexRange {
             return true
         }
 
-        /// Sorts the objects of the current run (objects with the same cut key) by their whole keys. Passes the objects that are in the
-        /// range to `body`.
+        /// Passes the objects of the current run (objects with the same cut key) to `body`, in the order of their whole keys. Omits the
+        /// objects that are not in the range.
+        ///
+        /// The run is sorted in parts of growing length, because whole keys may be long. So the number of keys in memory depends on the
+        /// objects that `body` takes, and not on the length of the run. Each part reads the whole keys of the run again.
         private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
             if run.isEmpty { return true }
-            var found = run.map { (key: range.wholeKey($0), row: $0) }
+            let ended = run
             (run, runKey) = ([], [])
-            found.sort { left, right in
-                left.key == right.key ? left.row < right.row : left.key.lexicographicallyPrecedes(right.key)
+            var count = Self.firstPartCount
+            var last: WholeEntry?
+            while true {
+                let part = part(of: ended, after: last, count)
+                for entry in part {
+                    guard give(entry.row, body) else { return false }
+                }
+                if part.count < count { return true }
+                (count, last) = (count * Self.partGrowth, part.last)
             }
-            if isReversed { found.reverse() }
-            for (key, row) in found {
-                if range.lower?.isAfter(key) ?? false || !(range.upper?.isAfter(key) ?? true) { continue }
-                guard give(row, body) else { return false }
+        }
+
+        /// An object with its whole key.
+        private struct WholeEntry {
+            let key: [UInt8]
+            let row: UInt32
+        }
+
+        /// The number of objects in the first part of a run.
+        private static let firstPartCount = 128
+        /// The length of a part, divided by the length of the part before it.
+        private static let partGrowth = 8
+
+        /// Returns the first objects of a run that follow `last` and are in the range, in order. Returns at most `count` of them.
+        private func part(of ended: [UInt32], after last: WholeEntry?, _ count: Int) -> [WholeEntry] {
+            var found: [WholeEntry] = []
+            for row in ended {
+                let entry = WholeEntry(key: range.wholeKey(row), row: row)
+                if let last, !precedes(last, entry) { continue }
+                if range.lower?.isAfter(entry.key) ?? false || !(range.upper?.isAfter(entry.key) ?? true) { continue }
+                found.append(entry)
+                if found.count == 2 * count {
+                    found.sort(by: precedes)
+                    found.removeLast(count)
+                }
             }
-            return true
+            found.sort(by: precedes)
+            return Array(found.prefix(count))
+        }
+
+        private func precedes(_ left: WholeEntry, _ right: WholeEntry) -> Bool {
+            let (first, second) = isReversed ? (right, left) : (left, right)
+            // All keys of a run begin with the same cut key.
+            let (rest, otherRest) = (first.key.dropFirst(OrderedNode.keyByteCountMax), second.key.dropFirst(OrderedNode.keyByteCountMax))
+            return rest == otherRest ? first.row < second.row : rest.lexicographicallyPrecedes(otherRest)
         }
 
         private mutating func give(_ row: UInt32, _ body: (ObjectPlace) -> Bool) -> Bool {

@@ -189,6 +189,28 @@ import Testing
         }
     }
 
+    @Test func `many long texts with the same stored part of the key are sorted in parts`() throws {
+        var people = try People()
+        let long = String(repeating: "x", count: 258)
+        // Two objects have each text, so the rows also decide the order.
+        let texts = (0..<1_200).map { "\(long)\(1_000 + $0 * 7 % 600)" }
+        try ProgramRun.commit(texts.map { people.insert(["name": .string($0)]) }, to: people.timeline)
+        let index = try people.index(["name"])
+        let expected = texts.indices.sorted { (texts[$0], $0) < (texts[$1], $1) }.map { UInt64($0 + 1) }
+        #expect(people.serials(index.all) == expected)
+        #expect(people.serials(index.all, isReversed: true) == expected.reversed())
+        let part = try #require(index.range(from: .before([.string(texts[0])]), to: .after([.string(texts[80])])))
+        #expect(people.serials(part) == expected.filter { texts[Int($0) - 1] <= texts[80] })
+        for count in [1, 128, 129, 1_153] {
+            var found: [UInt64] = []
+            index.all.forEach(offset: 3) { place in
+                found.append(people.timeline.head.id(of: place).serial)
+                return found.count < count
+            }
+            #expect(found == Array(expected[3..<3 + count]), "\(count)")
+        }
+    }
+
     @Test func `one range is enough for all values with the same cut key`() throws {
         var people = try People()
         let long = String(repeating: "x", count: 400)
