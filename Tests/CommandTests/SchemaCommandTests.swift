@@ -51,6 +51,24 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
+    @Test(
+        arguments: [
+            (["set", "notes", "Note/1", "title=x"], "'Note' has no attribute 'title'. Its name is 'name' now."),
+            (["link", "notes", "Note/1", "memos", "Page/1"], "'Note' has no relationship 'memos'. Its name is 'pages' now."),
+            (["walk", "notes", "Note/1", "memos"], "No entity has a relationship 'memos'. Its name is 'pages' now."),
+            (["find", "notes", "Memo"], "The schema has no entity 'Memo'. Its name is 'Page' now."),
+        ])
+    func `an error about a former name states the present name`(arguments: [String], message: String) throws {
+        let place = try place()
+        let pages = Self.renamed.replacing(#""memos": {"to": "Memo","#, with: #""pages": {"renamedFrom": "memos", "to": "Page","#)
+            .replacing(#""Memo": {"#, with: #""Page": {"renamedFrom": "Memo","#).replacing(#""memos""#, with: #""pages""#)
+            .replacing(#""renamedFrom": "pages""#, with: #""renamedFrom": "memos""#)
+        try place.write(pages, to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        let outcome = try place.run(executable: Workplace.binary, arguments)
+        #expect(outcome.code == 64 && outcome.errors == "cambium: \(message)\n", "\(outcome.errors)")
+    }
+
     @Test func `an absent default differs from the text none, and a default of true from a flag`() throws {
         func schema(title: String, done: String) -> String {
             #"{"entities": {"Note": {"attributes": {"title": {"type": "string"\#(title)}, "done": {"type": "bool"\#(done)}}}}}"#

@@ -48,8 +48,10 @@ public struct Walk: Sendable {
                 if let relationship = entity.relationship(name), relationship.entity == entity.number { found.append(relationship) }
             }
             if found.count == count {
-                let known = Set(schema.entities.flatMap { $0.relationships.map(\.name) }).sorted().joined(separator: ", ")
-                throw CambiumError(.unknownName, "No entity has a relationship '\(name.excerpt)'. The relationships are: \(known).")
+                let all = schema.entities.flatMap(\.relationships)
+                let known = Set(all.map(\.name)).sorted().joined(separator: ", ")
+                let remedy = presentName(all.first { $0.formerName == name }?.name) ?? "The relationships are: \(known)."
+                throw CambiumError(.unknownName, "No entity has a relationship '\(name.excerpt)'. \(remedy)")
             }
         }
         return found

@@ -24,6 +24,8 @@ public final class Attribute: Sendable {
     /// The texts that the schema attaches to the attribute. Some keys control clones.
     public let userInfo: [String: String]
     package let schemaName: SchemaName
+    /// The name before the schema renamed the attribute; `nil` if the schema states no such name.
+    package let formerName: String?
 
     package init(
         number: PropertyNumber, name: String, formerName: String?, entity: EntityNumber, root: EntityNumber, type: AttributeType,
@@ -42,6 +44,7 @@ public final class Attribute: Sendable {
         self.isTransient = isTransient
         self.derivation = derivation
         self.userInfo = userInfo
+        self.formerName = formerName
         schemaName = SchemaName(name, formerName: formerName)
     }
 

@@ -32,6 +32,8 @@ public final class Entity: Sendable {
     /// The texts that the schema attaches to the entity.
     public let userInfo: [String: String]
     package let schemaName: SchemaName
+    /// The name before the schema renamed the entity; `nil` if the schema states no such name.
+    package let formerName: String?
 
     private let attributesByName: [String: Attribute]
     private let relationshipsByName: [String: Relationship]
@@ -56,6 +58,7 @@ public final class Entity: Sendable {
         self.indexes = indexes
         self.queries = queries
         self.userInfo = userInfo
+        self.formerName = formerName
         schemaName = SchemaName(name, formerName: formerName)
         attributesByName = Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })
         relationshipsByName = Dictionary(uniqueKeysWithValues: relationships.map { ($0.name, $0) })

@@ -46,6 +46,8 @@ public final class Relationship: Sendable {
     /// The number of this relationship's end of the link: 0 for `Link.first`, 1 for `Link.second`.
     package let end: Int
     package let schemaName: SchemaName
+    /// The name before the schema renamed the relationship; `nil` if the schema states no such name.
+    package let formerName: String?
 
     package init(
         number: PropertyNumber, name: String, formerName: String?, entity: EntityNumber, root: EntityNumber, destination: EntityNumber,
@@ -67,6 +69,7 @@ public final class Relationship: Sendable {
         self.userInfo = userInfo
         self.link = link
         self.end = end
+        self.formerName = formerName
         schemaName = SchemaName(name, formerName: formerName)
     }
 }

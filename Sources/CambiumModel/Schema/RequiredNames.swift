@@ -1,9 +1,10 @@
 extension Schema {
-    /// Returns the entity with this name. Throws `.unknownName` if there is no such entity; the message lists the names of all entities.
-    /// Complexity: O(1) expected.
+    /// Returns the entity with this name. Throws `.unknownName` if there is no such entity. The message states the present name if the
+    /// schema states that the entity was renamed, and otherwise lists the names of all entities. Complexity: O(1) expected.
     public func required(_ name: String) throws(CambiumError) -> Entity {
         if let entity = entity(name) { return entity }
-        throw CambiumError(.unknownName, "The schema has no entity '\(name.excerpt)'. \(nameList("entities", entities.map(\.name)))")
+        let remedy = presentName(entities.first { $0.formerName == name }?.name) ?? nameList("entities", entities.map(\.name))
+        throw CambiumError(.unknownName, "The schema has no entity '\(name.excerpt)'. \(remedy)")
     }
 
     /// Returns the error for an id that no object has.
@@ -26,22 +27,28 @@ extension Schema {
 }
 
 extension Entity {
-    /// Returns the attribute with this name. Throws `.unknownName` if there is no such attribute; the message lists the names of all
-    /// attributes. Complexity: O(1) expected.
+    /// Returns the attribute with this name. Throws `.unknownName` if there is no such attribute. The message states the present name
+    /// if the schema states that the attribute was renamed, and otherwise lists the names of all attributes. Complexity: O(1) expected.
     public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
         if let attribute = attribute(name) { return attribute }
-        let names = nameList("attributes", attributes.map(\.name))
-        throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name.excerpt)'. \(names)")
+        let newName = attributes.first { $0.formerName == name }?.name
+        let remedy = presentName(newName) ?? nameList("attributes", attributes.map(\.name))
+        throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name.excerpt)'. \(remedy)")
     }
 
-    /// Returns the relationship with this name. Throws `.unknownName` if there is no such relationship; the message lists the names of all
-    /// relationships. Complexity: O(1) expected.
+    /// Returns the relationship with this name. Throws `.unknownName` if there is no such relationship. The message states the present
+    /// name if the schema states that the relationship was renamed, and otherwise lists the names of all relationships.
+    /// Complexity: O(1) expected.
     public func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
         if let relationship = relationship(name) { return relationship }
-        let names = nameList("relationships", relationships.map(\.name))
-        throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name.excerpt)'. \(names)")
+        let newName = relationships.first { $0.formerName == name }?.name
+        let remedy = presentName(newName) ?? nameList("relationships", relationships.map(\.name))
+        throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name.excerpt)'. \(remedy)")
     }
 }
+
+/// Returns the sentence that states the present name of a renamed entity, attribute or relationship; `nil` if `name` is `nil`.
+package func presentName(_ name: String?) -> String? { name.map { "Its name is '\($0)' now." } }
 
 /// Returns the sentence that lists the names of all entities, attributes or relationships.
 private func nameList(_ kind: String, _ names: [String]) -> String {

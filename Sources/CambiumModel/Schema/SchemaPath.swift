@@ -77,7 +77,9 @@ extension Schema {
     /// - Parameter isAfterMembers: Whether the name follows a to-many relationship, so that it may mean a function.
     fileprivate func unknown(_ name: String, in entity: Entity, isAfterMembers: Bool) -> String {
         let problem = "'\(entity.name)' has no attribute or relationship '\(name.excerpt)'."
-        if let renamed = newName(of: name, in: entity) { return "\(problem) Its name is '\(renamed)' now." }
+        let newName =
+            entity.attributes.first { $0.formerName == name }?.name ?? entity.relationships.first { $0.formerName == name }?.name
+        if let remedy = presentName(newName) { return "\(problem) \(remedy)" }
         if isAfterMembers, AggregateFunction(rawValue: name) != nil { return "\(problem) Write @\(name) for the function." }
         let heirs = subEntities(of: entity, having: name)
         if !heirs.isEmpty { return "\(problem) Only sub-entities have it: \(Self.list(heirs)). Use one of them instead." }
@@ -94,15 +96,5 @@ extension Schema {
     private func subEntities(of entity: Entity, having name: String) -> [String] {
         let family = definition.entities.compactMap { self.entity($0.name) }.filter { entity.family.contains($0.number) }
         return family.filter { $0.attribute(name) != nil || $0.relationship(name) != nil }.map(\.name)
-    }
-
-    /// Returns the current name of a property that had another name before a migration.
-    private func newName(of name: String, in entity: Entity) -> String? {
-        let names = Set(entity.attributes.map(\.name) + entity.relationships.map(\.name))
-        let own = definition.entities.filter { self.entity($0.name)?.family.contains(entity.number) ?? false }
-        let renamed = own.flatMap { entity in
-            entity.attributes.map { ($0.name, $0.formerName) } + entity.relationships.map { ($0.name, $0.formerName) }
-        }
-        return renamed.first { $0.1 == name && names.contains($0.0) }?.0
     }
 }
