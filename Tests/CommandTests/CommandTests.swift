@@ -156,6 +156,15 @@ import Testing
         #expect(outcome.errors.components(separatedBy: "'cambium repair'").count == 2, "\(outcome.errors)")
     }
 
+    @Test func `the log shows a dash in place of the author of a transaction that has only a message`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1", "--message", "begin").code == 0)
+        #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
+        let lines = try place.run("log", "notes").output.split(separator: "\n")
+        #expect(lines[1].hasSuffix("  -  begin") && !lines[2].contains("  -"), "\(lines)")
+        #expect(try place.run("log", "notes", "--json").json[1]["actor"] is NSNull)
+    }
+
     @Test func `the log shows the author, the message and the ops of each transaction`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1", "--actor", "jane", "--message", "begin").code == 0)

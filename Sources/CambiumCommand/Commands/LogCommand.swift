@@ -7,7 +7,8 @@ struct LogCommand: ParsableCommand {
         commandName: "log", abstract: "List the transactions of a store.",
         discussion: Discussion.text(
             "A moment is \(Moment.forms). \(Moment.rules) As the moment of --from, a day means its beginning. Transactions that were "
-                + "written together, as a restore writes them, share their bytes equally.",
+                + "written together, as a restore writes them, share their bytes equally. A dash before a message means that the "
+                + "transaction has no author.",
             examples: "cambium log notes --from yesterday --ops", "cambium log notes --object Note/1 --actor jane --json"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
@@ -193,7 +194,7 @@ struct LogCommand: ParsableCommand {
             write(entry, ops, reading, to: &writer)
             return Terminal.print(writer.text)
         }
-        var notes = [entry.metadata.actor, entry.metadata.message].compactMap(\.self)
+        var notes = [entry.metadata.actor ?? entry.metadata.message.map { _ in "-" }, entry.metadata.message].compactMap(\.self)
         if entry.isRetired { notes.append("(its changes were retired)") }
         if entry.metadata.clockLag > .zero { notes.append("(the clock was \(entry.metadata.clockLag / .seconds(1)) s slow)") }
         let time = entry.metadata.time.description.padded(to: Self.timeWidth)
