@@ -32,6 +32,7 @@ import Testing
         (["show", "notes", "Note/274877906944"], 66, "There is no object Note/274877906944."),
         (["delete", "notes", "Note/18446744073709551616"], 66, "There is no object Note/18446744073709551616."),
         (["find", "notes", "Note", "--after", "Note/0"], 66, "There is no object Note/0."),
+        (["find", "notes", "Note", "--after", "016d39cd"], 66, "'016d39cd' is neither a cursor nor an id. Pass a cursor that --cursor"),
         (["show", "notes", "Note/1", "--at", "+1"], 64, "The value '+1' is invalid for '--at <moment>'"),
         (["insert", "notes", "Note", "id=2", "id=3"], 64, "'id' is given twice"),
         (["set", "notes", "Note/1", "title=a", "title:=\"b\""], 64, "'title' is given twice"),

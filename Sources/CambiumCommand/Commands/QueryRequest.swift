@@ -130,11 +130,10 @@ struct QueryRequest {
     /// Returns the cursor after which the listed objects begin. The text may be an id, or the text of a cursor.
     private func cursor(_ text: String, _ query: Query, _ graph: Graph) throws -> QueryCursor {
         if let cursor = try? QueryCursor(parsing: text) { return cursor }  // If this fails, the text is an id.
+        let remedy = "Pass a cursor that --cursor printed; it remains valid if objects are deleted."
+        if !text.contains("/") { throw CambiumError(.notFound, "'\(Excerpt.plain(text))' is neither a cursor nor an id. \(remedy)") }
         if let id = graph.schema.id(text)?.id, !graph.contains(id) {
-            let message =
-                "Object \(text) does not exist, so no page can follow it. "
-                + "Pass a cursor that --cursor printed; it remains valid if objects are deleted."
-            throw CambiumError(.notFound, message)
+            throw CambiumError(.notFound, "Object \(text) does not exist, so no page can follow it. \(remedy)")
         }
         let (place, _) = try graph.schema.object(text, in: graph)
         return try graph.cursor(query, after: place)
