@@ -169,6 +169,18 @@ import Testing
         #expect(outcome.code == 65 && outcome.errors.contains("CSV needs a file name") == isCSV, "\(outcome.errors)")
     }
 
+    @Test func `the error for an id with the name of another entity of the hierarchy states the right id`() throws {
+        let place = try Workplace()
+        let schema = #"{"entities": {"Animal": {"abstract": true}, "Dog": {"parent": "Animal"}, "Cat": {"parent": "Animal"}}}"#
+        try place.write(schema, to: "schema.json")
+        #expect(try place.run("init", "zoo", "--schema", "schema.json").code == 0)
+        #expect(try place.run("insert", "zoo", "Cat").code == 0)
+        #expect(try place.run("show", "zoo", "Animal/1").code == 0)
+        let outcome = try place.run("show", "zoo", "Dog/1")
+        #expect(outcome.code == 66 && outcome.output.isEmpty)
+        #expect(outcome.errors == "cambium: There is no object Dog/1. Write Cat/1 for the object of this number.\n", "\(outcome.errors)")
+    }
+
     @Test func `a bad field of CSV is refused with its value`() throws {
         let place = try place()
         try place.write("id,when\n2,soon\n", to: "rows.csv")
