@@ -13,7 +13,7 @@ struct LogCommand: ParsableCommand {
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @OptionGroup(title: "Selection") var selection: LogSelection
-    @Flag(help: "Print the ops of each transaction: its single changes.") var ops = false
+    @Flag(help: "Print the ops of each transaction: its single changes. Most ops name an object by its root entity.") var ops = false
     @Flag(help: "Wait for transactions that other processes commit, up to the moment of --to.") var follow = false
     @OptionGroup(title: "Output") var output: OutputOptions
 
