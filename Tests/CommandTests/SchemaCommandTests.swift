@@ -67,6 +67,8 @@ import Testing
         #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
         let outcome = try place.run(executable: Workplace.binary, arguments)
         #expect(outcome.code == 64 && outcome.errors == "cambium: \(message)\n", "\(outcome.errors)")
+        let prompt = try place.run("query", "notes", input: "Memo count\n")
+        #expect(prompt.errors.contains("'Memo' is neither an entity nor a command. Its name is 'Page' now."), "\(prompt.errors)")
     }
 
     @Test func `an absent default differs from the text none, and a default of true from a flag`() throws {
