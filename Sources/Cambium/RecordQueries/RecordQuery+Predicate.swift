@@ -8,8 +8,8 @@ extension RecordQuery {
     /// ```
     ///
     /// The predicate is translated once. It does not run for each object. The comparisons of the predicate have the same meaning as in the
-    /// query language. For example, texts are equal if their bytes are equal. A forced unwrap of null makes a comparison, a `contains` and a
-    /// `??` false.
+    /// query language. For example, texts are equal if their bytes are equal. A forced unwrap of null makes a comparison, a `contains` and
+    /// a `??` false.
     ///
     /// Throws `.invalidInput` with the name and the position of a part that has no translation, such as arithmetic. Throws `.unknownName`
     /// for a property that the record's schema does not list.

@@ -13,7 +13,7 @@ struct ExportCommand: ParsableCommand {
             "An export with '--references identity' can be imported into any store with the same schema. The same export of that "
                 + "store then writes the same bytes. A reference creates no object that needs other mandatory values and belongs to a "
                 + "sub-entity, or has several identity attributes. Import such objects first (Docs/CSV.md). "
-                + "--where selects the rows. Nested objects and references need not satisfy the condition.",
+                + "The condition of --where selects the rows. Nested objects and references need not satisfy it.",
             examples: "cambium export notes --references identity", "cambium export notes Note --format csv --at 2026-11-21",
             "cambium export notes Note --where 'id > 7' --references identity"))
 
