@@ -6,6 +6,13 @@ struct ConditionBinder {
     let context: QueryContext
     /// The values of the parameters.
     let arguments: [String: Operand]
+    /// The comparison whose operands are bound now; `nil` outside a comparison.
+    private(set) var comparison: Comparison?
+
+    init(context: QueryContext, arguments: [String: Operand]) {
+        self.context = context
+        self.arguments = arguments
+    }
 
     var layout: GraphLayout { context.layout }
     var schema: Schema { layout.schema }
@@ -43,21 +50,21 @@ struct ConditionBinder {
 
     // MARK: Messages
 
-    /// Returns this binder with only the values of the parameters that occur in a comparison. So a message about a constant names no
-    /// parameter that occurs elsewhere and has the same value. Complexity: O(operands of the comparison).
+    /// Returns a binder for the operands of a comparison. A message about a constant names only parameters that occur in the comparison.
     func narrowed(to comparison: Comparison) -> ConditionBinder {
-        if arguments.isEmpty { return self }
-        var used: [String: Operand] = [:]
-        for name in Condition.comparison(comparison).parameterNames { used[name] = arguments[name] }
-        return ConditionBinder(context: context, arguments: used)
+        var binder = self
+        binder.comparison = comparison
+        return binder
     }
 
     /// Returns the text of a constant, for messages. A long text is cut. If the constant is the value of a parameter, the text also names
     /// the parameter.
     func text(of literal: QueryLiteral) -> String {
         let operand = Operand(.literal(literal))
+        let used = comparison.map { Condition.comparison($0).parameterNames }
         let named = arguments.filter { argument in
-            if case .list(let elements) = argument.value.form { elements.contains(operand) } else { argument.value == operand }
+            if let used, !used.contains(argument.key) { return false }
+            return if case .list(let elements) = argument.value.form { elements.contains(operand) } else { argument.value == operand }
         }
         return named.keys.min().map { "\(literal.excerpt) (the value of $\($0.excerpt))" } ?? literal.excerpt
     }
