@@ -63,7 +63,7 @@ extension Data: AttributeValue, ConvertedValue {
 
 // MARK: Values with several stored texts
 
-/// A type for which several stored texts mean one value. A save keeps a stored text that means the value of the record.
+/// A type for which several stored texts mean one value. If the stored text already means the value of the record, a save keeps this text.
 protocol SpelledValue: ConvertedValue {}
 
 extension SpelledValue {
@@ -72,14 +72,14 @@ extension SpelledValue {
     }
 }
 
-/// A stored URI stays unchanged if it differs from the URL only in letters that `URL` has escaped.
+/// A save keeps a stored URI that differs from the URL of the record only in characters that `URL` has escaped.
 extension URL: AttributeValue, SpelledValue {
     static var storedType: AttributeType { .uri }
     var stored: Value { .uri(absoluteString) }
     static func restored(_ value: Value) -> URL? { if case .uri(let text) = value { URL(string: text) } else { nil } }
 }
 
-/// A stored text stays unchanged if it differs from the text of the value only in spaces.
+/// A save keeps a stored text whose compact form equals the text of the value.
 extension JSONValue: AttributeValue, SpelledValue {
     static var storedType: AttributeType { .json }
     /// The compact text, or `.null` for null in JSON, because no attribute may contain the text `null`.

@@ -37,10 +37,10 @@ extension Double: AttributeValue {
     public static func value(of column: Column, at place: ObjectPlace) -> Double? { column.double(at: place) }
 }
 
-/// The whole numbers of Swift. The stored attribute may have any whole-number type. A stored number that the Swift type cannot hold is an
-/// error.
+/// The whole-number types of Swift. The stored attribute may have another whole-number type. Reading a stored number that the Swift type
+/// cannot hold is an error.
 extension AttributeValue where Self: FixedWidthInteger {
-    /// The smallest type that has every number of the Swift type, or `int64` if there is no such type.
+    /// The smallest type that can hold every value of the Swift type, or `int64` if there is no such type.
     public static var attributeType: AttributeType {
         switch isSigned ? bitWidth : bitWidth + 1 {
         case ...16: .int16

@@ -27,8 +27,8 @@ public struct EditConflictValues<V: Sendable>: Sendable {
 extension EditConflict {
     /// Whether the conflict is about this property of a record.
     ///
-    /// If a migration has renamed the property, the record may use the new name or the former name. If both schemas have the name, it means
-    /// the property of the newer schema.
+    /// If a migration has renamed the property, the record may use the new name or the former name. If the name occurs in the schemas
+    /// before and after the migration, it means the property of the newer schema.
     ///
     /// ```swift
     /// try store.commit(&edit, policy: .byProperty { $0.concerns(\Note.title) ? .mine : .theirs })
@@ -40,7 +40,8 @@ extension EditConflict {
         return isSubject(name, of: record, laterSchema) ?? isSubject(name, of: record, schema) ?? false
     }
 
-    /// Returns whether a property that a schema has is the subject of the conflict, or `nil` if the schema does not have the property.
+    /// Returns whether the subject of the conflict is the property that has this name in a schema. Returns `nil` if the schema has no such
+    /// property.
     private func isSubject(_ property: String, of record: String, _ schema: Schema) -> Bool? {
         guard let found = schema.entity(record),
             let number = found.attribute(property)?.number ?? found.relationship(property)?.number
@@ -56,7 +57,7 @@ extension EditConflict {
     /// Returns the values of a property, or `nil` if the conflict is not about this property.
     ///
     /// Throws `.unexpectedValue` for a value that the type cannot hold. If a migration has widened the type of the attribute, all three
-    /// values have the wider type, so the property must have it, too.
+    /// values have the wider type. The record's property must have this type, too.
     public func values<Record: EntityRecord, V: AttributeValue>(of keyPath: KeyPath<Record, V>) throws -> EditConflictValues<V>? {
         try values(keyPath) { state in
             guard let value: V = try value(state) else {

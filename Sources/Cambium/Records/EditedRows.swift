@@ -19,11 +19,12 @@ final class EditedRows {
 
     func id(of place: ObjectPlace) -> ObjectID { place.unplacedNumber.map { inserted[$0] } ?? edit.base.id(of: place) }
 
-    /// Returns the value of an attribute. The call counts as a read by the caller, because the caller receives the value in a record.
+    /// Returns the value of an attribute. If the edit tracks reads, the attribute counts as read, because the caller receives the value in
+    /// a record.
     func value(_ attribute: Attribute, at place: ObjectPlace) -> Value { edit[id(of: place), attribute] ?? .null }
 
-    /// Returns the members of a relationship: in the order of the relationship if it is ordered, otherwise ascending. The call counts as a
-    /// read by the caller.
+    /// Returns the members of a relationship: in the order of the relationship if it is ordered, otherwise ascending. If the edit tracks
+    /// reads, the relationship counts as read.
     func members(_ relationship: Relationship, of place: ObjectPlace) -> [ObjectPlace] {
         (edit.members(relationship, of: id(of: place)) ?? []).compactMap { self.place(of: $0) }
     }

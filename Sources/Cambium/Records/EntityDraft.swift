@@ -170,9 +170,9 @@ struct EntityDraft {
     /// Removes the properties, identity attributes, unique sets and indexes that an ancestor also declares, because the entity inherits
     /// them.
     ///
-    /// If an inherited property has options that would change the ancestor's property, reports these options. A default is not reported,
-    /// because the macro may have made the default from an initial value. An inverse is only added to `repeatedInverses`, because the
-    /// relationship at the other end may state it. Also reports inherited properties whose type no record of the sub-entity could read.
+    /// Reports each option of an inherited property that would change the ancestor's property. A default is not reported, because the macro
+    /// may have made the default from an initial value. An inverse is not reported here, but added to `repeatedInverses`, because the
+    /// relationship at the other end may state it. Also reports each declared type that cannot read the ancestor's property.
     ///
     /// - Parameters:
     ///   - lookup: Returns the stored name of a property, as `names` of `add` does.

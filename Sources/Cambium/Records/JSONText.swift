@@ -19,7 +19,7 @@ enum JSONText {
         return try decoder.decode(type, from: Data(text.utf8))
     }
 
-    /// Returns the value as a JSON value of the store, or null if the value encodes as `null`.
+    /// Returns the JSON text to store, or `.null` if the text is `null`, because no attribute may contain this text.
     static func encode(_ value: some Encodable) throws -> Value {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -29,7 +29,7 @@ enum JSONText {
     }
 
     /// Decodes a stored text, encodes the result again, and returns the new text. If the decoded value equals `value`, returns `text`, the
-    /// text of `value`.
+    /// text of `value`, because equal sets can have different texts.
     static func form<V: Codable>(of stored: Value, like value: V, _ text: Value) throws -> Value {
         let known = try decode(V.self, stored)
         let form = try encode(known)

@@ -21,8 +21,8 @@
     /// or a case such as `.retail`, it becomes the default of the attribute. Any other initial value, such as `UUID()`, applies only when
     /// the program creates the struct. A property whose type is a record or a `JSONAttribute` has no default.
     ///
-    /// An initial value that the options refuse does not become the default. So `@Attribute(.minLength(1)) var title = ""` is possible: the
-    /// program must set the title before the first save, which fails otherwise.
+    /// An initial value that the options refuse does not become the default. So `@Attribute(.minLength(1)) var title = ""` is possible. The
+    /// program must set the title before the first save. Otherwise, the save fails.
     ///
     /// A struct may implement `recordSchema`, `init(from:)` or `write(to:)` itself. The macro then generates only the other requirements.
     /// `init(from:)` and `write(to:)` number the properties from 0 in the order of their declaration, without transient properties.

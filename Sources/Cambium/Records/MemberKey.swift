@@ -1,5 +1,5 @@
 /// The position of a member in the order in which a save writes the members of a Swift `Set`. A `Set` has a different order in each run of
-/// a program. With this order, new objects get the same ids in each run.
+/// a program. In the order of these keys, new objects get the same ids in each run.
 struct MemberKey: Comparable {
     /// The object of the member; `nil` for a record that was never saved.
     var id: ObjectID?

@@ -12,9 +12,9 @@ extension PropertyForm {
         }
     }
 
-    /// Whether a record of a sub-entity can read the property that has this name in an entity. As in any record, the type may be another
-    /// whole-number type, it may be optional or not, and it may ignore the order of members. A relationship may lead to a sub-entity or an
-    /// ancestor of the destination.
+    /// Whether a record of a sub-entity can read the property that has this name in an entity. As in any record, the declared type may be
+    /// another whole-number type, may be optional or not, and may ignore the order of members. A relationship may lead to a sub-entity or
+    /// an ancestor of the destination.
     ///
     /// - Parameter areRelated: Returns whether one of two entities is the other one, or an ancestor of it.
     func canRead(_ name: String, of entity: EntityDefinition, _ areRelated: (String, String) -> Bool) -> Bool {

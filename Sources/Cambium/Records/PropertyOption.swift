@@ -43,9 +43,9 @@ public struct PropertyOption: Sendable {
     public static var json: Self { Self(effect: .json) }
     /// The value of an object that is inserted without a value.
     public static func `default`(_ value: some AttributeValue) -> Self { Self(effect: .default(value.attributeValue)) }
-    /// The least value of a number or a date.
+    /// The least value that a number or a date may have.
     public static func min(_ value: Value) -> Self { Self(effect: .min(value)) }
-    /// The greatest value of a number or a date.
+    /// The greatest value that a number or a date may have.
     public static func max(_ value: Value) -> Self { Self(effect: .max(value)) }
     /// The minimum length: in Unicode scalars for text, in bytes for data.
     public static func minLength(_ length: Int) -> Self { Self(effect: .minLength(length)) }
@@ -59,7 +59,7 @@ public struct PropertyOption: Sendable {
     public static func renamed(from name: String) -> Self { Self(effect: .renamed(from: name)) }
     /// For the macros: the name of the property in the store, if it differs from the name in Swift.
     public static func named(_ name: String) -> Self { Self(effect: .named(name)) }
-    /// Texts for the property, such as keys for clones.
+    /// Texts that the schema keeps for the property, such as the texts that control clones.
     public static func userInfo(_ texts: [String: String]) -> Self { Self(effect: .userInfo(texts)) }
 
     // MARK: Clones
@@ -93,7 +93,7 @@ public struct PropertyOption: Sendable {
     public static func inverse(_ name: String) -> Self { Self(effect: .inverse(.name(name))) }
     /// The relationship through which the members lead back to the object, such as `\Item.note`.
     public static func inverse(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .inverse(.keyPath(keyPath))) }
-    /// The effect of deleting an object on its members.
+    /// The effect that the deletion of an object has on its members.
     public static func onDelete(_ rule: DeleteRule) -> Self { Self(effect: .onDelete(rule)) }
     /// The members of a `ToMany` have an order.
     public static var ordered: Self { Self(effect: .ordered) }

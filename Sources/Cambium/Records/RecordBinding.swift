@@ -8,8 +8,8 @@ final class RecordBinding: Sendable {
     /// properties.
     let identity: [Int]
     let hasRelationships: Bool
-    /// The root entities of the records that this record contains. If a record of such an entity contains this record, this record omits
-    /// the object of that outer record. A record that contains only refs omits no object.
+    /// The root entities of the records inside of this record; empty if the record contains only refs. If this record is itself inside of a
+    /// record of such an entity, it omits the object of that outer record.
     let omittedRoots: [EntityNumber]
     /// For each property, the handle with which a `RowCursor` reads its values; `nil` for a relationship.
     let fields: [CursorField?]

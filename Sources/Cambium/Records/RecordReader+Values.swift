@@ -5,7 +5,7 @@ extension RecordReader {
     // These methods are `mutating` only for speed: before each call of a nonmutating method, the compiler moves the whole reader in memory.
 
     /// Whether an optional property is `nil`. It is `nil` if the value is null, or if the relationship leads to no object. A property that
-    /// is a record is also `nil` if the relationship leads to this record, or to a record that contains it.
+    /// is a record is also `nil` if the relationship leads to the current record, or to a record that contains the current one.
     @usableFromInline
     mutating func isNil<Wrapped>(_ property: Int, _ type: Wrapped.Type) -> Bool {
         if let isNull = isNull(property) { return isNull }

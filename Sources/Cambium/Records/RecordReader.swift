@@ -27,15 +27,16 @@ public struct RecordReader: ~Copyable {
     private(set) var binding: RecordBinding
     /// The places of the objects of the records that contain this record, the outermost first.
     private var path: [ObjectPlace] = []
-    /// The index of the property at which the next search for a name begins, because properties are usually read in order.
+    /// The index of the property at which the next search for a name begins. Properties are usually read in order, so this property usually
+    /// has the name.
     private var next = 0
     /// The origin (store and containing records) of the `ref` that the current record gets. In a transaction, `uncommitted` supplies the
     /// store, and only the containing records are taken from `own`.
     private var own: RefOrigin
     /// The origin of the `ref` that each record inside of the current record gets; `nil` until one of these records is read.
     private var inside: RefOrigin?
-    /// The origin of the refs in properties, which hold the graph or the edit; `nil` until a property needs it. In a transaction,
-    /// `uncommitted` supplies the refs instead.
+    /// The origin of the refs in properties. These refs hold the graph or the edit. `nil` until a property needs the origin. In a
+    /// transaction, `uncommitted` supplies the refs instead.
     private var related: RefOrigin?
     /// The record types inside of the record that were read so far, each matched with the schema.
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
@@ -95,7 +96,7 @@ public struct RecordReader: ~Copyable {
     /// Returns the value of the property that has the given name.
     ///
     /// Throws `.unknownName` if the record's schema does not have the property. Throws `.unexpectedValue` for a value that the type cannot
-    /// hold, such as null for a type that is not optional. Throws `.limitExceeded` if more than 128 records contain each other.
+    /// hold, such as null for a type that is not optional. Throws `.limitExceeded` if records are nested more than 128 levels deep.
     @inlinable
     public mutating func read<V: PropertyValue>(_ name: String) throws -> V { try V(property: index(of: name), of: &self) }
 

@@ -104,7 +104,7 @@ struct RecordTarget: ~Copyable {
         hasChanged = true
     }
 
-    /// Whether a write of an ordered relationship contains all members. If so, `reorder` costs as much as the move of one member.
+    /// Whether each write of an ordered relationship contains all members, so that one `reorder` costs no more than the move of one member.
     var writesWholeLists: Bool { edit != nil }
 
     /// Puts the members of an ordered relationship of an edit into another order. Call this method only if `writesWholeLists` is true.

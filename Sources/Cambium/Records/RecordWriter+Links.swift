@@ -14,8 +14,8 @@ extension RecordWriter {
         case kept
     }
 
-    /// Returns the current object and the relationship of a property, if the relationship is written now. Returns `nil` if this call to
-    /// `write(to:)` is for attributes, or if the property leads back to the containing record, which writes the link.
+    /// Returns the current object and the relationship of a property, if this call to `write(to:)` writes the relationship. Returns `nil`
+    /// if the call is for attributes, or if the property leads back to the containing record, which writes the link.
     private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
         guard let id = current.id, case .relationship(let relationship, _) = current.binding.property(property),
             relationship.number != current.arrival
@@ -34,8 +34,8 @@ extension RecordWriter {
     }
 
     /// Whether a property leads back to the containing record, and its type is a record. Such a property is `nil` when the record is read
-    /// inside of the containing record. So a save sets the property to `nil`, too: it may still hold a record that no longer contains this
-    /// record.
+    /// inside of the containing record. So a save sets the property to `nil`, too. Otherwise, the property could keep a record that no
+    /// longer contains this record.
     @usableFromInline
     mutating func omitsContainer<Value>(_ property: Int, _ type: Value.Type) -> Bool {
         container(property) != nil && type is any EntityRecord.Type
@@ -55,13 +55,13 @@ extension RecordWriter {
     /// Whether this call to `write(to:)` is for relationships, and writes this relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
-    /// Whether the members of the `ToMany` that is being written are unchanged, and need not be written. They are unchanged if the `ToMany`
-    /// was read from this relationship of the current object. `owner` is the object and the relationship from which it was read.
+    /// Returns whether the `ToMany` that is being written was read from this relationship of the current object. In that case, its members
+    /// are unchanged, and need not be written. `owner` is the object and the relationship from which the `ToMany` was read.
     ///
     /// `owner` may have a provisional id of an edit that was committed. Such an owner counts as the current object if the record's ref
-    /// states this id. It also counts as the current object if the save has found this object by its identity. An owner that a rolled-back
-    /// transaction inserted does not exist. So its members are written, even if the current object has the same id. The same applies to an
-    /// owner in another store.
+    /// states this id. It also counts as the current object if the save has found this object by its identity. If a rolled-back transaction
+    /// inserted the owner, or if the owner is in another store, the members are always written. The current object can have the same id
+    /// only by chance.
     func keepsMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if owner.origin.storeKey != target.storeKey { return false }
@@ -83,8 +83,8 @@ extension RecordWriter {
         try save(&record, arrival: relationship(property)?.relationship.inverse)
     }
 
-    /// Links the current object to one object, or to no object. A record omits the records that contain it. So if `wanted` is `nil`, the
-    /// present link stays if it leads to the object of such a record.
+    /// Links the current object to one object, or to no object. If `wanted` is `nil` because the record omits the object of a containing
+    /// record, the present link stays.
     mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
@@ -99,9 +99,9 @@ extension RecordWriter {
         }
     }
 
-    /// Returns whether `wanted`, the members in a record, equals the members that the object had before this save. Such a record is out of
-    /// date: the save has changed the members through another copy of the record, or through the inverse relationship. Stores the members
-    /// from before the save in `formerMembers`.
+    /// Returns whether a record is out of date: its members, `wanted`, are those that the object had before this save. The save has changed
+    /// the members in the meantime, through another copy of the record, or through the inverse relationship. Stores the members from before
+    /// the save in `formerMembers`.
     private mutating func isOutdated(
         _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
     ) -> Bool {
@@ -143,7 +143,8 @@ extension RecordWriter {
     }
 
     /// Whether a property whose type is `type` omits an object when the record is read. A property that is a record omits the object of any
-    /// record that contains the current record, or contained it when it was last read or saved. Properties of other types omit no object.
+    /// record that contains the current record, or that contained it when it was last read or saved. Properties of other types omit no
+    /// object.
     private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
         type is any EntityRecord.Type && (path.contains(id) || current.containers.contains(id))
     }
@@ -153,8 +154,8 @@ extension RecordWriter {
         type is any EntityRecord.Type ? Set(path).union(current.containers) : []
     }
 
-    /// Sets the members of a to-many relationship. A record omits the records that contain it, so their objects stay members, at their
-    /// positions.
+    /// Sets the members of a to-many relationship. A record omits the records that contain it. The objects of these outer records stay
+    /// members, at their positions.
     ///
     /// - Parameter collect: Appends the wanted members, in order. `collect` is called only if the relationship is written.
     mutating func writeMembers<Member>(

@@ -130,8 +130,8 @@ extension RecordWriter {
         }
     }
 
-    /// Removes from `values` the values that the object already has. Also removes a value that the object had before another copy of the
-    /// record changed it.
+    /// Removes from `values` the values that the object already has. Also removes a former value that another copy of the record has
+    /// changed, so that saving the current copy does not undo the change.
     mutating func omitValues(of id: ObjectID) {
         var kept: [(Attribute, Value)] = []
         for (attribute, value) in values {
@@ -147,8 +147,8 @@ extension RecordWriter {
         values = kept
     }
 
-    /// Whether a stored value equals the value of a record. The texts may differ, as with JSON in which the keys have another order, or
-    /// which has more keys.
+    /// Whether a stored value equals the value of a record. The texts may differ: in stored JSON, the keys may have another order, and
+    /// there may be more keys.
     private func isStored(_ value: Value, as stored: Value, _ attribute: Attribute) -> Bool {
         if stored == value { return true }
         guard !stored.isNull, let form = forms.first(where: { $0.attribute === attribute })?.form else { return false }

@@ -28,7 +28,7 @@ public struct RecordWriter: ~Copyable {
     /// contains the members that its object had before these changes, saving the record does not undo them.
     var addedMembers: Set<LinkEnd> = []
     var lostMembers: [EditPlace: Set<ObjectID>] = [:]
-    /// Whether several records of one save may be copies of one object, although no relationship leads to them.
+    /// Whether several records of the array that is being saved may have the same object.
     private var mayHaveCopies = false
     /// The number of objects that the writer has inserted.
     var insertedCount = 0
@@ -44,10 +44,10 @@ public struct RecordWriter: ~Copyable {
     /// The state of writing one record. A record inside of another record has a separate frame.
     struct Frame {
         let binding: RecordBinding
-        /// The object of the record; `nil` until the values of its attributes were written.
+        /// The object of the record; `nil` until the values of its attributes are written.
         var id: ObjectID?
         /// The property that leads back to the containing record: the inverse of the relationship through which the save reached this
-        /// record. It is not written here, because the containing record writes the link.
+        /// record. This record does not write the property, because the containing record writes the link.
         let arrival: PropertyNumber?
         /// Whether the record has the ref of an object. If so, the record may be one of several copies.
         var isKnown = false
@@ -100,8 +100,8 @@ public struct RecordWriter: ~Copyable {
         return id
     }
 
-    /// Returns the objects that the current record may omit: those that the record's ref already lists, and those of the containing
-    /// records. A ref lists no others, because its list would grow if a program saved the record in one new container after another.
+    /// Returns the objects that the current record may omit: those in the record's ref, and those of containing records that this record
+    /// can itself contain. The ref lists no other objects, because its list would grow with each new container.
     private borrowing func containers() -> [ObjectID] {
         let (known, roots) = (current.containers, current.binding.omittedRoots)
         return known + path.filter { roots.contains($0.root) && !known.contains($0) }

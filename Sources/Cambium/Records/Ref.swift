@@ -130,7 +130,7 @@ final class RefOrigin: Sendable {
     }
 }
 
-/// Two origins are equal if they belong to the same store, so that two refs are equal if they also have the same id.
+/// Two origins are equal if they belong to the same store. So two refs are equal if their stores and their ids are equal.
 extension RefOrigin: Hashable {
     static func == (left: RefOrigin, right: RefOrigin) -> Bool { left.storeKey == right.storeKey }
 

@@ -100,7 +100,7 @@ extension Set: PropertyValue where Element: RelatedValue {
                 ids.append(try member.save(in: &row, property))
                 saved.insert(member)
             }
-            // Builds the set again, because the members have refs now, and the refs may affect their hashes.
+            // Builds the set again, because the saved members have refs, which may change the hashes of the members.
             self = saved
         }
         guard let container: Element = row.containerRef(property) else { return }

@@ -5,8 +5,9 @@ extension SchemaDefinition {
     /// let store = try Store.open(at: path, creating: Schema(SchemaDefinition(of: Note.self)))
     /// ```
     ///
-    /// Several records may be views of one entity. The entity has the properties of all of them; a property that occurs in several records
-    /// must have the same type in each. If only one of two inverse relationships names the other, the other gets the inverse, too.
+    /// Several records may be views of one entity. The entity has the properties of all these records; a property that occurs in several
+    /// records must have the same type in each. If only one of two relationships names the other one as its inverse, the initializer adds
+    /// the missing inverse.
     ///
     /// Throws `.invalidInput` with all mistakes if records contradict each other, or if a key path does not lead to a stored property.
     public init(of records: any EntityRecord.Type...) throws(CambiumError) {
@@ -78,7 +79,7 @@ struct SchemaAssembly {
     }
 
     /// Removes the properties that an entity inherits from its ancestors. Begins with the most distant ancestor, because the record types
-    /// of nearer ancestors list its properties again.
+    /// of nearer ancestors list the properties of that ancestor again.
     private mutating func dropInherited(
         _ drafts: inout [EntityDraft], _ index: Int, _ parents: [Int?], _ indexByName: [String: Int]
     ) {

@@ -1,10 +1,11 @@
 extension WriteTransaction {
     /// Saves a record, and the records inside of it.
     ///
-    /// A record with a `ref` changes the object that the ref names; setting current values does not count as a change. A record without a
-    /// `ref` changes the object with the same identity; if there is no such object, the save inserts an object. Afterwards, `ref` refers to
-    /// the object. Properties that the record does not have stay unchanged. If a record is inside of an outer record, the save does not
-    /// write the inner record's relationship that leads back. A property of type `Ref` that leads back gets the ref of the outer record.
+    /// A record with a `ref` changes the object that the ref names. A value that the object already has does not count as a change. A
+    /// record without a `ref` changes the object with the same identity; if there is no such object, the save inserts an object.
+    /// Afterwards, `ref` refers to the object. Properties that the record does not have stay unchanged. If a record is inside of an outer
+    /// record, the save does not write the inner record's relationship that leads back. A property of type `Ref` that leads back gets the
+    /// ref of the outer record.
     ///
     /// Throws `.objectDeleted` if the object of `ref` does not exist, and `.misuse` if `ref` belongs to another store. Throws
     /// `.unknownName` if the record does not fit the store's schema. Also throws as `insert`, `set` and `link` do. If an error occurs after
@@ -19,8 +20,8 @@ extension WriteTransaction {
     }
 
     /// Deletes the object of a record, and the objects that its delete rules reach. Afterwards, `ref` is `nil`. In the records inside of
-    /// the record, each `ref` whose object was deleted is `nil`, too. The refs stay `nil` if the transaction is rolled back. A later save
-    /// of a record without an identity then inserts it again. If the transaction may fail, delete a copy of the record, and keep the
+    /// the record, each `ref` whose object was deleted is `nil`, too. The refs stay `nil` if the transaction is rolled back. After that, a
+    /// save of a record without an identity inserts a second object. If the transaction may fail, delete a copy of the record, and keep the
     /// original.
     ///
     /// Throws `.objectDeleted` if the record was never saved or the object does not exist, and `.misuse` if the record belongs to another
