@@ -30,9 +30,10 @@ extension PredicateTranslation {
         }
     }
 
-    /// Returns the condition that `body` translates, and adds that the paths are not null that a `!` follows in its expressions.
+    /// Returns the condition that `body` translates. For each path in the condition that a `!` follows, adds the test that the path is not
+    /// null.
     ///
-    /// Only these paths must not be null. Any other path may be null, and a comparison of null by `!=` is true.
+    /// Paths without a `!` get no test, because a comparison of null by `!=` is true.
     mutating func unwrapping(_ body: (inout Self) throws -> Condition) throws -> Part {
         let outer = unwrapped
         defer { unwrapped = outer }
@@ -58,8 +59,8 @@ extension PredicateTranslation {
 
     /// Compares two operands.
     ///
-    /// In a query, the number of members of a missing object is 0. In Swift, this number is nil after an optional chain. So the condition
-    /// also tests whether the owner of the members exists.
+    /// In a query, the number of members of a missing object is 0. In Swift, the number is nil if an optional chain leads to no object. So
+    /// the condition also tests whether the owner of the members exists.
     static func compared(_ left: Operand, _ relation: FieldComparison.Relation, _ right: Operand) -> Condition {
         let owners = [left, right].compactMap(\.owner)
         let compared = Condition.comparison(FieldComparison(left, relation, right))

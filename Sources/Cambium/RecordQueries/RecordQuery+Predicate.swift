@@ -35,8 +35,8 @@ struct PredicateTranslation {
     var variables: [PredicateExpressions.VariableID: Variable] = [:]
     /// The number of nested closures, such as those of `allSatisfy`, that enclose the expression.
     var level = 0
-    /// The conditions that the paths in the current comparison are not null that a `!` follows. If one of them is false, the comparison is
-    /// false.
+    /// For each path in the current comparison that a `!` follows, the condition that the path is not null. If one of these conditions is
+    /// false, the comparison is false.
     var unwrapped: [Condition] = []
     /// The positions of the enclosing expressions, the outermost first, for errors.
     var way: [String] = []
@@ -81,7 +81,7 @@ struct PredicateTranslation {
 
     /// Translates an expression that is true or false.
     mutating func condition(_ expression: any PredicateExpression, _ place: String) throws -> Condition {
-        // A condition is false for null by itself, so a `!` in it must not restrict the value of which it is a part.
+        // A condition is already false for null. So a `!` inside of this condition adds no test to the outer expression.
         let outer = unwrapped
         defer { unwrapped = outer }
         switch try part(expression, place) {
@@ -131,7 +131,8 @@ struct PredicateTranslation {
         return Self.withOwner(of: names, .related(.none, path, .and([filter, .not(condition)])))
     }
 
-    /// Adds to a condition on members that the owner of the members exists. This is necessary if the condition is true without members.
+    /// Adds to a condition on members the test that the owner of the members exists. The test is necessary if the condition is true without
+    /// members.
     ///
     /// In a query, a missing object has no members. In Swift, the path to the members unwraps the owner, so no condition is true without
     /// an owner.
