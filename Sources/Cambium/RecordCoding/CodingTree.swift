@@ -25,7 +25,7 @@ struct CodingTreeKey: CodingKey {
 }
 
 extension CodingTree: Decodable {
-    /// Reads the value of a decoder. The depth limit of the decoder's coding path bounds the recursion.
+    /// Reads the value of a decoder. The limit on the length of the coding path bounds the recursion.
     init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count <= Self.depthMax else {
             throw Self.error(decoder, "The values nest more than \(Self.depthMax) levels deep. Nest them less deeply.")

@@ -32,9 +32,9 @@ extension ExportedRecords: Encodable {
     /// Encodes an array of objects. If the hook omits a record, the array does not contain it.
     ///
     /// Throws an `EncodingError`, with the `CambiumError` as the underlying error, for a record that was never saved or belongs to another
-    /// store. Also throws an `EncodingError` if the graph does not contain the object of a record. Also throws an `EncodingError` for a row
-    /// that an import with the mapping would read as something else. Throws `.unknownName` if the record does not fit the schema, and
-    /// `.invalidInput` if the mapping does not fit the schema. Complexity: O(attributes and members of the written objects).
+    /// store. Also throws an `EncodingError` if the graph does not contain the object, or if an import with the mapping would read the row
+    /// differently. Throws `.unknownName` if the record does not fit the schema, and `.invalidInput` if the mapping does not fit the
+    /// schema. Complexity: O(attributes and members of the written objects).
     public func encode(to encoder: any Encoder) throws {
         var export = try RecordExport(graph, Record.self, options, hooks)
         var container = encoder.unkeyedContainer()
