@@ -2,7 +2,7 @@ public import CambiumGraph
 import CambiumModel
 
 extension Edit {
-    /// The objects that the edit inserts, deletes or changes, by ascending id. The inserted objects of each hierarchy come last.
+    /// The objects that the edit inserts, deletes or changes, by ascending id. Within each hierarchy, the inserted objects come last.
     ///
     /// ```swift
     /// for object in edit.changes { print(object.kind, edit.name(of: object.id) ?? "", object.attributes.count) }

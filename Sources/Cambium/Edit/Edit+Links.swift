@@ -124,8 +124,8 @@ extension Edit {
 
     // MARK: Both ends
 
-    /// Links two objects that are not linked yet. If the relationship or its inverse is to-one, it loses its previous object. Call this
-    /// method only inside `group`, which makes all of its changes one step for undo.
+    /// Links two objects that are not linked yet. A to-one relationship loses its previous object, and so does a to-one inverse. Call this
+    /// method only inside `group`, which combines these changes into one step of undo.
     mutating func connect(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) {
         let inverse = inverse(relationship)
         if !relationship.isToMany { clear(relationship, of: id) }
@@ -172,7 +172,8 @@ extension Edit {
         let present = currentMembers(relationship, of: id)
         var list = present.filter { $0 != target }
         list.insert(target, at: min(index, list.count))
-        // `present` lacks the members that the edit deletes. So writing it would be a step of undo, although no member moves.
+        // `present` lacks the members that the edit deletes. If no member moves, a write would only remove these members from the overlay,
+        // which would count as a step of undo.
         if list != present { setList(list, relationship, of: id) }
     }
 

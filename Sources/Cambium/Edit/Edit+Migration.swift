@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// The parts of an edit for which a newer graph has no place, because a migration removed a property.
+/// Finds the parts of an edit that a newer graph cannot hold, because a migration removed an entity or a property.
 extension Edit {
     /// Returns the entity that an object of the edit has in a newer graph, or that an inserted object would have there. Returns `nil` if
     /// the graph does not have the object or the entity.
@@ -11,8 +11,8 @@ extension Edit {
         return found.root == entity.root ? found : nil
     }
 
-    /// Returns whether a newer graph has no relationship for a link, because a migration removed it. Returns `false` if one of the two
-    /// objects does not exist there.
+    /// Returns whether a newer graph cannot hold a link, because a migration removed the relationship. Returns `false` if the newer graph
+    /// lacks one of the two objects.
     func isLost(_ link: EditLink, in theirs: Graph) -> Bool {
         guard let entity = self.entity(of: link.id, in: theirs), let other = self.entity(of: link.target, in: theirs) else { return false }
         let kept = entity.relationship(link.relationship.number)

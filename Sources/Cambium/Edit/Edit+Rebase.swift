@@ -26,8 +26,8 @@ extension Edit {
         self = try rebased(onto: graph, policy)
     }
 
-    /// Throws `.misuse` inside a group. A call that replaces the history would prevent the rollback of the group. A copy that was made
-    /// inside a group has only a part of the group's changes, and stays inside the group.
+    /// Throws `.misuse` inside a group, because a call that replaces the history would prevent the rollback of the group. Also throws
+    /// `.misuse` for a copy that was made inside a group, because the copy has only a part of the group's changes.
     ///
     /// - Parameter change: the participle of the call, for the error.
     func checkOutsideOfGroups(_ change: String) throws(CambiumError) {

@@ -6,7 +6,7 @@ import Synchronization
 /// Changes that a caller collects over time, for example in a form, and commits later.
 ///
 /// An edit is a value. It holds the graph of one moment, its *base*, and the changes to that graph. Reading an edit returns the base with
-/// these changes. The store can change in the meantime: an edit holds no lock, and copying an edit costs nothing.
+/// these changes. An edit holds no lock, so the store can change in the meantime. Copying an edit costs nothing.
 /// `Store.commit(_:policy:author:durability:)` compares an edit with the store, and applies the changes in one transaction. Docs/EDITS.md
 /// has the rules.
 ///
@@ -29,8 +29,8 @@ public struct Edit: Sendable {
     private(set) var history = EditHistory()
     /// The changes of ordered relationships that a batch has not written to `overlay` yet; `nil` outside of a batch.
     var listChanges: EditListChanges?
-    /// The number that identifies the edit in its provisional ids; `nil` before the first insertion. Numbers repeat after 2^20 of them, so
-    /// an edit without insertions has none.
+    /// The number that identifies the edit in its provisional ids; `nil` before the first insertion. Numbers repeat after 2^20 edits, so an
+    /// edit gets a number only when it inserts an object.
     private(set) var number: UInt64?
     /// The number of objects that the edit has inserted, including those whose insertion was undone.
     private(set) var insertCount: UInt64 = 0

@@ -62,7 +62,8 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     public var canKeepMine: Bool { use == .read || (subject == .object ? theirs == .present : !isRemoved) }
 
     /// The object and the property, with the values in the base of the edit, in the edit and in the store. If the conflict is about a whole
-    /// object, the text states whether the edit or the store deleted it. If a migration removed the property, the text states this.
+    /// object, the text states whether the edit or the store deleted the object. If a migration removed the property, the text states the
+    /// removal instead of the values.
     ///
     /// ```text
     /// Product/2.name: base Pears, edit Ripe pears, store Green pears

@@ -29,7 +29,7 @@ struct EditConflictFinder {
     private var found: [EditConflict] = []
     /// The objects and properties with a conflict.
     private var reported = Set<EditPlace>()
-    /// The objects that were reported because the store has deleted them although the edit uses them.
+    /// The reported objects that the edit uses although the store has deleted them.
     private var lost = Set<ObjectID>()
 
     init(edit: Edit, theirs: Graph, changes: Changes) { (self.edit, self.theirs, self.changes) = (edit, theirs, changes) }
@@ -64,16 +64,17 @@ struct EditConflictFinder {
             }
             for relationship in change.relationships where state.hasLinks(relationship.relationship.number) {
                 if now?.relationship(relationship.relationship.number) == nil { continue }
-                // Members of an unordered relationship are added and removed one by one, so the changes of the edit and of the store can be
-                // merged. This includes a relationship that a migration has made ordered, because the edit has no order of its members.
+                // An edit adds and removes single members of an unordered relationship, so its changes can be merged with those of the
+                // store. They can be merged even if a migration has made the relationship ordered, because the edit has no order of the
+                // members.
                 let isOrdered = relationship.relationship.isOrdered && state.lists[relationship.relationship.number] != nil
                 if isOrdered || !relationship.relationship.isToMany { compare(relationship, of: id, .written) }
             }
         }
     }
 
-    /// Reports the properties that a migration removed although the edit sets a value, adds a member or reorders members there. A null and
-    /// a removed member do not count, because the migration removed the value and the members, too.
+    /// Reports the properties that a migration removed although the edit sets their value, adds members to them or reorders their members.
+    /// A null and a removed member do not count, because the migration removed the value and the members, too.
     private mutating func compareRemoved(of id: ObjectID) {
         guard let state = edit.overlay[id], let entity = edit.liveEntity(of: id), let now = edit.entity(of: id, in: theirs) else { return }
         for attribute in entity.attributes where now.attribute(attribute.number) == nil {
@@ -90,7 +91,7 @@ struct EditConflictFinder {
         }
     }
 
-    /// Whether a migration leaves no place for a member that the edit adds to a relationship, or for the new order of the members.
+    /// Whether the edit adds or reorders a member whose link the newer graph cannot hold, because a migration removed the relationship.
     private func losesLinks(_ relationship: Relationship, of id: ObjectID, _ state: EditState) -> Bool {
         let isReordered = state.lists[relationship.number] != nil && addsOrReorders(relationship, of: id)
         let members = isReordered ? edit.currentMembers(relationship, of: id) : edit.addedMembers(relationship, of: id, state)

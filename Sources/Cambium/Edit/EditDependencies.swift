@@ -8,7 +8,7 @@ struct EditDependencies {
     private(set) var linksAtEnds: [EditPlace: [Int]] = [:]
     /// For each object, the indexes of the links with that object that the edit adds or removes.
     private(set) var linksOfObjects: [ObjectID: [Int]] = [:]
-    /// The objects that each call to `delete` deleted.
+    /// For each call to `delete`, by its number, the objects that the call deleted.
     private(set) var objectsOfDeletions: [Int: [ObjectID]] = [:]
     /// For each object, the calls to `delete` whose cascade would reach the object in the store.
     private(set) var cascadesToObjects: [ObjectID: [Int]] = [:]
@@ -30,8 +30,8 @@ struct EditDependencies {
     }
 
     /// Records the objects that the cascade of a call to `delete` would reach in the store. The cascade can also lead through objects that
-    /// the edit does not delete, such as those that another writer has inserted since the base. It does not follow a link that the edit
-    /// removes, because links are removed before objects are deleted.
+    /// the edit does not delete, such as those that another writer has inserted since the base. The cascade does not follow a link that the
+    /// edit removes, because links are removed before objects are deleted.
     private mutating func followCascades(
         of deletion: Int, from ids: [ObjectID], _ removed: [EditPlace: Set<ObjectID>], _ theirs: Graph
     ) {

@@ -27,7 +27,7 @@ struct EditDrops {
             }
             if conflict.use == .read { continue }
             switch (conflict.subject, winner) {
-            // `reduce` removes the links for which the newer graph has no place.
+            // `reduce` removes the links that the newer graph cannot hold.
             case (.relationship, _) where conflict.isRemoved: break
             case (.attribute(let attribute), .theirs): attributes.insert(EditPlace(conflict.id, attribute.number))
             case (.relationship(let relationship), .theirs): ends.insert(EditPlace(conflict.id, relationship.number))
@@ -60,7 +60,7 @@ struct EditDrops {
     ///
     /// Complexity: O(links + deleted objects + the objects and links that the cascade of each call to `delete` reaches in the store).
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
-        // Dropping a change to a removed relationship leaves no link in the store, so it rules out no other changes.
+        // A dropped change to a removed relationship leaves no link in the store, so it rules out no other changes.
         if let theirs, theirs.schema !== edit.base.schema { links.all.removeAll { edit.isLost($0, in: theirs) } }
         if ends.isEmpty, objects.isEmpty { return }
         let dependencies = EditDependencies(links.all, of: edit, on: theirs)

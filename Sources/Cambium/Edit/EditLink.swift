@@ -53,8 +53,8 @@ struct EditLinks: Sendable {
 }
 
 extension Edit {
-    /// Whether the edit removes a link only by deleting the target. In that case, the deletion itself removes the link, by the rules of the
-    /// schema.
+    /// Whether the edit removes a link only by deleting the target. In that case, the link is not in the list of removed links: the
+    /// deletion removes it, by the rules of the schema.
     fileprivate func isLeft(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         guard isDeleted(target) else { return false }
         return inverse(relationship).map { isRawLinked(target, $0, id) } ?? true

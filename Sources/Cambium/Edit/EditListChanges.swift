@@ -2,8 +2,8 @@ import CambiumModel
 
 /// The changes of a batch that are not yet written to the overlay: members added to ordered relationships, or removed from them.
 ///
-/// The overlay contains all members of an ordered relationship, so each write of it takes O(members). Recording a change here takes O(1)
-/// expected.
+/// The overlay contains all members of an ordered relationship, so each write of the relationship takes O(members). Recording a change here
+/// takes O(1) expected.
 struct EditListChanges: Sendable {
     private var changes: [EditPlace: Change] = [:]
 

@@ -23,8 +23,8 @@ struct EditPlan {
         added = links.all.filter { $0.kind == .added && !edit.isDeleted($0.id) && !edit.isDeleted($0.target) }
     }
 
-    /// Applies the changes, except those to properties that a migration removed: `EditConflictFinder` has reported them. Throws `.conflict`
-    /// if a migration removed the entity of an inserted object. Also throws the errors of the target.
+    /// Applies the changes. Omits changes to properties that a migration removed, because `EditConflictFinder` has reported these changes.
+    /// Throws `.conflict` if a migration removed the entity of an inserted object. Also throws the errors of the target.
     ///
     /// - Returns: The ids of the inserted objects in the target, by their provisional ids.
     func apply(to target: inout some EditTarget & ~Copyable) throws(CambiumError) -> [ObjectID: ObjectID] {
@@ -143,7 +143,8 @@ struct EditPlan {
         return [end, (other, inverse, id)]
     }
 
-    /// Removes the targets of the to-one relationships that have no target in the edit, even if the store has linked them to other objects.
+    /// Removes the targets of the to-one relationships that the edit has cleared, even if the store has linked them to other objects since
+    /// the base.
     private func clearTargets(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
         for (id, state) in states where !id.isProvisional && !state.targets.isEmpty && !drops.objects.contains(id) {
             guard let entity = edit.liveEntity(of: id), let own = target.liveEntity(of: id) else { continue }
@@ -153,7 +154,7 @@ struct EditPlan {
                 else { continue }
                 // If a migration made the relationship to-many, only the former target is removed. `removed` contains that link.
                 guard let ownRelationship = own.relationship(relationship.number), !ownRelationship.isToMany else { continue }
-                // The edit has no target here because it deleted the target. If that deletion was dropped, the link stays.
+                // If the edit also deleted the target, and the deletion was dropped, the link stays.
                 for other in target.currentMembers(ownRelationship, of: id) where !drops.objects.contains(other) {
                     try target.unlink(id, ownRelationship, other)
                 }
@@ -171,7 +172,7 @@ struct EditPlan {
                 let place = EditPlace(provisional, relationship.number)
                 if drops.ends.contains(place) || !edit.changesMembers(relationship, of: provisional) { continue }
                 let wanted = edit.currentMembers(relationship, of: provisional)
-                // A migration may have removed the order of the members. Then only the added and removed members count.
+                // If a migration has removed the order of the members, only the added and removed members count.
                 guard let ownRelationship = own.relationship(relationship.number), ownRelationship.isOrdered else { continue }
                 if drops.forced.contains(place) { try force(wanted, ids, ownRelationship, of: id, &target) }
                 try order(wanted.map { ids[$0] ?? $0 }, ownRelationship, of: id, &target)

@@ -44,8 +44,8 @@ extension EditTarget where Self: ~Copyable {
     /// Returns the entity of the target's schema that corresponds to an entity of an edit's schema. Throws `.conflict` if a migration
     /// removed the entity.
     ///
-    /// The schema may have been migrated in the meantime, but an element keeps its number, even if it is renamed. The edit and the target
-    /// belong to one store, which never assigns a number again. So the names are not compared: after several migrations, the target's
+    /// The schema may have been migrated in the meantime, but an entity keeps its number, even if a migration renames it. The edit and the
+    /// target belong to one store, and a store never reuses a number. So the names are not compared: after several migrations, the target's
     /// schema may no longer contain an entity's former name.
     borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
         if let found = schema.entity(entity.number), found.root == entity.root { return found }

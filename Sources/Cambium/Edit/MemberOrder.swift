@@ -22,8 +22,8 @@ enum MemberOrder {
         let staying = staying(present, wanted)
         let places = Dictionary(present.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var steps: [Step] = []
-        // `passed` is the number of members at the beginning of `present`, up to the last member of `staying` that the loop has reached.
-        // `waiting` is the number of members among these that must still be moved.
+        // `passed` is the number of members of `present` up to the last member of `staying` that the loop has reached. `waiting` is the
+        // number of these passed members that must still be moved.
         var (passed, waiting) = (0, 0)
         var moved: Set<ObjectID> = []
         for (position, member) in wanted.enumerated() {
@@ -37,8 +37,8 @@ enum MemberOrder {
                 if place < passed { waiting -= 1 }
                 moved.insert(member)
             }
-            // When this step is applied, all wanted members that must precede this member are already before it. The members that are still
-            // to be moved are also before it.
+            // When this step is applied, the members that precede this member in `wanted` are already before the index, and so are the
+            // `waiting` members.
             steps.append(Step(member: member, index: position + waiting, isNew: place == nil))
         }
         return steps
