@@ -15,13 +15,14 @@ struct ImportRun {
     let author: Author
     /// Reports whether the caller has cancelled the import; `nil` if the import cannot be cancelled.
     var cancellation: Cancellation?
-    /// The task's call, which may be cancelled until the first transaction begins; `nil` for a blocking import.
+    /// The call of the task that waits for the import; `nil` for a blocking import. The task can cancel the call until the first
+    /// transaction begins.
     var call: WaitingCall?
     private(set) var report = ImportReport()
     /// The graph after the last transaction; `nil` if there was no transaction.
     private(set) var graph: Graph?
-    /// The rows that broke a rule that is checked only after the rows are applied, by row number. The next attempt to import the batch
-    /// omits these rows.
+    /// The rows that were applied and only then were found to break a rule, by row number. The next attempt to import the batch omits these
+    /// rows.
     private var refused: [Int: ImportReport.RowError] = [:]
 
     /// The maximum number of rows in `refused`. If more rows must be refused, the import fails.
@@ -84,7 +85,7 @@ struct ImportRun {
                 report.addRows(of: batch)
                 throw error(failure.row)
             } catch {
-                // The input or the transaction failed. The rows that were skipped before must be reported, too.
+                // The input or the transaction failed. The rows that were skipped before the failure must be reported, too.
                 report.addRows(of: batch)
                 throw error
             }
@@ -218,7 +219,7 @@ extension Store {
     /// Otherwise, the import inserts an object.
     ///
     /// All rows of all sources form one transaction, unless the options request batches. If nothing changes, nothing is written, except the
-    /// author's request, if there is one.
+    /// author's request id, if there is one.
     ///
     /// Throws `.invalidInput` with the row, line and pointer of a value that cannot be imported. An import that deletes absent objects
     /// throws `.invalidInput` if no row can be imported, or if the scope does not fit the entity. It throws `.limitExceeded` if more

@@ -7,9 +7,9 @@ extension Store {
     /// disk.
     ///
     /// If the task is cancelled, the call throws `CancellationError`, and nothing was imported except earlier batches. If the first
-    /// transaction has not begun, the call throws at once, even if other writers are busy. The thread of the import then ends later, and
-    /// may still read the input. If the import is already being written to the log, it completes. Throws `.limitExceeded` if the operating
-    /// system has no thread left. Otherwise throws as the blocking `importRows` does.
+    /// transaction has not begun, the call throws at once, even if other writers are busy. In that case, the thread of the import ends
+    /// later, and may still read the input. If the import is already being written to the log, it completes. Throws `.limitExceeded` if the
+    /// operating system has no thread left. Otherwise throws as the blocking `importRows` does.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
