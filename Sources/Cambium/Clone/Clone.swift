@@ -35,7 +35,7 @@ public struct Clone: Sendable {
     public let summary: CloneSummary
     package let map: CloneMap
 
-    /// The copy of the first requested object. A clone always has at least one.
+    /// The copy of the first requested object. A clone always has at least one root.
     public var root: ObjectID { roots[0] }
 
     /// Returns the copy of an object, or `nil` if the object was not copied. Complexity: O(log objects).
@@ -50,8 +50,8 @@ public struct Clone: Sendable {
 extension Graph {
     /// Returns how many objects a clone would copy now. Docs/CLONE.md has the rules.
     ///
-    /// Throws as `WriteTransaction.clone(_:_:)` would, but does not check whether the attributes of the copies allow the time of the clone.
-    /// Complexity: O(objects that the clone would copy and their links).
+    /// Throws as `WriteTransaction.clone(_:_:)` would. Does not check the attributes that get the time of the clone, because that time is
+    /// not known yet. Complexity: O(objects that the clone would copy and their links).
     ///
     /// ```swift
     /// print(try store.graph.previewClone(of: [note]).objectCount)
@@ -60,7 +60,8 @@ extension Graph {
         try previewClone(of: ids, request, at: nil)
     }
 
-    /// Returns how many objects a clone at a given time would copy. Also throws if an attribute of a copy does not allow this time.
+    /// Returns how many objects a clone at a given time would copy. Also throws `.ruleViolated` if an attribute that gets the time of the
+    /// clone does not allow this time.
     package func previewClone(of ids: [ObjectID], _ request: CloneRequest, at time: Timestamp?) throws(CambiumError) -> CloneSummary {
         let plan = try planClone(ids, request)
         try plan.checkCreated(time)
@@ -78,9 +79,9 @@ extension WriteTransaction {
     ///
     /// Throws `.notFound` for a missing object, and `.unknownName` if the request contains an unknown name. Throws `.invalidInput` if `ids`
     /// is empty, or if the rules do not allow the request. Throws `.limitExceeded` for more than 65,536 roots, for more objects than the
-    /// request allows, and if the graph cannot hold the copies. Throws `.ruleViolated` if a value is not allowed, or if a copy would repeat
-    /// the values of a unique set. Also throws `.ruleViolated` if an attribute takes its value from a parent that the object does not have.
-    /// Violations that depend on values, such as two copies with the same unique value, are reported at the end of the transaction.
+    /// request allows, and if the graph cannot hold the copies. Throws `.ruleViolated` if a value is not allowed, or if copies would repeat
+    /// the values of their originals in a unique set. Also throws `.ruleViolated` if an attribute takes its value from a parent that the
+    /// object does not have. Other violations, such as two copies with the same unique value, are reported at the end of the transaction.
     ///
     /// Complexity: O(objects that are copied and their links).
     public mutating func clone(_ ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> Clone {
