@@ -54,7 +54,7 @@ final class LiveObserver {
     }
 
     private func advance(_ news: LiveRegistry.News, _ number: Int) throws -> LiveUpdate? {
-        // Moves the result out of the property, so that changing the result does not copy it.
+        // Moves the result out of the property. If the property kept the result, each change would first copy the result.
         guard var known = result else { return nil }
         result = nil
         let update = news.isWhole ? try known.reload(in: news.graph) : try known.advance(news.touched, to: news.graph)
@@ -72,7 +72,8 @@ extension Store {
         // in between. Keeps only the iterator, because the sequence would keep its first graph alive.
         let iterator = changes(from: graph.transaction, .coalesced, graph).makeAsyncIterator()
         let registry = liveQueries
-        // The task serves all live queries, so it gets neither the priority nor the task-local values of the task that began the first one.
+        // The task serves all live queries, so it gets neither the priority nor the task-local values of the task that began the first
+        // query.
         return Task.detached {
             do {
                 while let committed = try await iterator.observer.next(knowing: registry.newest) {

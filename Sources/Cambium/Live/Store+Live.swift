@@ -29,7 +29,7 @@ extension Store {
     /// - Parameters:
     ///   - query: The query, without a cursor.
     ///   - sections: A key by which the result is sorted first, and by which it is divided into sections; `nil` for no sections. The key
-    ///     must not ignore differences between texts.
+    ///     must have no folding, because objects with different texts belong to different sections.
     public func live(_ query: Query, sections: SortKey? = nil) -> some AsyncSequence<LiveUpdate, any Error> & Sendable {
         LiveQuery(store: self, query: query, sections: sections)
     }
