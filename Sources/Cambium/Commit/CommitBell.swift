@@ -1,11 +1,11 @@
 internal import CambiumBytes
 import Synchronization
 
-/// Wakes the tasks that are waiting until readers can see the next transaction.
+/// Wakes the tasks that are waiting for the next transaction, once readers can see it.
 ///
-/// While no task is waiting, `ring` costs one relaxed atomic load. The load cannot miss a task: a task first adds itself to the waiters,
-/// and then reads the visible graph. A mutex guards that graph: the writer sets it, and the task reads it, under this mutex. So either the
-/// task reads the new graph, or the writer that rings finds the task.
+/// While no task is waiting, `ring` costs one relaxed atomic load. The load cannot miss a task, because a mutex guards the visible graph. A
+/// task first adds itself to the waiters, and then reads the graph under the mutex. The writer sets the graph under the mutex before it
+/// rings. So either the task reads the new graph, or the writer finds the task.
 final class CommitBell: Sendable {
     private struct State {
         var waiters: [ObjectIdentifier: Waiter] = [:]
@@ -21,7 +21,7 @@ final class CommitBell: Sendable {
     /// Wakes all waiting tasks. Call this method after releasing the writer's lock.
     func ring() { if waiterCount.load(ordering: .relaxed) > 0 { wakeAll() } }
 
-    /// Wakes all waiting tasks, and prevents tasks from waiting after that.
+    /// Wakes all waiting tasks. From then on, `wait` returns immediately.
     func end() {
         state.withLock { $0.isEnded = true }
         wakeAll()
@@ -29,7 +29,7 @@ final class CommitBell: Sendable {
 
     /// Waits until the bell rings or the task is cancelled. Returns immediately if `end` was called, or if `hasNews` returns `true`.
     ///
-    /// - Parameter hasNews: returns whether readers can already see a graph that is newer than the last one the caller received.
+    /// - Parameter hasNews: returns whether readers can already see a newer graph than the last one that the caller received.
     func wait(unless hasNews: () -> Bool) async {
         let waiter = Waiter()
         guard add(waiter) else { return }

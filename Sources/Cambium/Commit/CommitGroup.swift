@@ -90,7 +90,7 @@ final class FrameFate: @unchecked Sendable {
     @exclusivity(unchecked) var isWritten = false
     /// The reason why the transactions were not written; `nil` if there was no failure.
     @exclusivity(unchecked) private(set) var failure: CambiumError?
-    /// The outcomes of the transactions. A ref to an inserted object reads the outcome of the transaction that inserted it.
+    /// The outcomes of the transactions. A `Ref` to an inserted object reads the outcome of the transaction that inserted it.
     @exclusivity(unchecked) var outcomes: [TransactionOutcome] = []
 
     /// Records that the transactions were not written, and marks each of them as rolled back.

@@ -9,8 +9,8 @@ extension CommitPipeline {
         return try record(KnownDigest { writer.graph }, author)
     }
 
-    /// Commits the digest of the newest graph, and computes it from `known`, the digest of an earlier graph. The op names the preceding
-    /// transaction, and not its own: when a replay reads the op, it has only the graph of the preceding transaction.
+    /// Commits the digest of the newest graph. The digest is computed from `known`, the digest of an earlier graph. The op names the
+    /// preceding transaction: when a replay reads the op, the replay has only the graph after that transaction.
     func record(_ known: KnownDigest, _ author: Author) throws -> Receipt {
         defer { withExtendedLifetime(known) {} }
         let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in

@@ -22,7 +22,8 @@ final class CommitPipeline: Sendable {
     /// Throws `.misuse` inside the closure of another write of the store.
     ///
     /// - Parameters:
-    ///   - use: the purpose for which the metrics count the time that the lock is held. For a commit, the time of `body` does not count.
+    ///   - use: the purpose for which the metrics count the time that the lock is held. For a commit, the time for which `body` runs does
+    ///     not count.
     ///   - call: the name of the public call, for errors.
     ///   - body: makes the changes. `body` is not called if the author's request was applied earlier. In that case, `settle` throws.
     func commit(
@@ -127,8 +128,8 @@ final class CommitPipeline: Sendable {
         let now = writer.environment.now()
         let time = now.microsecondsSince1970
         try stage(encoded, author, at: now, as: record)
-        // While the log changes to a new segment (a rotation), no frame is written. So every transaction then waits until its group is
-        // written, as a synced transaction does.
+        // While the next segment is being created (a rotation), no frame is written. During a rotation, every transaction waits until its
+        // group is written, as a synced transaction does.
         let isSynced = level == .synced || writer.log?.pendingRotation != nil
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())

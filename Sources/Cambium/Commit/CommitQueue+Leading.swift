@@ -85,7 +85,8 @@ extension CommitQueue {
         case .success:
             lastSyncTime.store(writer.environment.now().microsecondsSince1970, ordering: .relaxed)
             if let graph = group.graph {
-                // During the sync, packing may have made another version of the group's last transaction.
+                // During the sync, packing may have made another version of the group's last transaction. In that case, the packed version
+                // is confirmed and shown.
                 let newest = writer.timeline.head
                 let isPacked = newest.transaction == graph.transaction
                 writer.timeline.confirm(isPacked ? newest : graph)
@@ -108,15 +109,15 @@ extension CommitQueue {
     /// Rolls back to the last confirmed version. Call this method only while the writer's lock is held.
     private func rollBack() {
         writtenGraph = nil
-        // The log refuses all later writes, so the staged transactions are never written. Threads now read their `FrameFate` without the
-        // lock, so a later leader must not change it.
+        // The log refuses all later writes, so the staged transactions are never written. The waiting threads will read this `FrameFate`
+        // without the lock, so later transactions get a new one.
         fate.rollBack()
         fate = FrameFate()
         writer.rollBack()
     }
 
-    /// Passes the staged transactions (not yet written) of the open group to the kernel, and returns the number of bytes that they take in
-    /// the log. Call this method only while the writer's lock is held.
+    /// Passes the staged transactions (not yet written) of the open group to the kernel. Returns the number of bytes that they take in the
+    /// log. Call this method only while the writer's lock is held.
     ///
     /// If that fails, rolls back the staged transactions. The callers that are waiting for these transactions receive the error together
     /// with the outcome of the group. Transactions that were written earlier stay, and their callers continue to wait.
@@ -152,8 +153,8 @@ extension CommitQueue {
     /// the caller's write fails, too. Call this method only while the writer's lock is held.
     func writeOthers() throws(CambiumError) {
         guard case .failure(let error) = writeStaged() else { return }
-        // The code `.outcomeUnknown` concerns the staged transactions. The caller's own transaction is certainly not in the log, so it gets
-        // another code.
+        // The code `.outcomeUnknown` concerns the staged transactions. The caller's own transaction is certainly not in the log, so its
+        // error has another code.
         guard error.code == .outcomeUnknown else { throw error }
         throw CambiumError(
             .ioFailure, "Earlier transactions could not be written, so this transaction was not written. \(error.message)",

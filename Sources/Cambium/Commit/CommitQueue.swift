@@ -58,10 +58,11 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     deinit {
-        // The timer ends with this object, so its sync runs now. No caller is waiting for this sync, so no caller can receive its error.
+        // The timer ends with this object, so the sync for which the timer was set runs now. No caller is waiting for that sync, so its
+        // error is ignored.
         if timerTime != nil { try? writer.log?.sync() }
         timer?.cancel()
-        // No file may be renamed after the lock of the store was released, so sealing ends first.
+        // No file may be renamed after the lock of the store is released, so sealing ends first.
         sealing?.close()
     }
 
@@ -102,7 +103,7 @@ final class CommitQueue: @unchecked Sendable {
         if waiter == .thread { group.threadCount += 1 } else { group.listenerCount += 1 }
         writer.metrics.waitingCommitCount.add(1, ordering: .relaxed)
         // After a failed sync, the log still has staged transactions that were rolled back. No later commit depends on them, so
-        // `log.hasStaged` does not decide.
+        // `writtenGraph` is tested, and not `log.hasStaged`.
         let fate = writtenGraph == nil ? nil : fate
         let leads = !isSyncing
         isSyncing = true

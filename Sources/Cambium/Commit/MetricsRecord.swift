@@ -1,10 +1,10 @@
 internal import CambiumBytes
 import Synchronization
 
-/// The numbers that an open store collects.
+/// The counts and durations that an open store collects for `StoreMetrics`.
 ///
-/// Only the thread that holds the writer's lock updates the numbers of commits, bytes and syncs. So plain loads and stores are sufficient
-/// for the updates.
+/// Only the thread that holds the writer's lock updates the numbers of commits, bytes and syncs. So an update is a load and a store, and
+/// not an atomic addition.
 final class MetricsRecord: Sendable {
     let commitCount = Atomic(0)
     let loggedByteCount = Atomic(0)

@@ -12,21 +12,21 @@ struct PendingCommit: Sendable {
     let byteCount: Int
     /// Whether the transaction is written together with the group, and therefore gets an equal share of the group's bytes.
     let isStaged: Bool
-    /// Reports whether the log received the transactions that were unwritten when the commit joined its group. They include the commit's
-    /// own transaction, or transactions with changes that the commit may have read. `nil` if no transaction was unwritten at that time.
+    /// Reports whether the log received the transactions that were unwritten when the commit joined its group. These transactions include
+    /// the commit's own transaction, or others whose changes the commit may have read. `nil` if no transaction was unwritten at that time.
     let fate: FrameFate?
     /// The group for which the commit waits; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?
     /// Whether the thread that is waiting for the commit must write and sync the group.
     let leads: Bool
-    /// The error of a commit that did nothing, because its request was applied earlier. It is reported once the transaction of that request
-    /// is durable.
+    /// The error of a commit that did nothing, because its request was applied earlier. The error is reported once the transaction that
+    /// applied the request is durable.
     var refusal: CambiumError?
     /// Whether the commit writes nothing: no change, and no request to remember. Such a commit waits only because the changes that it may
     /// have read must become durable.
     var isEmpty = false
 
-    /// The result of the commit, provided that it becomes as durable as it must be.
+    /// The result of the commit, unless the sync of its group fails.
     var result: Result<Receipt, CambiumError> {
         if let failure = fate?.failure { return .failure(own(failure)) }
         if let refusal { return .failure(refusal) }
@@ -56,8 +56,8 @@ struct PendingCommit: Sendable {
             underlying: cause)
     }
 
-    /// Returns the error of this commit if the disk failed. The outcome of a commit that writes nothing is always known, whatever became of
-    /// the changes that it may have read.
+    /// Returns the error that this commit throws if a write or sync failed with `error`. A commit that writes nothing never has an unknown
+    /// outcome, even if changes that it read may be lost.
     private func own(_ error: CambiumError) -> CambiumError {
         guard isEmpty, error.code == .outcomeUnknown else { return error }
         let cause = error.underlying as? CambiumError ?? error

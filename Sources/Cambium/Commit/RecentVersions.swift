@@ -88,8 +88,8 @@ final class RecentVersions: Sendable {
     /// Adds a version. Call this method only while the writer's lock is held, before readers see the version.
     ///
     /// - Parameters:
-    ///   - previous: the version on which the transaction builds. Packing may have moved the rows of that version since the version was
-    ///     added.
+    ///   - previous: the version on which the transaction builds. If `isConfirmed` is true, `previous` replaces the kept version of the
+    ///     same transaction, because packing may have moved rows.
     ///   - isConfirmed: whether `previous` can no longer be rolled back. If `previous` can still be rolled back, an observer must not get
     ///     it, because its transaction may become durable in another version.
     ///   - supersededByteCount: returns the number of bytes of a version's pages that later versions no longer use.
@@ -130,8 +130,8 @@ final class RecentVersions: Sendable {
         return replaced
     }
 
-    /// Records the number of bytes of a version's pages that the next version no longer uses, and drops the oldest versions if the total is
-    /// too large. Call this method only while the writer's lock is held.
+    /// Records the number of bytes of a version's pages that the next version no longer uses. If the total is too large, drops the oldest
+    /// versions. Call this method only while the writer's lock is held.
     func note(byteCount: Int, supersededFrom number: TransactionNumber) {
         let released = state.withLock { state in
             var released: [Moment?] = []

@@ -57,7 +57,8 @@ final class Sealing: Sendable {
 
     private func tidyNow() {
         let end = state.withLock { $0.openSegment }
-        // If two segments disagree about the same transactions, removing segments fails. In that case, nothing is sealed or merged.
+        // If two segments have different content for the same transactions, `removeCovered` fails. In that case, nothing is sealed or
+        // merged.
         guard attempt({ 0 }, with: { try $0.removeCovered(before: end) }) else { return }
         attempt({ 0 }, with: { try tidy($0, before: end) })
     }
@@ -99,8 +100,9 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Waits for the work in progress, and for the queued work on small segments. Larger segments stay unchanged, because no file may be
-    /// renamed after the store's lock was released. A compaction that ends later may still call `tidy`, which then does nothing.
+    /// Waits for the work in progress, and for the queued work on small segments. Skips the queued work on larger segments, because it
+    /// would delay the release of the store's lock, after which no file may be renamed. A compaction that ends later may still call `tidy`,
+    /// which then does nothing.
     func close() {
         state.withLock { $0.isClosed = true }
         queue.sync { state.withLock { $0.isAbandoned = true } }

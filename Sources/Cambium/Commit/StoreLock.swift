@@ -23,7 +23,7 @@ struct StoreLock: Sendable {
     ///
     /// - Parameters:
     ///   - mapped: the chunks (64 KiB of pages) that versions of this process map from files.
-    ///   - name: the number in the name of the lease, if no other lease has this number.
+    ///   - name: the number in the name of the lease. If another lease has this number, the lease gets the next free number.
     func release(for timeline: Timeline, mapped: (ofSource: [Int], ofStorage: [Int]), name: UInt64) {
         do throws(CambiumError) {
             if let lease = try lease(name, mapped) { timeline.keep(lease) }

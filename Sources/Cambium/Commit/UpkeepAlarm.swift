@@ -4,9 +4,9 @@ import Synchronization
 
 /// Alerts the background work of a store when there may be something to do.
 ///
-/// A write compares numbers such as the number of logged bytes with limits, and takes no additional lock for this. If a limit is reached,
-/// the write rings the alarm after it has released the writer's lock. The closure of `onRing` then decides whether there is work, and sets
-/// new limits.
+/// A write compares numbers such as the number of logged bytes with limits, and takes no additional lock for the comparison. If a limit is
+/// reached, the write rings the alarm after it has released the writer's lock. The closure of `onRing` then decides whether there is work,
+/// and sets new limits.
 final class UpkeepAlarm: Sendable {
     /// The numbers from which the background work decides whether there is something to do. A write passes them to the closure of `onRing`.
     struct Reading {
@@ -77,7 +77,7 @@ final class UpkeepAlarm: Sendable {
 }
 
 extension UpkeepAlarm.Reading {
-    /// Reads the numbers of a timeline. Call this initializer only while the writer's lock is held.
+    /// Creates the reading of a timeline at a time. Call this initializer only while the writer's lock is held.
     init(_ timeline: Timeline, at time: Int64) {
         self.time = time
         (heapByteCount, isMemoryTight, isFull) = (timeline.reservedByteCount, timeline.budget.isTight, timeline.isInReserve)

@@ -19,7 +19,7 @@ public import CambiumModel
 /// ```
 public struct WriteTransaction: ~Copyable {
     var draft: Draft
-    /// The ops of the transaction. An import derives its ops by comparing its graph with the original graph. It appends them when it ends.
+    /// The ops of the transaction. When an import ends, it compares its graph with the original graph, and appends ops for the differences.
     var ops: OpWriter
     var recording = Recording.ops
     /// The objects that a hook of an import has inserted, or whose attributes it has changed. Only the import reads this list. An object
@@ -31,7 +31,8 @@ public struct WriteTransaction: ~Copyable {
     /// The error of a call that made only some of its changes, such as a save of records. If this property is set, the transaction cannot
     /// be committed.
     var partialChange: CambiumError?
-    /// Reports to the references (`Ref`) to inserted records whether the transaction was committed; `nil` if no record was inserted.
+    /// The object from which references (`Ref`) to inserted records learn whether the transaction was committed; `nil` if no record was
+    /// inserted.
     var outcome: TransactionOutcome?
     let environment: StoreEnvironment
     /// The time of the preceding transaction. This transaction gets the same or a later time.
@@ -79,7 +80,7 @@ public struct WriteTransaction: ~Copyable {
     /// Returns the id of the object with these identity values, in the order of `entity.identity`. Returns `nil` if there is no such
     /// object, or if a value is not of its attribute's type.
     ///
-    /// If several objects have the values, which the commit would refuse, returns one of them. Complexity: O(1) expected.
+    /// If several objects have the values, returns one of them; the commit would refuse such duplicates. Complexity: O(1) expected.
     package borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         draft.find(entity, identity: values)
     }

@@ -7,8 +7,8 @@ import Synchronization
 /// The state that the writing parts of a store share: the two newest graphs, the log, and the lock under which they change.
 ///
 /// There are two newest graphs: the head of the timeline, on which the next writer builds, and `graph`, which is as durable as the store
-/// promises. All writing parts refer to this object, and keep it alive while they work. So the lock of the store is released after the
-/// last of them has ended.
+/// promises. All writing parts refer to this object, and keep it alive while they work. So the lock of the store is not released before the
+/// last part has ended.
 ///
 /// SENDABLE: mutable state is accessed only while `lock` is held, or is under a mutex, or is atomic.
 final class WriterState: @unchecked Sendable {
@@ -125,7 +125,7 @@ final class WriterState: @unchecked Sendable {
         storeLock.release(for: timeline, mapped: mapped, name: name)
     }
 
-    /// Releases the lock of the store in the same way as the death of the process.
+    /// Releases the lock of the store as the death of the process would.
     func abandonStoreLock() { storeLock?.abandon() }
 
     // MARK: Numbers
