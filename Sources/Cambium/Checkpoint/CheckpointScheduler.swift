@@ -26,9 +26,9 @@ final class CheckpointScheduler: Sendable {
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
-        /// The minimum time in microseconds between `doneTime` and the next checkpoint that is attempted because the graph uses its
-        /// reserve, the chunks that are kept free for deletions. Each such attempt lengthens the pause. A commit that does not use the
-        /// reserve sets it to 0.
+        /// The minimum time in microseconds between `doneTime` and the next attempt that the reserve causes. The reserve is the chunks that
+        /// are kept free for deletions. Each attempt that the reserve causes lengthens the pause. A commit that does not use the reserve
+        /// resets the pause to 0.
         var reservePause: Int64 = 0
         /// Whether a call of `endPause` is scheduled. The call attempts a checkpoint if the graph still uses its reserve then.
         var isWaiting = false
@@ -79,7 +79,8 @@ final class CheckpointScheduler: Sendable {
         }
     }
 
-    /// Whether an error only states that the store was closed. Then no checkpoint has failed: closing makes one if it is worthwhile.
+    /// Whether an error only states that the store was closed. In that case, no checkpoint has failed: closing the store makes a checkpoint
+    /// if one is worthwhile.
     private func isRefusal(_ error: any Error) -> Bool {
         (error as? CambiumError)?.code == .notWritable && writer.lock.hold { writer.isClosed }
     }
@@ -91,7 +92,7 @@ final class CheckpointScheduler: Sendable {
         if tailByteCount >= tuning.closingCheckpointByteCount { attempt() }
     }
 
-    /// Makes an automatic checkpoint. Records whether it failed, unless the cause was that the store was closed.
+    /// Makes an automatic checkpoint. Records whether the checkpoint failed, except if it was refused because the store was closed.
     func attempt() {
         var failure: CambiumError?
         do { _ = try checkpoint() } catch {

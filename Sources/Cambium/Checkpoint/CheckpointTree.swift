@@ -28,8 +28,8 @@ struct CheckpointTree {
             (self.tree, end) = (known.tree, position)
         } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
             // A corrupt log stays corrupt, and each further attempt would read the whole log again. So this checkpoint and all later ones
-            // have no tree. `end` must not stay without the tree: closing the store would append the transactions after `end` to an empty
-            // tree.
+            // have no tree. `end` is reset together with the tree. Otherwise, closing the store would append the transactions after `end`
+            // to an empty tree.
             (self.tree, end) = (nil, nil)
         }
     }

@@ -9,8 +9,8 @@ extension Checkpointer {
 
     /// Sets the policy for later checkpoints, and writes it to `store.json`.
     func replacePolicy(_ policy: CheckpointPolicy) throws {
-        // Making a checkpoint removes new versions of `store.json` because they look like remains of a process that was interrupted while
-        // it was replacing this file. So no checkpoint may be made while this method replaces the file.
+        // This method writes a new file, and renames it to `store.json`. If another thread made a checkpoint in the meantime, it would
+        // remove the new file as the remains of an interrupted process.
         try whileNoneIsMade {
             try writer.lock.hold {
                 try writer.checkOpen()
@@ -23,8 +23,8 @@ extension Checkpointer {
     }
 
     /// Removes the checkpoints that could not be used when the store was opened. They are no longer needed, because the new checkpoint
-    /// `newest` can be used. A process that opened one of them while it was sound can still read it, because it keeps the file of pages
-    /// open.
+    /// `newest` can be used. A process that opened such a checkpoint while it was sound can still read the pages, because the process keeps
+    /// their file open.
     ///
     /// If `newest` begins a new file of pages, all pages of `newest` were checked. In this case, the method also removes the file in which
     /// a process recorded that it had found corruption.
@@ -98,8 +98,8 @@ extension Checkpointer {
         return droppedCount
     }
 
-    /// Syncs the directory of the checkpoint records, if a record may have been removed or replaced since the last sync. Otherwise, an old
-    /// record could reappear after a power failure, and refer to chunks that contain other pages by then.
+    /// Syncs the directory of the checkpoint records, if a record may have been removed or replaced since the last sync. Without the sync,
+    /// an old record could reappear after a power failure, and refer to chunks that contain other pages by then.
     func syncRecords() throws(CambiumError) {
         guard hasUnsyncedRecords else { return }
         try volume.syncDirectory(CheckpointRecord.directory)

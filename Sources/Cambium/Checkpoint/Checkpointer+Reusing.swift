@@ -15,7 +15,7 @@ extension Checkpointer {
     /// is held.
     ///
     /// - Parameter taken: the result of `keptChunks`.
-    /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, so that new pages can use it
+    /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, so that new pages can use both
     ///   immediately.
     func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true) throws {
         // If a record is corrupt, a process may have opened the checkpoint of that record while the record was sound. So no chunk is used

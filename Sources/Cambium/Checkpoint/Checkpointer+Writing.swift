@@ -20,7 +20,8 @@ extension Checkpointer {
         let mapped = self.inFile
         var isFinished = false
         defer {
-            // The next checkpoint writes the chunks again. Until then, commits need the disk space.
+            // If this checkpoint has failed, the next one writes the chunks again. Until then, commits may need the disk space of the
+            // chunks.
             if !isFinished, !writer.mayBeNamed, let taken {
                 writer.discard((fresh + snapshot.frozen.tables).filter { !mapped.contains($0) && !($0 < taken.count && taken[$0]) })
             }
@@ -70,10 +71,10 @@ extension Checkpointer {
 
     /// Makes the written chunks durable, and writes the record. See `PageFileWriter.finish`.
     ///
-    /// If the sync fails, the kernel treats the bytes of the mapped chunks as written. It may then drop these bytes from memory, and read
-    /// older bytes from the disk. No checksum exists that could reveal that. So the store writes nothing more that depends on these pages.
-    /// A full disk is no such failure, because disk space was preallocated for mapped chunks. Docs/SAFETY.md names the file systems for
-    /// which this is not certain.
+    /// If the sync fails, the kernel treats the bytes of the mapped chunks as written. The kernel may then drop these bytes from memory,
+    /// and later read older bytes from the disk. No checksum exists that could reveal the older bytes. So the store writes nothing more
+    /// that depends on these pages. A full disk does not cause this failure, because disk space was preallocated for mapped chunks.
+    /// Docs/SAFETY.md names the file systems that may still lack the space.
     private func finish(_ root: CheckpointRecord, _ pages: inout PageFileWriter) throws(CambiumError) -> Int? {
         do throws(CambiumError) { return try pages.finish(root, tuning: tuning) } catch {
             if let failure = pages.syncFailure, (failure.underlying as? SystemError)?.isOutOfSpace != true {

@@ -24,12 +24,11 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) var chunks: [CheckpointRecord.Chunk]
     /// The chunks (64 KiB of pages) that writers no longer change, and that no checkpoint has stored yet.
     @exclusivity(unchecked) var unstored: Set<Int> = []
-    /// The unstored chunks (64 KiB of pages) that are mapped from the file of pages, so their bytes are already in the kernel's copy of the
-    /// file.
+    /// The chunks in `unstored` that are mapped from the file of pages. Their bytes are already in the kernel's copy of the file.
     @exclusivity(unchecked) var inFile: Set<Int> = []
-    /// Whether the store was closed, so that nothing more is written and no chunk is used again.
+    /// Whether the store was closed. If so, nothing more is written, and no chunk is used again.
     @exclusivity(unchecked) private var isEnded = false
-    /// Whether the last checkpoint failed. If the kernel cannot write memory that is mapped from a file, it reports the failure only once,
+    /// Whether the last checkpoint failed. If the kernel cannot write mapped memory to its file, the kernel reports the failure only once,
     /// and then treats the bytes as written. So the checkpoint after a failed checkpoint does not rely on the kernel, and writes the bytes
     /// of mapped chunks to the file.
     @exclusivity(unchecked) private var hasFailed = false
@@ -41,15 +40,15 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether the next checkpoint begins a new file of pages. If so, the next checkpoint stores all pages, and first compares each stored
     /// chunk with its checksum.
     @exclusivity(unchecked) var beginsFile: Bool
-    /// The properties of the existing checkpoints that were read so far.
+    /// The properties of the existing checkpoints whose records this object has read or written.
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
     /// The leases that existed when the store was opened. Each lease lists the chunks of graphs that readers still use, although an earlier
     /// writer has closed the store.
     @exclusivity(unchecked) var leases: ChunkLeases
     /// Whether records may have been removed or replaced since their directory was last synced. Until the directory is synced, a power
-    /// failure may restore the old records. When the store is opened, the last changes may be those of a process that ended before it
-    /// synced them.
+    /// failure may restore the old records. The value is `true` after opening a checkpoint, because the previous writer may have ended
+    /// before it synced the directory.
     @exclusivity(unchecked) var hasUnsyncedRecords: Bool
     /// Whether chunks were reserved for a checkpoint's table of chunks after `reclaim` last ran.
     @exclusivity(unchecked) var holdsTableChunks = false

@@ -52,7 +52,7 @@ public struct Compaction: Sendable, Equatable {
 }
 
 extension Compaction {
-    /// Sets the earliest transaction whose graph can be shown. This is the first one unless transactions are retired.
+    /// Sets the earliest transaction whose graph can be shown. It is transaction 1 if no transaction is retired.
     ///
     /// - Parameter checkpoint: the oldest checkpoint that remains.
     mutating func setFirstMoment(_ checkpoint: TransactionNumber?) {
@@ -60,7 +60,7 @@ extension Compaction {
         firstMoment = retiredEnd == .none ? first : checkpoint ?? first
     }
 
-    /// Copies segments (files of the log) to an archive before compaction removes their changes, and counts them.
+    /// Copies segments (files of the log) to an archive before compaction removes their changes. Records the number and size of the copies.
     mutating func keep(
         _ segments: [TransactionNumber], upTo end: TransactionNumber, in archive: SegmentArchive?, _ reader: LogReader
     ) throws {

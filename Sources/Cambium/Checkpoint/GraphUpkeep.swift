@@ -2,8 +2,8 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// Packs the pages of the newest graph (moves rows together so that pages become free) and builds its indexes, in short steps between which
-/// other threads write.
+/// Packs the pages of the newest graph (moves rows together so that pages become free), and builds its indexes. Works in short steps,
+/// between which other threads write.
 struct GraphUpkeep: Sendable {
     let writer: WriterState
     private var timeline: Timeline { writer.timeline }
@@ -54,8 +54,8 @@ struct GraphUpkeep: Sendable {
         guard let survey = writer.lock.hold(as: .packing, { writer.isClosed ? nil : timeline.survey(limits) }) else { return nil }
         var planned: Graph? = writer.graph
         let plan = planned.flatMap { PackingPlan($0, survey) }
-        // The lock orders the reads of the planned graph before the writes of later transactions, which may reuse the pages of that graph.
-        // Reference counts also order these reads and writes, but the thread sanitizer does not see that order.
+        // Releases the planned graph while the lock is held, so that this thread's reads of its pages precede later writes to them.
+        // Reference counts also ensure this order, but the thread sanitizer does not see that.
         writer.lock.hold(as: .packing) { planned = nil }
         return plan
     }

@@ -5,7 +5,7 @@ import Dispatch
 
 /// Packs the pages of a store in memory, in the background. A store on disk packs its pages before each checkpoint instead.
 ///
-/// The first commit that is five minutes later than the beginning of the interval rings the alarm of the `WriterState`.
+/// An interval of five minutes begins with a commit. The first commit after the interval rings the alarm of the `WriterState`.
 final class PackingScheduler: Sendable {
     private let upkeep: GraphUpkeep
     private let state = Guarded(State())
@@ -38,8 +38,8 @@ final class PackingScheduler: Sendable {
         queue.async { [weak self] in self?.attempt() }
     }
 
-    /// Returns whether the time has come for the next attempt to pack. If so, records that an attempt is scheduled. The caller must then
-    /// call `endAttempt` after the attempt, or instead of it.
+    /// Returns whether the time has come for the next attempt to pack. If so, records that an attempt is scheduled. In that case, the
+    /// caller must call `endAttempt`, whether or not it makes the attempt.
     private func isDue(at time: Int64) -> Bool {
         state.withLock { state in
             if state.isQueued { return false }
