@@ -32,9 +32,9 @@ extension LiveRegistry {
         var numbersByKey: [LiveKey: Set<Int>] = [:]
         /// The numbers of the queries whose properties are not known yet. Every change concerns these queries.
         var unknown: Set<Int> = []
-        /// The numbers of the queries that began with a graph that is later than `newest`. The next report compares `newest` with a later
-        /// graph. It omits a change that such a query has seen in its first graph, if a later transaction undid the change. So these
-        /// queries must run again.
+        /// The numbers of the queries whose first graph is later than `newest`. The next report contains the differences between `newest`
+        /// and a graph that may be later still. The report omits each change that was made before a query's first graph, and undone after
+        /// it. So these queries must run again.
         var early: Set<Int> = []
         var nextNumber = 0
         /// The last graph whose changes were reported; `nil` if no pump task (the task that reports changes) is running.
@@ -58,8 +58,8 @@ extension LiveRegistry.State {
         seats[number]?.keys = []
     }
 
-    /// Marks the properties on which the queries depend as unknown, because a transaction has changed the schema. Omits the queries whose
-    /// consumers already know the transaction.
+    /// Records that it is unknown on which properties the queries depend, because a transaction has changed the schema. Omits the queries
+    /// whose consumers already know the transaction.
     mutating func forgetKeys(before transaction: TransactionNumber) {
         for (number, seat) in seats where seat.last < transaction { unknown.insert(number) }
     }
@@ -83,7 +83,7 @@ extension LiveRegistry.State {
         seats[number] = seat
     }
 
-    /// Records changes for one query. If the query's consumer is waiting, returns its continuation.
+    /// Records changes for one query. Returns the consumer's continuation if the consumer is waiting.
     mutating func note(
         _ touched: TouchedObjects, _ transaction: TransactionNumber, _ number: Int
     ) -> CheckedContinuation<Void, Never>? {

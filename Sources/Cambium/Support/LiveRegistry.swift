@@ -33,7 +33,7 @@ final class LiveRegistry: Sendable {
     /// The number of consumers that are waiting.
     var waitingCount: Int { state.withLock { $0.seats.values.count { $0.waiter != nil } } }
 
-    /// The graph of the last transaction whose changes were reported; `nil` if there are no live queries.
+    /// The graph of the last transaction whose changes were reported; `nil` if no task reports changes.
     var newest: Graph? { state.withLock { $0.newest } }
 
     /// The last transaction whose changes were reported; `nil` if no task reports changes.
@@ -103,7 +103,7 @@ final class LiveRegistry: Sendable {
 
     // MARK: Changes
 
-    /// Records the changes up to a graph for the queries that they concern.
+    /// Records the changes that lead to a graph, for each query that the changes concern.
     func note(_ touched: TouchedObjects, _ graph: Graph, from pumpNumber: Int) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.pumpNumber == pumpNumber, state.newest != nil else { return [] }

@@ -63,7 +63,7 @@ public struct StoreMetrics: Sendable, Hashable {
     /// The time of the longest checkpoint.
     public internal(set) var longestCheckpointDuration = Duration.zero
 
-    /// The number of steps of packing.
+    /// The number of packing steps.
     package internal(set) var packingStepCount = 0
     /// The number of rows that packing has moved.
     package internal(set) var packedRowCount = 0

@@ -9,7 +9,8 @@ package protocol SyncTimer: Sendable {
     func cancel()
 }
 
-/// A timer that is built on Dispatch. It uses no thread while nothing is scheduled. The release of the last reference cancels it.
+/// A timer that is built on Dispatch. It uses no thread while nothing is scheduled. Releasing the last reference to the timer cancels the
+/// scheduled run.
 ///
 /// SENDABLE: any thread may use a dispatch source.
 final class DispatchSyncTimer: SyncTimer, @unchecked Sendable {

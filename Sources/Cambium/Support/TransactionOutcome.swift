@@ -1,7 +1,7 @@
 internal import CambiumBytes
 
 /// Whether a transaction was committed. After a rollback, other objects may get the ids of the objects that the transaction inserted. So a
-/// ref to an inserted object checks the outcome.
+/// `Ref` to an inserted object reads this outcome before it uses the id.
 final class TransactionOutcome: Sendable {
     private let committed = Guarded(false)
 

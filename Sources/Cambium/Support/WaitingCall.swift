@@ -1,9 +1,9 @@
 internal import CambiumBytes
 
-/// A call of a task that waits for work on another thread. If the task is cancelled before the work calls `begin`, the call ends at once,
-/// even if the work is still waiting for other work.
+/// A call in which a task waits for work on another thread. If the task is cancelled before the work calls `begin`, the call ends at once,
+/// even if the other thread is busy.
 ///
-/// Exactly one of the cancellation and the work resumes the task.
+/// Either the cancellation or the work resumes the task, never both.
 final class WaitingCall: Sendable {
     private enum State {
         /// The task is not suspended yet.
@@ -25,7 +25,7 @@ final class WaitingCall: Sendable {
         }
     }
 
-    /// Records that the task is suspended. Resumes it if it was cancelled already.
+    /// Records that the task is suspended. If the task was already cancelled, resumes it.
     ///
     /// - Parameter resume: Resumes the task with a `CancellationError`.
     func wait(_ resume: @escaping @Sendable () -> Void) {
