@@ -12,7 +12,7 @@ import CambiumModel
 public struct ReadOnlyStore: Sendable {
     /// The graph of the moment.
     public let graph: Graph
-    /// The findings of reading the log up to the moment of `graph`. The later part of the log was not read.
+    /// The problems that were found while the log was read up to the moment of `graph`. The later part of the log was not read.
     package let recovery: RecoveryReport
 
     /// Reads a store from its newest checkpoint that is not later than `point`, and from the log between the checkpoint and `point`.

@@ -6,7 +6,7 @@ extension Store {
     /// Syncs, records that the log is closed, and releases the lock. A closed store can be read, but not written.
     ///
     /// Throws `.outcomeUnknown` if earlier commits are not known to be durable, because a sync failed. When the store is next opened, it
-    /// shows which of these commits exist. Throws `.ioFailure` if all commits are durable and the files cannot be closed. Throws `.misuse`
+    /// shows which of these commits exist. Throws `.ioFailure` if all commits are durable, but the files cannot be closed. Throws `.misuse`
     /// inside the closure of a write; the store then stays open. If another thread is closing the store, waits until that thread has
     /// finished.
     ///

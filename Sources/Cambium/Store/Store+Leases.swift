@@ -4,7 +4,7 @@ extension Store {
     ///
     /// - Parameter duration: the time for which the lease is valid; `nil` for no time limit. After that time, the lease ends at the next
     ///   read of any lease, or at the next transaction. The lease also ends if the clock is set back by more than this duration.
-    ///   Transactions after the end free the pages of the lent graph.
+    ///   Transactions after the end of the lease free the pages of its graph.
     public func lease(for duration: Duration? = nil) -> GraphLease { leases.lend(graph, for: duration) }
 
     /// Ends the leases that are at least `age` old, and returns their number. Reads of these leases then throw `.expired`. The next

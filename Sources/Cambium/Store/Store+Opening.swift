@@ -60,7 +60,8 @@ extension Store {
         }
     }
 
-    /// The maximum number of attempts to open or create a store. A directory with other files never becomes a store.
+    /// The maximum number of attempts to open or create a store. Without a maximum, the attempts would never end if the directory contains
+    /// other files.
     private static let creationAttemptMax = 10
 
     /// Creates a store that exists only as long as the process. It has no checkpoints and no earlier moments; otherwise, it behaves like a
@@ -121,8 +122,8 @@ extension Store {
         _ = try transact(author) { try $0.record(.schema(schema.catalog)) }
     }
 
-    /// Opens a store for writing: takes its lock, replays the log after the newest checkpoint, and cuts off the bytes that a crash left
-    /// incomplete.
+    /// Opens a store for writing: takes its lock, replays the log after the newest checkpoint, and cuts off an incomplete transaction that
+    /// a crash left at the end.
     ///
     /// Throws `.notFound` if there is no store, `.locked` if another process is writing to the store, and `.damaged` if the log of the
     /// store is corrupt. In these cases, nothing was changed. Complexity: O(chunks + log after the newest checkpoint), or O(log) if no

@@ -11,7 +11,7 @@ extension Store {
     ///
     /// A commit has three possible outcomes. The commit is done if this call returns. The commit is not done if this call throws any error
     /// except `.outcomeUnknown`. With `.outcomeUnknown`, the disk failed after it received the transaction, so the store may or may not
-    /// contain the transaction when it is next opened. Open the store again and look, or repeat the write with the same request id. This
+    /// contain the transaction when it is next opened. Open the store again to find out, or repeat the write with the same request id. This
     /// store object accepts no more writes. A transaction that changes nothing and has no request never throws `.outcomeUnknown`.
     ///
     /// - Parameters:

@@ -19,7 +19,7 @@ import Synchronization
 ///
 /// This class has no mutable state. It forwards its calls to the parts that have mutable state.
 public final class Store: Sendable {
-    /// The problems that were found when the store was opened, such as bytes at the end of the log that a crash left incomplete.
+    /// The problems that were found when the store was opened, such as an incomplete transaction that a crash left at the end of the log.
     public let recovery: RecoveryReport
 
     let writer: WriterState

@@ -135,7 +135,8 @@ public final class StoreFollower: @unchecked Sendable {
     }
 
     /// Continues with the newest checkpoint, because the next transactions were retired before they were read. Returns the number of
-    /// transactions that were committed in the meantime. Throws `error` if this is another store, or if it has no later transaction.
+    /// transactions that were committed in the meantime. Throws `error` if another store has replaced this one, or if the store has no
+    /// later transaction.
     private func restart(after error: CambiumError) throws -> Int {
         let read = position.timeline.head.transaction
         let reader = try LogReader(volume)
@@ -175,7 +176,7 @@ public final class StoreFollower: @unchecked Sendable {
 
     // MARK: Streams
 
-    /// Returns a stream of the current graph and of newer graphs, once the follower sees them. A slow consumer receives only the newest
+    /// Returns a stream of the current graph, and of each newer graph once the follower sees it. A slow consumer receives only the newest
     /// graph. The stream ends when the task is cancelled. A follower may have several streams, and each of them gets the newest graph.
     ///
     /// A dedicated thread reads the log, so that no thread of a task waits for the disk. The thread ends with the stream. If `advance`
