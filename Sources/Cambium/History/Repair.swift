@@ -65,8 +65,8 @@ public struct Repair: Sendable {
 
     /// Returns the log together with its archive.
     ///
-    /// A retired segment of the store proves which transactions belong to the store. If such a segment is corrupt or missing, a later
-    /// segment of the store must state the checksum at the end of the archived part.
+    /// The store must prove that the archived transactions are its own. Its retired segments contain hashes of these transactions. If a
+    /// retired segment is corrupt or missing, a later segment must state the checksum at the end of the archived part.
     static func whole(_ reader: LogReader, _ source: SegmentArchive) throws -> (log: LogReader, flaw: String?) {
         var flaw = try reader.retirementFlaw()
         let whole = Result { try ArchivedVolume(reader, source) }
@@ -81,8 +81,8 @@ public struct Repair: Sendable {
         return (try LogReader(volume, settings: reader.settings), "\(flaw.reason) \(use)")
     }
 
-    /// The maximum number of attempts of a repair. If the store changed while an attempt found corruption, the corruption may be only an
-    /// unfinished write of another process. In that case, a new attempt begins.
+    /// The maximum number of attempts of a repair. If the store changed during an attempt that found corruption, the attempt may have seen
+    /// an unfinished write of another process. In that case, a new attempt begins.
     private static let attemptCountMax = 10
 
     /// The error that ends an attempt, because the store changed while the attempt found corruption.

@@ -12,8 +12,8 @@ struct RepairGap {
     private let stateTime: Timestamp
     /// The requests of the range that the checkpoint lists, by ascending transaction. Omits the requests up to `metadataEnd`.
     private var requests: ArraySlice<RegisterEntry>
-    /// The metadata of the next transactions, up to `metadataEnd`, as far as the log still contains it and it verifies. For a transaction
-    /// that only has a request in the checkpoint, the entry contains that request.
+    /// The metadata of the next transactions, up to `metadataEnd`, as far as the log contains metadata that verifies. If only the
+    /// checkpoint names the request of a transaction, the entry contains that request.
     private var metadata: [TransactionNumber: TransactionMetadata] = [:]
     /// The last transaction whose metadata was read; `nil` before the first one.
     private var metadataEnd: TransactionNumber?
@@ -34,7 +34,7 @@ struct RepairGap {
     ) {
         (self.range, self.salvage, self.windowCount) = (range, salvage, windowCount)
         (timeBefore, stateTime) = (Timestamp(microsecondsSince1970: time), Timestamp(microsecondsSince1970: root.time))
-        // A checkpoint from another program may have longer ids. No reader of the new log would accept them.
+        // A checkpoint from another program may contain longer request ids, which no reader of the new log would accept.
         let isValid = { (request: RegisterEntry) in request.name.utf8.count <= TransactionMetadata.requestIDByteCountMax }
         requests = graph.requests.filter { range.contains($0.transaction) && isValid($0) }.sorted { $0.transaction < $1.transaction }[...]
     }

@@ -15,8 +15,8 @@ struct RepairRun {
     /// The checkpoints that an earlier attempt could not save.
     private let refused: Set<TransactionNumber>
 
-    /// The error that ends an attempt: the state of a checkpoint cannot be written as changes of the transactions that were saved before.
-    /// The checkpoint may belong to another history of the store, in which fewer ids were assigned.
+    /// The error that ends an attempt: no changes to the saved state lead to the state of the checkpoint. The checkpoint may belong to
+    /// another history of the store, in which fewer ids were assigned.
     struct RefusedCheckpoint: Error {
         let transaction: TransactionNumber
     }
@@ -33,7 +33,7 @@ struct RepairRun {
     private var last: TransactionNumber { timeline.head.transaction }
 
     /// Saves the parts of the log and of the checkpoints that pass verification. Throws `.damaged` if no part passes verification, and
-    /// `RefusedCheckpoint` if an attempt without this checkpoint is necessary.
+    /// `RefusedCheckpoint` if a new attempt must omit a checkpoint.
     mutating func save() throws {
         var base: LogPrefix?
         var (firstCorruption, lastCorruption): (CambiumError?, CambiumError?)
