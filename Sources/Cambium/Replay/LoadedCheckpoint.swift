@@ -70,8 +70,8 @@ struct LoadedCheckpoint: ~Copyable {
                 }
             }
         }
-        // If no checkpoint was skipped, `flaws` has at most the note of corruption. The note does not show that a checkpoint of an early
-        // moment is corrupt.
+        // If no checkpoint was skipped, `flaws` contains at most the note that a process found corruption. The note does not show that a
+        // checkpoint of an early moment is corrupt.
         if found == nil { try Self.checkNotRetired(reader, moment, flaws: skippedCheckpoints.isEmpty ? [] : flaws) }
         (timeline, pages) = found ?? (Timeline(replaying: reader, memory: memory), nil)
         (self.reader, self.flaws, self.skippedCheckpoints) = (reader, flaws, skippedCheckpoints)

@@ -4,7 +4,7 @@ import CambiumModel
 
 /// Reads and decodes the ops of a large transaction on a dedicated thread, while the caller applies the preceding ops.
 final class OpDecoding: Sendable {
-    /// A transaction with at least this number of bytes of log gets a thread.
+    /// If a transaction has at least this number of bytes in the log, a dedicated thread decodes its ops.
     private static let byteCountMin = 256 << 10
     /// The maximum number of decoded ops that may wait for the caller. It is small because a few bytes can encode a block of many objects.
     private static let opCountMax = 2

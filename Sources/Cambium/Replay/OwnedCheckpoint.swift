@@ -36,8 +36,8 @@ struct OwnedCheckpoint: ~Copyable {
         // The timeline does not know its file yet, so `reuse` releases no disk space in that file. No release is necessary, because earlier
         // writers have released the space of unneeded chunks.
         timeline.reuse(loaded.owners(of: continuedFile, leases))
-        // The environment of a test may supply the same random number whenever the store is opened. An existing file may contain the pages
-        // of an older checkpoint.
+        // The environment of a test may supply the same random number whenever the store is opened. A file with this number may then
+        // contain the pages of an older checkpoint, so an unused number is needed.
         let file = if let continuedFile { continuedFile } else { try PageFile.unusedName(from: newFile, in: reader.volume) }
         timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))
         pages = OwnedPages(

@@ -1,7 +1,8 @@
 internal import CambiumLog
 package import CambiumModel
 
-/// The findings of opening a store, such as bytes that a crash left at the end of the log, and the number of replayed transactions.
+/// The problems that were found when a store was opened, and the number of replayed transactions. One such problem is bytes that a crash
+/// left at the end of the log.
 ///
 /// ```swift
 /// let store = try Store.open(at: "notes")

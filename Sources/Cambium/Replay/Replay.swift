@@ -14,7 +14,7 @@ struct Replay {
     private(set) var transactionCount = 0
     /// The time of the last transaction.
     private(set) var lastTime: Timestamp
-    /// The place in the log at which reading continues; `nil` if it is not known.
+    /// The position in the log at which reading continues; `nil` if the position is not known.
     private var place: SegmentPlace?
 
     /// The checkpoint with which a replay began.
