@@ -10,8 +10,8 @@ final class ObserverSeat: Sendable {
     struct Held: Sendable {
         /// The graph of the last delivery, if transactions are coalesced; `nil` if that graph is not known.
         var graph: Graph?
-        /// The replay of the log for an observer that lags so far that the store no longer keeps the versions that it needs; `nil` if there
-        /// is no replay.
+        /// The replay of the log for an observer that lags too far: the store no longer keeps the versions that this observer needs. `nil`
+        /// if there is no replay.
         var catchUp: CatchUp?
     }
 
