@@ -64,7 +64,7 @@ package final class EarlierGraphs: Sendable {
     package func forget() { release { $0.forgottenCount += 1 } }
 
     /// Releases everything that is kept, and keeps nothing from now on. Call this method when the store is closed: a program may hold the
-    /// closed store for a long time, and other processes could not drop the checkpoints of its views.
+    /// closed store for a long time, and other processes cannot drop a checkpoint that a kept graph uses.
     func end() { release { $0.isEnded = true } }
 
     private func release(_ change: (inout State) -> Void) {

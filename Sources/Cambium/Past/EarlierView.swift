@@ -51,7 +51,7 @@ struct EarlierView {
     var time: Timestamp { replay.lastTime }
     /// The number of transactions that were replayed.
     var transactionCount: Int { replay.transactionCount }
-    /// The number of bytes of memory for pages that no file backs.
+    /// The number of bytes of memory that the pages take, not counting mapped pages.
     var byteCount: Int { timeline.reservedByteCount }
 
     /// Advances to a moment that is not earlier than the view's present moment. Throws as `init` does. After an error, the view can no
