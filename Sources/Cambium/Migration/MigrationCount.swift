@@ -52,9 +52,8 @@ struct MigrationCount {
 
     /// Returns the number of values and members that objects lose because an entity gets another parent.
     ///
-    /// The report has separate entries for the losses of a property that is removed, replaced or moved, and of a descendant that also gets
-    /// another parent. If a property is removed together with the entity that declares it, the property has no entry, so its loss counts
-    /// here.
+    /// Properties that are removed, replaced or moved, and descendants that also get another parent, have separate entries in the report.
+    /// Their losses do not count here. A property that is removed together with its entity has no entry, so its loss counts here.
     private func inheritedLoss(of entity: Entity) -> Int {
         var family = entity.family.filter { new.entity($0) != nil }
         for number in entity.family where number != entity.number && reparented.contains(number) {
@@ -123,8 +122,8 @@ struct MigrationCount {
         case (.changed, "type"): return (graph.valueCount(of: attribute, in: keeping).present, 0)
         case (.changed, "optional") where attribute.isOptional: return (filledCount(attribute, keeping, now), 0)
         case (.changed, "derived") where attribute.isOptional:
-            // A derived attribute can be optional although its definition is mandatory. Then the report has no entry that it becomes
-            // mandatory, so its nulls are counted here.
+            // A derived attribute can be optional although its definition is mandatory. In that case, no other entry of the report states
+            // that the attribute becomes mandatory, so its nulls are counted here.
             let isCounted = change.new.map(changedPresence.contains) ?? true
             return (isCounted ? 0 : filledCount(attribute, keeping, now), 0)
         default: return (0, 0)

@@ -40,7 +40,7 @@ public struct MigrationReport: Sendable {
     public internal(set) var transaction: TransactionNumber?
     /// All changes to the schema, in the order of the new schema, with removals at the end.
     public internal(set) var entries: [Entry] = []
-    /// In a preview, the rules that objects would break, so that the migration would be refused.
+    /// In a preview, the rules that objects would break. The migration is refused if there are any.
     public internal(set) var violations: [String] = []
     /// The number of bytes that were added to the log.
     public internal(set) var logByteCount = 0

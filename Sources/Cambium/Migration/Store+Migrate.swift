@@ -4,8 +4,8 @@ internal import CambiumLog
 public import CambiumModel
 
 extension Store {
-    /// Replaces the whole schema of the store: everything that is not in the new schema is removed. By the rules in Docs/MIGRATION.md, most
-    /// changes are made automatically and reported. If the store already has the schema, nothing is changed.
+    /// Replaces the whole schema of the store: everything that is not in the new schema is removed. Most changes are made automatically, by
+    /// the rules in Docs/MIGRATION.md, and are reported. If the store already has the schema, nothing is changed.
     ///
     /// ```swift
     /// let report = try store.migrate(to: definition, Author(actor: "jane"))
@@ -63,8 +63,8 @@ extension Store {
             try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
-        // Completes the indexes, unless the newest transactions may still be rolled back. In that case, each later transaction builds a
-        // part of the indexes.
+        // If the newest transactions may still be rolled back, the indexes stay incomplete. Each later transaction then builds a part of
+        // them.
         try upkeep.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount
@@ -131,7 +131,7 @@ extension Store {
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()
         report.entries = MigrationCount(migration, before).entries(hasProgram: false)
-        // A closure must fill the replaced properties, which are empty at first. A check now would report them as missing.
+        // A closure must fill the new properties that replace others. They are still empty, so a check now would report missing values.
         if migration.isEmpty || !migration.replacements.isEmpty { return report }
         do throws(CambiumError) {
             try draft.apply(.schema(migration.after.catalog))
