@@ -9,9 +9,9 @@ extension Store {
     /// Docs/APPLY.md has the rules.
     ///
     /// If the source has no new transactions, nothing is written. This store must be an earlier state of the source. Either the source was
-    /// applied to this store earlier, or the only transaction of this store contains the same schema as the first transaction of the
-    /// source. A transaction that is older than this store's first transaction gets the time of that first transaction. The log keeps the
-    /// difference between the two times.
+    /// applied to this store earlier, or this store has only one transaction, with the same schema as the source's first transaction. A
+    /// transaction that is older than this store's first transaction gets the time of that first transaction. The log of this store also
+    /// records the difference, so the original time is not lost.
     ///
     /// Throws `.notFound` if there is no source. Throws `.conflict`, and writes nothing, if this store has a transaction that the source
     /// lacks. Throws `.damaged` if the source's log is corrupt, and `.ioFailure` if a disk operation fails. After `.damaged` or
