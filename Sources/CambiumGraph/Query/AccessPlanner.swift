@@ -5,7 +5,7 @@ struct AccessPlanner {
     let context: QueryContext
     let graph: Graph
 
-    /// A way to find rows, and the number of rows that it is expected to find.
+    /// A way to find rows, and the expected number of these rows.
     struct Candidate {
         let access: RowAccess
         let estimate: Int
@@ -26,8 +26,8 @@ struct AccessPlanner {
         return candidate.estimate <= scanned / Self.singleCost ? candidate : nil
     }
 
-    /// Returns a way to find all rows that satisfy the condition. The way may also find other rows. Returns `nil` if only a scan finds all
-    /// these rows.
+    /// Returns a way to find rows without a scan: all rows that satisfy the condition, and possibly others. Returns `nil` if there is no
+    /// such way.
     private func candidate(_ node: ConditionNode, _ entity: Entity, depth: Int) -> Candidate? {
         switch node {
         case let rows as RowSetNode: return Candidate(access: .identity(rows.rows), estimate: rows.rows.count)
@@ -52,7 +52,7 @@ struct AccessPlanner {
         var estimate = 0
         for part in parts {
             guard let found = candidate(part, entity, depth: depth) else { return nil }
-            // A union in a union is one list, so that a plan states each index.
+            // The parts of an inner union become parts of the outer union, so that a plan states each index.
             if case .union(let inner) = found.access { candidates += inner } else { candidates.append(found) }
             estimate = estimate.addingReportingOverflow(found.estimate).overflow ? .max : estimate + found.estimate
         }
@@ -72,7 +72,7 @@ struct AccessPlanner {
     /// The maximum number of targets whose links are counted. For more targets, the number of links is estimated.
     private static let countedTargetMax = 64
 
-    /// Returns the expected number of objects that a step, one relationship of a path, links to the targets.
+    /// Returns the expected number of objects from which a step, one relationship of a path, leads to a target.
     private func estimate(_ step: LinkStep, _ targets: Candidate) -> Int {
         guard case .identity(let rows) = targets.access, rows.count <= Self.countedTargetMax else {
             // The estimate of a path with many steps is a product that may exceed any `Int`.
@@ -152,8 +152,8 @@ struct AccessPlanner {
 }
 
 extension OrderedIndex {
-    /// Returns the ranges of the objects whose first attributes of the index have the values `leading`, and whose next attribute has one of
-    /// `values`.
+    /// Returns the ranges of the objects with the values `leading` in the first attributes of the index, and one of `values` in the next
+    /// attribute.
     func ranges(_ values: ColumnMatch.Values, after leading: [Value], isDescending: Bool) -> [IndexRange]? {
         switch values {
         case .equal(let values): return ranges(in: values, after: leading)

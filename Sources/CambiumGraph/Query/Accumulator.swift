@@ -4,7 +4,7 @@ import CambiumModel
 struct Accumulator {
     private let function: AggregateFunction
     private var count: Int128 = 0
-    /// The value of `count` as a double. `count` stops at the greatest `Int128`, but `weight` does not. So an average divides by `weight`.
+    /// The number of added values as a double. `count` stops at the greatest `Int128`, so an average divides by `weight` instead.
     private var weight = 0.0
     /// The sum of the whole numbers, except those that `exact` contains.
     private var whole: Int128 = 0
@@ -19,8 +19,8 @@ struct Accumulator {
 
     private enum Width: Int { case whole, decimal, real }
 
-    /// - Parameter type: The type of the attribute whose values are added; `nil` if the values do not come from an attribute. A sum of
-    ///   floating-point numbers is a double, even if there are no values.
+    /// - Parameter type: The type of the attribute whose values are added; `nil` if the values do not come from an attribute. If there are
+    ///   no values, the type decides whether a sum is a whole number, a decimal number or a double.
     init(_ function: AggregateFunction, of type: AttributeType?) {
         self.function = function
         if type == .float || type == .double { width = .real }
@@ -81,7 +81,7 @@ struct Accumulator {
         }
     }
 
-    /// The sum of all numbers, divided by their number.
+    /// The sum of all numbers, divided by their count.
     private var mean: Double {
         // A sum of decimal numbers is not rounded before the division. Otherwise, the mean of 0.1, 0.2 and 0.3 would not be 0.2.
         if width == .decimal, let count = UInt64(exactly: count) { return exactSum.mean(of: count) }
@@ -121,7 +121,7 @@ extension Int128 {
 }
 
 extension QueryValue {
-    /// The same value, except that 0.0 replaces -0.0.
+    /// The value, with 0.0 instead of -0.0.
     var withoutNegativeZero: QueryValue { if case .value(let value) = self { .value(value.withoutNegativeZero) } else { self } }
 
     /// The value in a form that is the same for all equal values. Equal values may have different types, or may be 0.0 and -0.0.

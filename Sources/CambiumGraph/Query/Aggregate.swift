@@ -56,7 +56,7 @@ public struct Grouping: Sendable {
     ///     objects form one group.
     ///   - aggregates: The functions. A row of the answer has their results in this order.
     ///   - having: A condition on the groups. Its paths are the keys, `count`, and the functions with their paths, such as `sum.price`. If
-    ///     a function has the name of a key, `group` precedes the name of the key, such as `group.count`.
+    ///     a key and a function have the same name, the prefix `group` identifies the key, such as `group.count`.
     public init(by keys: [Operand] = [], _ aggregates: [Aggregate], having: Condition? = nil) {
         self.keys = keys
         self.aggregates = aggregates
@@ -65,8 +65,8 @@ public struct Grouping: Sendable {
 }
 
 extension Aggregate {
-    /// The name of the result in conditions and sort keys, such as `count` or `sum.price`. Conditions parse such a name as a path, in which
-    /// a word after a dot needs no `#`: `sum.like` for the attribute `#like`.
+    /// The name of the result in conditions and sort keys, such as `count` or `sum.price`. The name has the form of a path. In a path, a
+    /// word after a dot needs no `#`: `sum.like` for the attribute `#like`.
     var name: String { operand?.following(function.rawValue)?.description ?? function.rawValue }
 }
 

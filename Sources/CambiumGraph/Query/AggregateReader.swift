@@ -8,9 +8,9 @@ final class AggregateReader: ValueReader {
     /// The type of the attribute whose values are read; `nil` if the function counts objects.
     private let source: AttributeType?
     private let context: QueryContext
-    /// For each step of the path except the last, the number of paths that begin at each row; -1 if it is not known yet.
+    /// For each step of the path except the last, the number of paths that begin at each row; -1 before it is computed.
     private var counts: [[Int64]]
-    /// The numbers of the current object. One property is used for all objects, so that its memory is allocated only once.
+    /// The numbers of the current object. The next object reuses the memory.
     private var terms = RealTerms()
 
     init(_ function: AggregateFunction, _ path: PathReader, of value: PathReader?, _ context: QueryContext) {
@@ -54,7 +54,7 @@ final class AggregateReader: ValueReader {
         var sum: Int64 = 0
         context.reader.forEachMember(end, owner: row) { target in
             let (next, isOverflowing) = sum.addingReportingOverflow(count(target, level + 1))
-            // The sum stops at the greatest `Int64`. No comparison needs a greater number exactly.
+            // The sum stops at the greatest `Int64`, because no comparison needs the exact value of a greater number.
             sum = isOverflowing ? .max : next
         }
         if Int(row) < counts[level].count { counts[level][Int(row)] = sum }

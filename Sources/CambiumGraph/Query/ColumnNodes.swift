@@ -67,7 +67,7 @@ final class PresenceNode: ConditionNode {
         case .rows: return rows & ~ColumnRange.links(leaf, noRow, noRow)
         case .numbers: return rows & ~ColumnRange.links(leaf, 0, 0)
         case .string:
-            // The cell of a null is 0.
+            // A cell that is 0 means null.
             return rows & ~GroupView.halves { cmachine_within_u32(leaf + PageLayout.cellsOffset + 4 &* $0, 0, 0) }
         }
     }

@@ -1,7 +1,8 @@
 internal import CMachine
 import CambiumModel
 
-/// A range of values of a column of fixed width, including both limits. Its form allows comparing 64 rows at once.
+/// A range of values of a column of fixed width, including both limits. The limits have the type of the stored numbers, so that 64 rows can
+/// be compared at once.
 enum ColumnRange {
     case uint8(UInt8, UInt8)
     case uint16(UInt16, UInt16)

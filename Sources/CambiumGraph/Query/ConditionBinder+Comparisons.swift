@@ -67,7 +67,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Returns the node for a comparison of the number of members with a constant. Returns `nil` if no column contains this number.
+    /// Returns the node for a comparison of a member count with a constant. Returns `nil` if no column contains the member count.
     private func bind(
         _ comparison: Comparison, _ aggregate: RelatedAggregate, _ literal: QueryLiteral, _ entity: Entity
     ) throws(QueryMistake) -> ConditionNode? {

@@ -87,7 +87,8 @@ extension ConditionBinder {
         return test.relation == .notEqual ? NotNode(node) : node
     }
 
-    /// The values of the object to which `$source` refers. These values are data of the store, so a text need not be the name of an entity.
+    /// The values of the object to which `$source` refers. A text among these values is data of the store, so it is not a mistake if no
+    /// entity has this name.
     private var sourceConstants: Set<QueryLiteral> {
         var constants: Set<QueryLiteral> = []
         for (name, argument) in arguments where QueryDefinition.sourcePath(name) != nil {

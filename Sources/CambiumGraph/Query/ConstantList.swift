@@ -39,8 +39,8 @@ final class ConstantList {
     /// The constants that are not null, converted for values of one type.
     private struct Constants {
         private var values: Set<QueryValue> = []
-        /// The constants of another type, such as a double that is compared with whole numbers. They are not in the hash table, so a value
-        /// is compared with each of them.
+        /// The constants of another type, such as a double that is compared with whole numbers. These constants are not in the hash table,
+        /// so a value is compared with each of them.
         private var others: [QueryValue] = []
 
         init(_ constants: [QueryValue], _ type: ListedType, _ folding: Folding) {

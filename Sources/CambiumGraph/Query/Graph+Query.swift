@@ -34,8 +34,8 @@ extension Graph {
         return run.ids(rows)
     }
 
-    /// Returns the first object of the answer, or `nil` if the answer is empty. Throws as `find(_:)` does. Complexity: the same as for
-    /// `find(_:)` with limit 1.
+    /// Returns the first object of the answer, or `nil` if the answer is empty. Throws as `find(_:)` does. Complexity: as for `find(_:)`
+    /// with limit 1.
     public func first(_ query: Query) throws -> ObjectID? {
         var first = query
         first.limit = min(1, query.limit ?? 1)
@@ -43,7 +43,7 @@ extension Graph {
     }
 
     /// Returns the only object of the answer, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several objects.
-    /// Otherwise throws as `find(_:)` does. Complexity: the same as for `find(_:)` with limit 2.
+    /// Also throws as `find(_:)` does. Complexity: as for `find(_:)` with limit 2.
     public func only(_ query: Query) throws -> ObjectID? {
         var two = query
         two.limit = min(2, query.limit ?? 2)
@@ -54,7 +54,7 @@ extension Graph {
         return found.first
     }
 
-    /// Returns whether the answer has at least one object. Throws as `find(_:)` does. Complexity: the same as for `find(_:)` with limit 1.
+    /// Returns whether the answer has at least one object. Throws as `find(_:)` does. Complexity: as for `find(_:)` with limit 1.
     public func contains(_ query: Query) throws -> Bool { try first(query) != nil }
 
     /// Returns the number of objects in the answer. Unless the query has a cursor, the objects are not sorted, and only the properties in
@@ -64,7 +64,7 @@ extension Graph {
     }
 
     /// Returns the answer with the steps of its plan, and with a cursor from which another query can continue. Throws as `find(_:)` does.
-    /// Complexity: the same as for `find(_:)`.
+    /// Complexity: as for `find(_:)`.
     public func answer(_ query: Query) throws -> QueryAnswer { try answer(query, isExplained: true) }
 
     /// Returns the answer of a query. The plan states each part of an `or` only if `isExplained` is true.
@@ -83,7 +83,7 @@ extension Graph {
 }
 
 extension QueryRun {
-    /// Returns the ids of the objects at some rows.
+    /// Returns the ids of the objects in the given rows.
     fileprivate func ids(_ rows: [UInt32]) -> [ObjectID] {
         let (reader, root) = (context.reader.rows(table.index), entity.root)
         return rows.map { ObjectID(root: root, serial: reader.serial($0)) }
@@ -200,9 +200,10 @@ extension Query {
         return narrowed
     }
 
-    /// Returns a query for the objects of this query that also satisfy another condition. The other condition has its own arguments.
+    /// Returns a query for the objects of this query that also satisfy the condition in `text`. `arguments` contains the values for this
+    /// condition.
     ///
-    /// Throws `.invalidInput` if the other condition does not fit the schema. The error has the position in `text`.
+    /// Throws `.invalidInput` if the condition does not fit the schema. The error states the position in `text`.
     package func narrowed(by text: String, _ arguments: [String: Operand], _ graph: Graph) throws(CambiumError) -> Query {
         var added = try Query(entity, where: text)
         added.keepArguments(arguments)
@@ -214,7 +215,8 @@ extension Query {
     }
 
     /// Returns a query for the objects in the answer of this query, without sort keys, limit, offset and cursor. `aggregate(_:_:)` would
-    /// apply the limit and the offset to groups instead of objects. The arguments may also have values for parameters of other conditions.
+    /// apply the limit and the offset to groups instead of objects. The arguments may also contain values for parameters that only another
+    /// condition uses.
     ///
     /// Throws as `Graph.find(_:)` does if the query has a limit, an offset or a cursor. In this case, the answer must have at most 65,536
     /// objects.
@@ -229,7 +231,7 @@ extension Query {
         return objects
     }
 
-    /// Sets the arguments to the elements of `values` for parameters that occur in the condition.
+    /// Sets the arguments to `values`, without the values of parameters that do not occur in the condition.
     package mutating func keepArguments(_ values: [String: Operand]) {
         let names = condition?.parameterNames ?? []
         arguments = values.filter { names.contains($0.key) }

@@ -8,12 +8,12 @@ extension Graph {
     /// let rivals = try graph.query("Team", named: "rivals", ["source": .object(team)])
     /// ```
     ///
-    /// The query can be changed and run like any other query. If its condition refers to `$source`, the values of the source are read from
-    /// this graph now. These values stay the same when the query runs on later graphs.
+    /// The query can be changed and run like any other query. If its condition refers to `$source`, this method reads the values of the
+    /// source from this graph. The query uses these values even if it runs on a later graph.
     ///
     /// Throws `.unknownName` if there is no such entity or query. Throws `.invalidInput` if the condition refers to `$source` but no object
     /// is passed, and `.notFound` if this object does not exist. Mistakes in other arguments are reported when the query runs. Complexity:
-    /// O(bytes of the query + values that it takes from the source).
+    /// O(bytes of the query + values of the source that the query uses).
     ///
     /// - Parameters:
     ///   - entity: The entity that declares or inherits the query.

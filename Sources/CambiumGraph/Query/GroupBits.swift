@@ -24,7 +24,7 @@ extension GroupBits {
 
     @inline(__always) func contains(_ row: UInt32) -> Bool { !(self & GroupBits(row)).isEmpty }
 
-    /// Returns the set bits for which `body` returns `true`. The argument is the index of the row in its group.
+    /// Returns the set bits for which `body` returns `true`. `body` receives the index of the row in its group.
     @inline(__always) func filter(_ body: (UInt32) -> Bool) -> GroupBits {
         // The two words are handled separately, because a loop over their index would move both of them through memory.
         GroupBits(x.filter(0, body), y.filter(64, body))

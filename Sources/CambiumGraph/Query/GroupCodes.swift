@@ -57,7 +57,7 @@ final class GeneralGroups: GroupCodes {
 final class LinkGroups: GroupCodes {
     private let slot: Int
     private let reader: ValueReader
-    /// For each row of the targets' table, the number of the group of the target; -1 if no row has led to this target yet.
+    /// For each target, by its row, the number of the group; -1 if no row with a link to the target has been read yet.
     private var known: [Int32]
     private var missing: Int32 = -1
     /// One row of each group, from which the key values of the group are read.

@@ -12,7 +12,7 @@ indirect enum GroupCondition {
 /// One side of a comparison of groups, or an element of a list.
 struct GroupOperand {
     let operand: Operand
-    /// The place of the value in a group; `nil` for a literal.
+    /// The place of the value in a group, an index in `GroupOrder.kinds`; `nil` for a literal.
     let place: Int?
 }
 
@@ -20,7 +20,7 @@ struct GroupOperand {
 struct GroupComparison {
     let comparison: Comparison
     let left: GroupOperand
-    /// The elements of the list on the right side, or the right side itself.
+    /// The elements of the right side if it is a list, otherwise the right side itself.
     let elements: [GroupOperand]
     /// The places of the elements that are not literals.
     let elementPlaces: [Int]
@@ -53,6 +53,6 @@ extension QueryValue {
 }
 
 extension Comparison {
-    /// The elements of the list on the right side, or the right side itself.
+    /// The elements of the right side if it is a list, otherwise the right side itself.
     var rightElements: [Operand] { if case .list(let elements) = right.form { elements } else { [right] } }
 }

@@ -4,10 +4,9 @@ import CambiumModel
 extension GroupOrder {
     // MARK: Resolving
 
-    /// Returns a condition with values in place of its parameters, and with places in place of its names.
+    /// Returns a condition in which values replace the parameters, and places in a group replace the names.
     ///
-    /// Throws for a wrong name, parameter, pattern or kind of value. Without this check, a mistake would be reported only if the test of a
-    /// group reached that part of the condition.
+    /// Throws for a wrong name, parameter, pattern or kind of value, even in a part of the condition that no test would reach.
     func resolved(_ condition: Condition) throws(QueryMistake) -> GroupCondition {
         switch condition.form {
         case .constant(let isTrue): return .constant(isTrue)
@@ -43,7 +42,7 @@ extension GroupOrder {
             if let text = literal.stringText { _ = try patternTest(comparison, literal, text) }
         }
         let part = GroupComparison(comparison, left, elements)
-        // A comparison of constants is tested now, so that a mistake in it is reported even if there is no group.
+        // A comparison of constants is tested here, so that its mistakes are reported even if there is no group.
         let isConstant = left.place == nil && part.elementPlaces.isEmpty
         return try isConstant ? .constant(holds(part, AggregateRow(group: [], values: []))) : .comparison(part)
     }
@@ -53,7 +52,7 @@ extension GroupOrder {
         return GroupOperand(operand: operand, place: try place(operand))
     }
 
-    /// Throws if the operands of a comparison have different kinds, or a kind that its relation cannot compare.
+    /// Throws if the operands of a comparison have different kinds, or if the relation cannot compare values of their kind.
     ///
     /// - Parameter binder: The binder with the values of the comparison's parameters, for messages.
     private func checkKinds(_ comparison: Comparison, _ operands: [GroupOperand], _ binder: ConditionBinder) throws(QueryMistake) {
@@ -121,8 +120,8 @@ extension GroupOrder {
         return ValueTest(.isIn, folding).holds(left, part.paths.compactMap { $0.place.map { value($0, row) } })
     }
 
-    /// Returns the value on the left side. A literal there gets the type of the first element on the right side that is neither a literal
-    /// nor null.
+    /// Returns the value on the left side. A literal on the left side gets the type of the first element on the right side that is neither
+    /// a literal nor null.
     private func leftValue(_ part: GroupComparison, _ row: AggregateRow) throws(QueryMistake) -> QueryValue {
         if let place = part.left.place { return value(place, row) }
         let values = part.elementPlaces.lazy.map { value($0, row) }
@@ -172,7 +171,7 @@ extension GroupOrder {
         return try constant(literal, like: other, kind(part), at: operand.operand.offset)
     }
 
-    /// Returns the kind of the values that a comparison takes from a group; `nil` if it takes none.
+    /// Returns the kind of the values that a comparison reads from a group; `nil` if the comparison has only literals.
     private func kind(_ part: GroupComparison) -> ValueKind? { (part.left.place ?? part.elementPlaces.first).map { kinds[$0] } }
 
     /// Converts a literal to a value of the same type as `other`. If `other` is null, converts it to a value of the kind of the comparison.
@@ -180,8 +179,8 @@ extension GroupOrder {
         _ literal: QueryLiteral, like other: QueryValue?, _ kind: ValueKind?, at offset: TextOffset
     ) throws(QueryMistake) -> QueryValue {
         if case .object? = kind ?? other?.kind, let (id, entity) = object(literal) {
-            // An id with the name of another entity refers to no object, as in conditions on objects. An empty list equals neither an
-            // object nor null.
+            // An id with the name of another entity refers to no object, as in conditions on objects. Such an id becomes an empty list,
+            // which equals neither an object nor null.
             return binder.contains(id, of: entity) ? .object(id) : .list([])
         }
         let constant = ValueTest.value(literal, like: other, kind)

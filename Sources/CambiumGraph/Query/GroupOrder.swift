@@ -41,7 +41,7 @@ struct GroupOrder {
         self.kinds = kinds
     }
 
-    /// Returns the condition on the groups, with places in place of its names; `nil` if there is no condition.
+    /// Returns the condition on the groups, in which places replace the names; `nil` if there is no condition.
     func condition() throws(QueryMistake) -> GroupCondition? {
         guard let having = grouping.having else { return nil }
         return try resolved(having)

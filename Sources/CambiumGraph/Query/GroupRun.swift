@@ -23,7 +23,8 @@ struct GroupRun: ~Copyable {
         for key in grouping.keys { try key.check() }
         for aggregate in grouping.aggregates { try aggregate.operand?.check() }
         var rows = query
-        // The query for the rows must not get arguments that only the condition on the groups uses.
+        // A query refuses arguments that its condition does not use. So the query for the rows gets no arguments that only the condition on
+        // the groups uses.
         let names = (grouping.having?.parameterNames ?? []).subtracting(query.condition?.parameterNames ?? [])
         rows.arguments = query.arguments.filter { !names.contains($0.key) }
         try rows.check()

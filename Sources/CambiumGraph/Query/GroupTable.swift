@@ -14,8 +14,8 @@ struct GroupTable {
     /// into the processor's cache.
     private static func placesPerGroup(_ count: Int) -> Int { count < 512 ? 32 : count < 4096 ? 8 : 2 }
 
-    /// One row of each group. If the key of a group is a hash, the value of another row with this key is compared with the value of this
-    /// row.
+    /// One row of each group. If the key of the group is a hash, another row with this key may have another value. So the values of both
+    /// rows are compared.
     private(set) var examples: [UInt32] = []
     private var keys: [cmachine_key] = []
     /// At index n + 1, the key of group n if it is a text of less than 8 bytes, otherwise `notShort`.
@@ -52,7 +52,8 @@ struct GroupTable {
 
     /// Returns the number of a row's group. If no group has this key, adds a group.
     ///
-    /// - Parameter hasSameValue: Returns whether another row has the same value. Called only if both keys are hashes and are equal.
+    /// - Parameter hasSameValue: Returns whether the row of a known group has the same value as `row`. Called only if the keys of both rows
+    ///   are hashes and are equal.
     @inline(__always) mutating func code(_ key: cmachine_key, _ row: UInt32, _ hasSameValue: (UInt32) -> Bool) -> Int32 {
         var place = hash(key) & (places.count &- 1)
         while places[place] >= 0 {

@@ -13,7 +13,8 @@ struct IDScan {
         self.after = after
     }
 
-    /// Calls `body` with the rows of each virtual page (a range of consecutive serials) and their group, until `body` returns `false`.
+    /// Calls `body` with the rows of each virtual page (a range of consecutive serials), and with the group of these rows, until `body`
+    /// returns `false`.
     ///
     /// The rows of one call ascend by serial, and all of them precede the rows of the next call.
     func forEach(_ body: (GroupView, GroupBits) throws -> Bool) rethrows {

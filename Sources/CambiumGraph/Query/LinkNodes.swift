@@ -10,7 +10,7 @@ final class TargetTest {
     private var singleCount: Int
     private var all: RowBits?
 
-    /// Evaluating one row singly costs as much as evaluating about this many rows in one pass over the whole table.
+    /// Evaluating a single row costs as much as evaluating about this many rows in a pass over the whole table.
     private static let singleCost = 16
 
     init(_ node: ConditionNode, _ table: TableLayout, _ context: QueryContext) {

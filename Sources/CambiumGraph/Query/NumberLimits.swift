@@ -67,7 +67,7 @@ struct NumberLimits {
             let bracket = try Self.bracket(lower.number)
             guard let ceiling = bracket.ceiling else { return nil }
             least = ceiling
-            // A limit between two decimal numbers is replaced by one of them, which lies within the limit.
+            // If the limit lies between two decimal numbers, `ceiling` replaces the limit, and belongs to the range.
             isLowerIncluded = lower.isIncluded || bracket.floor != ceiling
         }
         if let upper {

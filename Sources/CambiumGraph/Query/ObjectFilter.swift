@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A condition that a caller can test on any object it already has, whatever the object's entity is.
+/// A condition that a caller can test on any object of the graph, whatever the object's entity is.
 ///
 /// For each entity, names are resolved when the first object of the entity is tested. If the condition does not fit an entity, none of the
 /// entity's objects satisfies it. Only one thread at a time may use a filter.
@@ -38,15 +38,15 @@ package final class ObjectFilter {
 
     private func node(_ number: EntityNumber) -> ConditionNode? {
         if let known = nodes[number] { return known }
-        // Binding fails if the entity lacks a name that the condition uses, or if values of the entity have other types than the condition
-        // expects. Then no object satisfies the condition.
+        // Binding fails if the entity lacks a name that the condition uses, or if an attribute has a type that the condition does not
+        // accept. Then no object of the entity satisfies the condition.
         let node = graph.schema.entity(number).flatMap { try? binder.bind(condition, $0) }
         nodes[number] = .some(node)
         return node
     }
 
-    /// Throws if the condition fits none of the entities. For each entity, the mistake may be at another position. The error reports the
-    /// mistake that is farthest in the text, because its entity fits most of the condition.
+    /// Throws if the condition fits none of the entities. The mistake may have a different position for each entity. The error reports the
+    /// mistake that is farthest in the text, because the entity of this mistake fits most of the condition.
     private func checkFit(_ entities: [Entity], _ text: String?) throws(CambiumError) {
         var farthest: QueryMistake?
         for entity in entities {

@@ -40,7 +40,8 @@ struct PathCount: ~Copyable {
 
     init(_ query: Query, _ path: QueryPath, _ condition: Condition?, text: String?, _ graph: Graph) throws(CambiumError) {
         var starts = query
-        // The query for the starts must not get arguments that only the condition on the ends uses.
+        // A query refuses arguments that its condition does not use. So the query for the starts gets no arguments that only the condition
+        // on the ends uses.
         let names = (condition?.parameterNames ?? []).subtracting(query.condition?.parameterNames ?? [])
         starts.arguments = query.arguments.filter { !names.contains($0.key) }
         let start = try QueryRun(starts, graph)
@@ -76,8 +77,8 @@ struct PathCount: ~Copyable {
     }
 
     private func counted() throws -> Value {
-        // Each path passes exactly one object after the first step. For each such object, the number of paths that lead to it is multiplied
-        // by the number of paths that continue from it.
+        // The first step of each path leads to exactly one object. For each such object, the number of first steps to the object is
+        // multiplied by the number of paths that continue from it.
         if let number = numberOfSameStep() { return try Self.value(number) }
         let forward = weightsAfterFirstStep()
         var backward = lastWeights()
@@ -106,8 +107,8 @@ struct PathCount: ~Copyable {
         Weights(repeating: 0, count: context.reader.groupCount(table.index) << PageLayout.fanOutShift)
     }
 
-    /// Returns the number of paths if there are two steps along the same relationship, and a condition at each end. In this case, one pass
-    /// over the links is enough. Otherwise, returns `nil`.
+    /// Returns the number of paths if there are two steps along the same relationship, and conditions on both the starts and the ends. In
+    /// this case, one pass over the links is enough. Otherwise, returns `nil`.
     private func numberOfSameStep() -> UInt128? {
         guard let end, hasStart, links.count == 2, links[0].end === links[1].end else { return nil }
         let step = links[0]
@@ -128,7 +129,7 @@ struct PathCount: ~Copyable {
         return zip(forward, backward).reduce(0) { $0 &+ UInt128(UInt64($1.0) &* UInt64($1.1)) }
     }
 
-    /// Returns the weight of each row after the first step: the number of links that lead to it from a start.
+    /// Returns the weight of each row after the first step: the number of links from a start to the row.
     private func weightsAfterFirstStep() -> Weights {
         let step = links[0]
         var weights = empty(step.targetTable)
@@ -143,8 +144,8 @@ struct PathCount: ~Copyable {
         return weights
     }
 
-    /// Returns the weight of each row before the last step: the number of links that lead from it to an end. If there is only one step,
-    /// returns 1 for each end.
+    /// Returns the weight of each row before the last step: the number of links from the row to an end. If there is only one step, returns
+    /// 1 for each end.
     private func lastWeights() -> Weights {
         guard let step = links.last, links.count > 1 else {
             var weights = empty(links[0].targetTable)

@@ -22,14 +22,14 @@ public struct Query: Sendable {
     public var limit: Int?
     /// The number of objects to skip at the beginning.
     public var offset = 0
-    /// The position after which the answer begins: a cursor of an earlier answer. The query of that answer must have had the same entity
-    /// and sort keys.
+    /// The position after which the answer begins: a cursor of an earlier answer. The earlier query must have had the entity and the sort
+    /// keys of this query.
     public var cursor: QueryCursor?
     /// The text that the condition was parsed from, for the positions in errors.
     private(set) var text: String?
     /// The names of the parameters, if the condition was parsed from a text. Such a condition need not be checked again.
     private var parsedNames: Set<String>?
-    /// The ways in which the planner may find objects. Tests restrict them, and compare the answers.
+    /// The ways in which the planner may find objects. Tests compare the answers of scans with the answers of all other ways.
     package var accesses = Accesses.all
 
     package enum Accesses: Sendable { case all, scan }
@@ -74,8 +74,8 @@ public struct Query: Sendable {
     }
 }
 
-/// A position in the order of an answer: directly after one of its objects. A query on a later graph can continue at this position. The
-/// cursor can be stored as text.
+/// A position in an answer, directly after one of the objects. A query on a later graph can continue at this position. The cursor can be
+/// stored as text.
 ///
 /// ```swift
 /// var page = try Query("Note", sort: "title", limit: 20)
@@ -102,11 +102,11 @@ extension Operand: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expr
 
     /// Returns a constant.
     public static func value(_ value: Value) -> Operand { Operand(.literal(.value(value))) }
-    /// Returns a constant that means an object.
+    /// Returns the id of an object as a constant.
     public static func object(_ id: ObjectID) -> Operand { Operand(.literal(.id(id))) }
     /// Returns a list of constants, for the relations `in` and `between`.
     public static func values(_ values: [Value]) -> Operand { Operand(.list(values.map { .value($0) })) }
-    /// Returns a list of objects, for the relation `in`.
+    /// Returns a list of the ids of objects, for the relation `in`.
     public static func objects(_ ids: [ObjectID]) -> Operand { Operand(.list(ids.map { .object($0) })) }
 }
 

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The common state of all condition nodes in one run of a query: the graph that they read, and whether the run was cancelled.
+/// The state that all condition nodes share in one run of a query: the graph, and whether the run was cancelled.
 final class QueryContext {
     let reader: Reader
     let layout: GraphLayout

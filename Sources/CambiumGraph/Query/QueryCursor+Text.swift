@@ -22,8 +22,8 @@ extension QueryCursor: CustomStringConvertible {
 
     /// Parses the text of a cursor. Throws `.invalidInput` if the text is malformed.
     ///
-    /// A sort key is as long as the values that it contains, so a text of any length may be a cursor. The cursor takes half as much memory
-    /// as the text.
+    /// A sort key is as long as the values that it contains, so there is no maximum length. The cursor takes half as much memory as the
+    /// text.
     public init(parsing text: String) throws(CambiumError) {
         let digits = Array(text.utf8)
         guard digits.count >= 2 * Self.headerByteCount, digits.count.isMultiple(of: 2), let bytes = Self.bytes(digits),

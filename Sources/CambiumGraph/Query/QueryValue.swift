@@ -12,7 +12,7 @@ public enum QueryValue: Hashable, Sendable, CustomStringConvertible {
     case object(ObjectID)
     case list([QueryValue])
 
-    /// The text of a value, the number of an object's id, or a list in brackets. `Graph.name(of:)` returns the name of an object.
+    /// The text of a value, the numbers of an object's id, or a list in brackets. `Graph.name(of:)` returns the name of an object.
     public var description: String {
         switch self {
         case .value(let value): value.text
@@ -108,7 +108,7 @@ extension Value {
     }
 
     /// The value as a decimal number. A float or a double is represented by the shortest digits that read back as the same number of its
-    /// type. The decimal number is `nil` for a double that is too large or too small for a decimal number.
+    /// type. `nil` if the value is not a number, or is too large or too small for a decimal number.
     private var shortest: DecimalNumber? {
         switch self {
         case .int(let value): DecimalNumber(value)

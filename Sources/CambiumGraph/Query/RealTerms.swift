@@ -2,8 +2,8 @@ import CambiumModel
 
 /// The floating-point numbers to which the paths from one object lead.
 ///
-/// The numbers are added in ascending order. The order of the members of a relationship may differ between equal graphs, and a sum in that
-/// order would differ, too.
+/// The numbers are added in ascending order. The rounding of a sum depends on the order of the numbers, and equal graphs may store the
+/// members of a relationship in different orders.
 struct RealTerms {
     private var terms: [(number: Double, count: Int128)] = []
 

@@ -11,7 +11,7 @@ indirect enum RowAccess {
     /// The rows that at least one of several ways finds.
     case union([AccessPlanner.Candidate])
 
-    /// Calls `body` with each row. `body` may receive a row several times.
+    /// Calls `body` with each row that this access finds. `body` may receive a row several times.
     func forEach(_ context: QueryContext, _ counts: AccessCounts, _ body: (UInt32) -> Void) {
         switch self {
         case .identity(let rows):

@@ -15,8 +15,8 @@ extension Graph {
     /// ```
     ///
     /// A list of values has the order of the relationships on its path. The members of an unordered relationship are in ascending order of
-    /// their ids. If repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: the
-    /// same as for `find(_:)`, and also O(objects · paths + n log n) for n values in lists.
+    /// their ids. If repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: as
+    /// for `find(_:)`, and also O(objects · paths + n log n) for n values in lists.
     public func values(of operands: [Operand], _ query: Query, repeated: RepeatedRows = .keep) throws -> [[QueryValue]] {
         try selected(operands, query, repeated: repeated, isExplained: false).rows
     }

@@ -2,7 +2,7 @@ import CambiumModel
 
 /// The sort keys of a query, resolved for a table. Rows with equal keys are ordered by their ids.
 final class SortSpecification {
-    /// One sort key: what is read, and how values are compared.
+    /// One sort key: the values to read, and how they are compared.
     struct Key {
         let reader: ValueReader
         /// The column of the attribute; `nil` if the key is not an attribute of the object itself.
@@ -94,8 +94,8 @@ final class SortSpecification {
         rows.withCell(row, field.slot, field.kind) { append(key, $0, field.type) }
     }
 
-    /// Appends a number of members. All such numbers have the same form, whether or not a column contains them. A migration may add or
-    /// remove the column, and earlier cursors must still fit.
+    /// Appends a member count. Its bytes do not depend on whether a column contains the count. A migration may add or remove the column,
+    /// and earlier cursors must still fit.
     private func append(_ key: Key, memberCount: UInt32) { append(key, .fixed(UInt64(memberCount)), .uuid, width: 4) }
 
     private func append(_ key: Key, _ value: QueryValue) {

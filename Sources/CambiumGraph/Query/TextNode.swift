@@ -52,8 +52,8 @@ final class TextNode: ConditionNode {
 
     override var comparesTexts: Bool { true }
 
-    /// Returns the rows whose text has the length and the last 8 bytes of the wanted text. If the wanted text has at most 8 bytes, these
-    /// texts equal it.
+    /// Returns the rows whose text has the length and the last 8 bytes of the wanted text. If the wanted text has at most 8 bytes, the
+    /// texts of these rows equal the wanted text.
     @inline(__always) private func haveEqualEnds(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
         leafByteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) &* PageLayout.granule
         let byteCount = UInt32(truncatingIfNeeded: leafByteCount)

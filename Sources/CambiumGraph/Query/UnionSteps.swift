@@ -1,6 +1,6 @@
 /// The steps of a plan for the parts of an `or`: one step for each index, relationship or other way to find rows.
 ///
-/// Only an explained query counts its parts one by one. Other queries add the rows of all parts to one set.
+/// Only an explained query counts the rows of each part separately. Other queries add the rows of all parts to one set.
 struct UnionSteps {
     private struct Part {
         let step: (kind: QueryPlan.Step.Kind, name: String?)
@@ -37,7 +37,7 @@ struct UnionSteps {
         for place in parts.indices { parts[place].count += (matching & parts[place].rows[index, default: .none]).count }
     }
 
-    /// The steps, in the order of the parts in the condition. A row that several parts found counts for each of them.
+    /// The steps, in the order of the parts in the condition. A row that several parts found counts for each of these parts.
     var steps: [QueryPlan.Step] {
         parts.map { part in
             QueryPlan.Step(

@@ -127,10 +127,10 @@ final class PathReader: ValueReader {
         links[depth...].contains(where: \.isToMany) ? true : body(nil)
     }
 
-    /// Returns the rows at the end of all paths from a row, each with the number of paths that lead to it. The row `nil` counts the paths
-    /// that end at a missing object. The number is at most `Int128.max`.
+    /// Returns the rows at the end of all paths from a row, each with the number of paths to it, at most `Int128.max`. The row `nil` has
+    /// the number of paths that end at a missing object.
     ///
-    /// `nil` comes first, and the rows ascend. The order of a dictionary would differ between processes.
+    /// The rows are sorted, with `nil` first, because the order of a dictionary differs between processes.
     ///
     /// All paths are followed together, step by step. So the cost depends on the number of links that each step follows, not on the number
     /// of paths.

@@ -94,8 +94,8 @@ extension QueryLiteral {
         if let whole = Int64(text) { return .int(whole) }
         if let number = DecimalNumber(text) { return .decimal(number) }
         guard let number = Double(text) else { return nil }
-        // `DecimalNumber` reads every 0. So if the double is 0, the number is only too small for a double, and the nearest double other
-        // than 0 is returned.
+        // `DecimalNumber` reads every spelling of 0, so the number is not 0. If the number is too small for a double, the result is the
+        // nearest double other than 0.
         let least = text.hasPrefix("-") ? -Double.leastNonzeroMagnitude : Double.leastNonzeroMagnitude
         return .double(number == 0 ? least : number)
     }
