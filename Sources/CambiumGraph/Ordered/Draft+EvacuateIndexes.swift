@@ -31,10 +31,10 @@ extension Draft {
         return IndexDirectory(chunks[slot.pointee])
     }
 
-    /// Copies a page if it lies in a chunk to be emptied. Then visits the pages below it on the path to an entry, and copies them under the
-    /// same condition.
+    /// Copies a page if the page lies in a chunk to be emptied. Then visits the pages below the page on the path to an entry, and also
+    /// copies those that lie in such chunks.
     ///
-    /// - Returns: Whether this page or a page below this page was moved. If so, the draft owns the page.
+    /// - Returns: Whether the page was replaced with a copy, which the draft owns. A page is also copied if a page below it was copied.
     private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {
         if level > OrderedNode.heightMax { chunks.refuse("the tree of an index has too many levels") }
         let before = page

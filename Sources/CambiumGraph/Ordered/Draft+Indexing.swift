@@ -54,7 +54,8 @@ extension Draft {
         ownedDirectory().storeBytes(of: page, toByteOffset: offset, as: PageRef.self)
     }
 
-    /// Returns whether an index contains the same objects as in the old layout. The objects differ if an entity has another parent now.
+    /// Returns whether an index contains the same objects as in the old layout. The objects differ if a migration gave an entity another
+    /// parent.
     private func hasSameObjects(_ index: OrderedIndexLayout, _ oldLayout: GraphLayout) -> Bool {
         guard let before = oldLayout.ordered.first(where: { $0.hasSameKeys(as: index) }) else { return false }
         let staying = Set(oldLayout.tables[before.table].entities).intersection(layout.tables[index.table].entities)
@@ -133,8 +134,8 @@ extension Draft {
 }
 
 extension Draft {
-    /// Replaces the directory page with a page that has space for a reference to ordered indexes. Does this only if a version of the
-    /// program without ordered indexes stored the graph.
+    /// Replaces the directory page with a page that has space for a reference to ordered indexes. Does nothing if the page already has this
+    /// space. The page lacks the space if an older program, without ordered indexes, stored the graph.
     mutating func reserveIndexes() {
         let indexed = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
         let byteCount = DirectoryPage.byteCount(indexed)
@@ -156,7 +157,7 @@ extension Timeline {
     /// be confirmed.
     ///
     /// - Parameter rowCountMax: The approximate maximum number of rows that are added to one index.
-    /// - Returns: Whether the indexes are still incomplete and this step has added rows. Otherwise, another call is useless.
+    /// - Returns: Whether the indexes are still incomplete and this call has added rows. Otherwise, another call is useless.
     package func buildIndexes(
         rowCountMax: Int = Timeline.indexedRowCount, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Bool {
@@ -167,7 +168,7 @@ extension Timeline {
         return head.hasIncompleteIndexes && head.indexedGroupCounts != before
     }
 
-    /// Adds ordered indexes to a graph that a version of the program without ordered indexes stored. The indexes are built later.
+    /// Adds ordered indexes to a graph that an older program, without ordered indexes, stored. The indexes are built later.
     package func addIndexes() throws(CambiumError) {
         if !head.layout.ordered.isEmpty { return }
         var draft = packingDraft()

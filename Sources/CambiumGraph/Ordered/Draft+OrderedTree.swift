@@ -129,7 +129,7 @@ extension Draft {
         work.removeAll()
         guard work.merge(leaf, changes, rest) else { chunks.refuse("an index lacks the entries of objects") }
         delta += work.entries.count - before
-        // If the last entries of the leaf are now exactly the remaining changes, these changes were added at the end.
+        // If the last entries of the leaf are exactly the remaining changes, these changes were added at the end.
         let end = work.entries.count - rest.count
         let isAppended = end >= 0 && end < work.entries.count && work.entries[end].start == changes.entry(rest.lowerBound).start
         return writeLeaves(work, page, isAppended: isAppended, isBulk: rest.count > Self.placeCountMax)

@@ -9,7 +9,7 @@ extension Draft {
         case queries
     }
 
-    /// Calls `body` with the graph that would result from publishing the draft. The draft stays as it is: another draft updates derived
+    /// Calls `body` with the graph that would result from publishing the draft. The draft does not change: a second draft updates derived
     /// values and ordered indexes on its own pages, and is dropped afterwards.
     ///
     /// The pages of the graph belong to the drafts, so the graph must not outlive `body`. Throws the errors of `body`. Throws
@@ -29,7 +29,7 @@ extension Draft {
         return try result.get()
     }
 
-    /// Returns the present state of the draft as a graph, which is valid until the draft changes.
+    /// Returns the current state of the draft as a graph, which is valid until the draft changes.
     private func graph(mayHaveDuplicates: Bool) -> Graph {
         Graph(
             version: Version(epoch: epoch, directory: directory, layout: layout, space: space, mayHaveDuplicates: mayHaveDuplicates))

@@ -131,7 +131,7 @@ extension IndexRange {
         /// objects that are not in the range.
         ///
         /// The run is sorted in parts of growing length, because whole keys may be long. So the number of keys in memory depends on the
-        /// objects that `body` takes, and not on the length of the run. Each part reads the whole keys of the run again.
+        /// number of objects that `body` accepts, and not on the length of the run. Each part reads the whole keys of the run again.
         private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
             if run.isEmpty { return true }
             let ended = run
@@ -159,7 +159,7 @@ extension IndexRange {
         /// The length of a part, divided by the length of the part before it.
         private static let partGrowth = 8
 
-        /// Returns the first objects of a run that follow `last` and are in the range, in order. Returns at most `count` of them.
+        /// Returns the first objects of a run that follow `last` and are in the range, in order, and at most `count` objects.
         private func part(of ended: [UInt32], after last: WholeEntry?, _ count: Int) -> [WholeEntry] {
             var found: [WholeEntry] = []
             for row in ended {

@@ -94,7 +94,7 @@ package struct OrderedIndex: Sendable {
     /// the first components and a value from the list in the next one. Omits values of the wrong type, and values that no key has.
     ///
     /// If the index has cut the keys of several values to the same bytes, one range has all objects with these bytes. So a range may also
-    /// have objects with other values. No object is read here, because many values may have the same cut key, and many objects too.
+    /// have objects with other values. To exclude such objects, this method would have to read all objects of the range.
     ///
     /// Complexity: O(n log n + n log objects) for n values.
     package func ranges(in values: [Value], after leading: [Value] = []) -> [IndexRange] {

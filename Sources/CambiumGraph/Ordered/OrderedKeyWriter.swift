@@ -14,7 +14,7 @@ struct OrderedKeyWriter {
 
     /// The number of bytes by which a component that begins before the limit may exceed it.
     static let slackByteCount = 64
-    /// The number of bytes of a long text that are read. These bytes fill a key even if folding makes the text much shorter.
+    /// The maximum number of bytes that are read from a text. These bytes fill a key even if folding makes the text much shorter.
     static let textByteCountMax = 4 * OrderedNode.keyByteCountMax
 
     @inline(__always) init(_ memory: UnsafeMutableRawPointer, limit: Int = OrderedNode.keyByteCountMax) {
@@ -24,7 +24,7 @@ struct OrderedKeyWriter {
 
     var isFull: Bool { count >= limit }
 
-    /// The bytes of the key.
+    /// The bytes of the key, without the bytes beyond the limit.
     var bytes: OrderedBytes { OrderedBytes(memory, min(count, limit)) }
 
     /// Adds the value of a component, which is one attribute of the index, to the key. Does nothing if the key is full.

@@ -101,8 +101,8 @@ enum OrderedSort {
                 moveCount += 1
             }
             records[place] = record
-            // If there are so many moves, many records have the same head. Then sorting all records by comparison is faster than moving
-            // them one by one.
+            // Many moves mean that many records have the same head. Then sorting all records by comparison is faster than moving them one
+            // by one.
             if moveCount > 8 * records.count { return records.sort(by: isBefore) }
         }
     }
