@@ -1,8 +1,9 @@
 import Synchronization
 
-/// The arrays with the links of a walk. They are made when walks have followed so many links that the arrays pay off.
+/// The arrays with the links of a walk. Walks are faster with the arrays, but making the arrays takes time.
 ///
-/// So the time for making them stays in proportion to the time of the walks before.
+/// The arrays are made only after walks have followed many links without the arrays. So making the arrays takes at most a constant factor
+/// of the time of the earlier walks.
 final class GatheredLinks: Sendable {
     /// The number of links that walks must follow before the arrays are made; `Int.max` if no step needs an array.
     private let followedCountMin: Int
@@ -12,7 +13,7 @@ final class GatheredLinks: Sendable {
     /// The maximum number of elements for one step.
     private let elementCountMax: Int
 
-    /// The arrays are made when walks have followed one link for this many elements of the arrays.
+    /// The arrays are made after walks have followed 1/4 as many links as the arrays have elements.
     private static let followedPart = 4
 
     init(_ steps: [WalkStep], _ reader: Reader, elementCountMax: Int = LinkArray.elementCountMax) {
@@ -21,11 +22,11 @@ final class GatheredLinks: Sendable {
         followedCountMin = counts.isEmpty ? .max : counts.reduce(0, +) / Self.followedPart
     }
 
-    /// Adds links that a walk has followed without the arrays.
+    /// Adds to the number of links that walks have followed without the arrays.
     func note(followedCount count: Int) { followedCount.add(count, ordering: .relaxed) }
 
-    /// Returns an array for each step that has one, or an empty list if no arrays are made yet. The first call after enough links makes the
-    /// arrays; calls of other threads in the meantime return an empty list.
+    /// Returns an array for each step that has one, or an empty list if the arrays do not exist yet. The first call after enough links
+    /// makes the arrays. Until the arrays exist, calls on other threads return an empty list.
     func current(_ steps: [WalkStep], _ reader: Reader, _ layout: GraphLayout) -> [LinkArray?] {
         if followedCount.load(ordering: .relaxed) < followedCountMin { return [] }
         let made = arrays.withLock { $0 }

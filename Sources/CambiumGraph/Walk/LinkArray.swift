@@ -17,8 +17,8 @@ final class LinkArray: Sendable {
     init(_ step: WalkStep, _ reader: Reader, _ layout: GraphLayout) {
         let ownerRowEnd = reader.rowCountEnd(step.ownerTable)
         let targetRowEnd = reader.rowCountEnd(step.targetTable)
-        // An element is two places after its owner while the targets are counted, and one place after its owner while the array of targets
-        // is filled. So each element is in its own place when the array is full.
+        // The targets of an owner are counted at index owner + 2. The sums turn the element at owner + 1 into the index of the owner's next
+        // target. When `targets` is full, this element is the index of the first target of the next owner.
         var starts = [UInt32](repeating: 0, count: ownerRowEnd + 2)
         reader.forEachLink(of: step, layout) { owner, target in
             if Int(owner) >= ownerRowEnd || Int(target) >= targetRowEnd {
@@ -94,7 +94,7 @@ extension LinkLayout {
         }
     }
 
-    /// The tables of the rows that `forEachLink` passes on.
+    /// The tables of the two rows that `forEachLink` passes to its closure.
     var linkedTables: (first: Int, second: Int) {
         switch self {
         case .pair(let tables, _): (tables[0], tables[1])

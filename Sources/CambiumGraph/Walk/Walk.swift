@@ -12,8 +12,9 @@ public import CambiumModel
 ///
 /// Cycles, links of an object to itself, and objects without the relationship are allowed. A walk never changes anything.
 ///
-/// If a program asks a `Walk` many questions, the `Walk` collects its links in arrays, which make the next questions faster. They take 4
-/// bytes for each object and each link, and at most 64 MiB for each direction of a relationship. They end with the `Walk` and its copies.
+/// If a program asks a `Walk` many questions, the `Walk` collects its links in arrays, which make the next questions faster. The arrays
+/// take 4 bytes for each object and each link, and at most 64 MiB for each direction of a relationship. The arrays are freed with the last
+/// copy of the `Walk`.
 public struct Walk: Sendable {
     let graph: Graph
     /// The relationships without duplicates: in the order of the names, and for each name in the order of the entities.

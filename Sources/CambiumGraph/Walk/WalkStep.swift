@@ -69,14 +69,14 @@ struct WalkSteps: Sendable {
     /// Returns an array of links for each step that has one; empty if walks have followed only few links so far.
     func arrays(_ graph: Graph) -> [LinkArray?] { links.current(steps, graph.reader, graph.layout) }
 
-    /// Adds the links that a walk has followed from row to row.
+    /// Adds to the number of links that walks have followed from row to row.
     func note(followedCount count: Int) { links.note(followedCount: count) }
 
     /// Returns the indexes of the steps that begin at objects of a table.
     @inline(__always) func range(_ table: UInt32) -> Range<Int> { ranges[Int(table)] }
     @inline(__always) subscript(_ place: Int) -> WalkStep { steps[place] }
 
-    /// Returns the end of the first run of places in `range`: places that are all in one table.
+    /// Returns the end of the first run in `range`. A run consists of consecutive places in one table.
     @inline(__always) static func runEnd(_ places: [ObjectPlace], _ range: Range<Int>) -> Int {
         var end = range.lowerBound + 1
         while end < range.upperBound, places[end].table == places[range.lowerBound].table { end += 1 }

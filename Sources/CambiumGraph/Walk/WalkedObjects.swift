@@ -73,9 +73,9 @@ public struct WalkedObjects: Sequence, Sendable {
 extension Walk {
     /// Returns the objects that can be reached from one or more objects, including these objects, in breadth-first order.
     ///
-    /// Throws `.notFound` if one of the objects does not exist. Without objects, the result is empty. Complexity: O(objects reached + links
-    /// followed). Takes memory for the objects reached. If the walk reaches many objects, also takes a bit for each object of the tables
-    /// that it reaches.
+    /// Throws `.notFound` if one of the objects does not exist. If `starts` is empty, the result is empty. Complexity: O(objects reached +
+    /// links followed). Takes memory for the objects reached. If the walk reaches many objects, also takes a bit for each object of the
+    /// tables that it reaches.
     ///
     /// - Parameters:
     ///   - starts: The objects with which the walk begins.
