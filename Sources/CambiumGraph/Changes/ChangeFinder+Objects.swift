@@ -2,7 +2,7 @@ import CambiumModel
 
 extension ChangeFinder {
     /// Compares each group of rows whose page differs between the graphs. A virtual page is a range of consecutive serials. If the group
-    /// contains the objects of the same virtual page in both graphs, compares the group row by row, otherwise serial by serial.
+    /// has the objects of the same virtual page in both graphs, compares it row by row, otherwise serial by serial.
     mutating func compareObjects(_ table: Int) {
         var scattered = Set<UInt32>()
         forEachGroup(table) { finder, before, after in
@@ -16,8 +16,8 @@ extension ChangeFinder {
         for page in scattered.sorted() { compareSerials(table, page) }
     }
 
-    /// Returns whether both groups contain the objects of the same virtual page (a range of consecutive serials). If one graph does not
-    /// have the group, this graph must also have no other group for the virtual page.
+    /// Returns whether both groups contain the objects of the same virtual page (a range of consecutive serials). A graph that does not
+    /// have the group must also have no other group for the virtual page.
     private func areSameRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) -> Bool {
         switch (before.virtualPage, after.virtualPage) {
         case (let page?, let other?): page == other
@@ -56,7 +56,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Returns whether the same row number in this column may refer to different objects in the two graphs.
+    /// Returns whether a row number in this column may refer to different objects in the two graphs.
     private mutating func meansOtherRows(_ column: ColumnMeanings.Column) -> Bool {
         switch column.meaning {
         case .partner(let end), .owner(let end): !keepsRows(meanings.ends[end].targetTable)

@@ -18,7 +18,7 @@ struct ChangeFinder {
     private var keepsRows: [Bool?] = []
 
     struct OrderedList: Hashable {
-        /// The number of the owner's end (side of the relationship). If a relationship is its own inverse, this is its first end.
+        /// The number of the owner's end (side of the relationship). If a relationship is its own inverse, the number of the first end.
         let end: Int
         let owner: UInt64
     }

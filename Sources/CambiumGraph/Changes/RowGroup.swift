@@ -16,8 +16,8 @@ struct RowGroup {
     /// The first of the group's rows.
     var first: UInt32 { index << PageLayout.rowShift }
 
-    /// The virtual page (a range of consecutive serials) of all rows of the group. `nil` if there is no group, or if its rows belong to
-    /// several virtual pages.
+    /// The virtual page (a range of consecutive serials) of all rows of the group. `nil` if there is no group, or if several virtual pages
+    /// share the group.
     var virtualPage: UInt32? { page == nil || rows.isShared(index) ? nil : rows.virtualPage(first) }
 
     /// The virtual pages (ranges of consecutive serials) to which the group's objects belong.
