@@ -2,10 +2,9 @@ import CambiumModel
 
 /// The properties on which the result of a query depends, each with the path on which the query reads it.
 ///
-/// The answer for an object is whether it is in the result, and at which position. The answer is computed from properties along paths that
-/// begin at the object. If the answer differs between two graphs, some property on such a path differs. The path up to the first such
-/// property is the same in both graphs. So inverse relationships of the later graph lead from the changed objects to all objects whose
-/// answer may differ.
+/// If an object enters the result, leaves it or moves in it, some property on a path that begins at the object has changed. The path up to
+/// the first changed property is the same in both graphs. So inverse relationships of the later graph lead from the changed objects to all
+/// objects that may enter, leave or move.
 struct LiveDependencies {
     /// The objects that are reached by one path of relationships from the objects of the query.
     private struct Level {
@@ -94,7 +93,7 @@ struct LiveDependencies {
         return levels.count - 1
     }
 
-    // MARK: Objects whose answer may differ
+    // MARK: Objects that may enter, leave or move
 
     /// Returns the serials of the objects that may have entered the result, left it or moved in it. Returns `nil` if the search would visit
     /// more than `countMax` objects.
@@ -122,8 +121,8 @@ struct LiveDependencies {
         guard var origin = levels[level].origin else { return Set(serials) }
         budget -= serials.count
         if budget < 0 { return nil }
-        // A deleted object has no row at which the search could start. It can be omitted: each object that was linked to it has a changed
-        // relationship, and the search also starts at these objects.
+        // The search omits deleted objects, which have no row. Each object that was linked to a deleted object has a changed relationship,
+        // so the search also starts at the linked object.
         var rows = Set(serials.compactMap { reader.row(origin.step.targetTable.index, serial: $0) })
         while true {
             var owners: Set<UInt32> = []

@@ -25,9 +25,9 @@ struct LiveDifference {
         }
     }
 
-    /// Computes the difference that replacing entries in `list` will make. The caller must compute the difference before it replaces the
-    /// entries. The indexes of removed entries belong to `list`, and the indexes of added entries to the changed list. Both arrays ascend.
-    /// Complexity: O(changes x (log entries + chunks)).
+    /// Computes the difference between `list` and the same list after its entries are replaced. The caller must replace the entries
+    /// afterwards. The indexes of removed entries belong to `list`, and the indexes of added entries to the changed list. Both arrays
+    /// ascend. Complexity: O(changes x (log entries + chunks)).
     init(replacing removed: [LiveEntry], by added: [LiveEntry], in list: LiveEntries) {
         self.removed = removed.map { Item(index: list.index(of: $0), entry: $0) }
         var goneCount = 0
@@ -61,7 +61,7 @@ struct LiveDifference {
             }
             matched.insert(place)
             let old = removed[place]
-            // The left side is the number of unchanged entries before the object in the old list. The right side is this number in the new
+            // The left side is the number of unchanged entries before the object in the old list. The right side is the number in the new
             // list. If both are equal, the object is still between the same two unchanged entries.
             let isBetweenSame = old.index - place == item.index - position
             if isBetweenSame, place > lastKept, old.entry.section == item.entry.section {

@@ -14,8 +14,8 @@ struct LiveEntries {
 
     /// The number of entries of a new chunk. A chunk that has grown to more than twice this number is divided.
     private static let chunkCount = 256
-    /// If there is more than one change for each 16 entries, one pass merges all entries with the changes. The pass is faster than the same
-    /// number of single changes.
+    /// If there is more than one change for each 16 entries, one pass merges all entries with the changes. The pass is then faster than
+    /// making each change separately.
     private static let mergedShare = 16
 
     /// - Parameter sorted: The entries in ascending order.

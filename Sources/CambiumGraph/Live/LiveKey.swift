@@ -8,7 +8,7 @@ package struct LiveKey: Hashable, Sendable {
 
     init(_ root: EntityNumber, _ property: PropertyNumber) { self.init(root: root, property: property.rawValue) }
 
-    /// Creates the key for the existence of the objects, and for whether only their identities are known.
+    /// Creates the key for the existence of the objects, and for whether the objects are stubs. Only the identity of a stub is known.
     init(existenceOf root: EntityNumber) { self.init(root: root, property: 0) }
 
     init(_ event: ChangeEvent) { self.init(root: event.root, property: event.property) }

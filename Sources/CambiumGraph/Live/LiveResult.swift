@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// The result of a live query. It can follow the graph to later versions, and returns each difference as an update.
+/// The result of a live query. The result can be updated to later graphs, and returns each difference as an update.
 ///
 /// If the query has a limit, the result keeps further entries in reserve. So the query usually need not run again after a deletion.
 package struct LiveResult {

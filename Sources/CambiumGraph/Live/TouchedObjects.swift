@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The objects that changed between two graphs, grouped by the properties that changed. All live queries of a store use the same value, so
+/// The objects that changed between two graphs, grouped by the properties that changed. All live queries of a store share one instance, so
 /// that the changes are grouped only once.
 package final class TouchedObjects: Sendable {
     /// For each property, the serials of the objects in which the property changed.
@@ -17,7 +17,7 @@ package final class TouchedObjects: Sendable {
         var last: (key: LiveKey, serial: UInt64)?
         for event in changes.events {
             let key = LiveKey(event)
-            // Events of one property of an object follow each other, so the key of the last event is enough to omit repetitions.
+            // The events of one property of an object are adjacent, so a comparison with the last event is enough to omit repetitions.
             if let last, last == (key, event.serial) { continue }
             last = (key, event.serial)
             serials[key, default: []].append(event.serial)
