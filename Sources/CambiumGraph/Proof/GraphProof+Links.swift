@@ -78,8 +78,8 @@ extension GraphProof {
         if expected != listed { note("Lists of '\(owners.name)' have \(listed) members, but \(expected) members name an owner.") }
     }
 
-    /// Returns whether the columns of a list refer from one member to others. If the member is in no list, these columns must be empty: a
-    /// list that gets the member later would also get the members to which they refer.
+    /// Returns whether the columns of a list refer from one member to others. In a member that is in no list, these columns must be empty.
+    /// Otherwise, adding the member to a list would also add the other members to this list.
     private func hasNeighbors(_ list: ListLayout, _ member: UInt32) -> Bool {
         let slots: [Int]
         switch list.shape {
@@ -131,7 +131,7 @@ extension GraphProof {
             }
             count += 1
             pending += [(link(table, node, left), node), (link(table, node, right), node)]
-            // The stored sizes of the children can be used here, because the loop checks each of them when it reaches the child.
+            // The sum relies on the stored sizes of the children. The loop checks each size when it reaches the child.
             let below = [link(table, node, left), link(table, node, right)].reduce(0) { sum, child in
                 sum + (child != noRow && members.isLive(child) ? Int(link(table, child, size)) : 0)
             }

@@ -152,10 +152,11 @@ extension GraphProof {
         return first.depth
     }
 
-    /// Returns whether the first page of a bucket states the right number of overflow pages, and of entries outside the crowd.
+    /// Returns whether the first page of a bucket states the right number of overflow pages, and of entries outside the crowd. The crowd
+    /// consists of the entries with the most frequent fragment.
     private static func hasRightCounts(_ first: Bucket, _ pages: [Bucket]) -> Bool {
         if first.overflowPageCount != pages.count - 1 { return false }
-        // In a bucket of the greatest depth, the number of other entries may be inexact.
+        // In a bucket of the greatest depth, the stated number of entries outside the crowd may be inexact.
         if first.depth == Bucket.depthMax { return true }
         var otherCount = 0
         for page in pages { page.forEach { fragment, _ in if fragment != first.crowdFragment { otherCount += 1 } } }

@@ -90,7 +90,7 @@ extension GraphProof {
                 return note("Row group \(index) of '\(table.name)' is not found by its serials.")
             }
             // Packing moves a row into a shared group only after all serials of its virtual page have been assigned. Otherwise, a clone
-            // could put a new object into the row of another one.
+            // could put a new object into the row of another object.
             if isShared, pages.contains(where: { UInt64($0) >= next >> UInt64(PageLayout.fanOutShift) }) {
                 return note("Row group \(index) of '\(table.name)' is shared, although it gets further objects.")
             }
@@ -159,8 +159,8 @@ extension GraphProof {
     ) {
         let present = ProvenTable.bits(leaf, PageLayout.presenceOffset)
         guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
-        // The column with the serial of a copy's original belongs to no attribute. So its values are checked as whole numbers here, and as
-        // serials below.
+        // The column with the serial of a copy's original belongs to no attribute. So the values of this column are checked as whole
+        // numbers here, and as serials below.
         let check = StoredValueCheck(table.types[slot] ?? .int64)
         if table.types[slot] == .uuid { return }
         var bits = present

@@ -48,8 +48,8 @@ struct GraphProof {
         claimed = [Int](repeating: 0, count: chunkCount)
     }
 
-    /// Returns the flaws of the newest version of a timeline, or an empty array if the version is a valid graph. The timeline must have
-    /// been opened from a checkpoint and not changed since.
+    /// Returns the flaws of a version, or an empty array if the version is a valid graph. The version must be the newest one of a timeline
+    /// that was opened from a checkpoint and not changed since.
     static func flaws(of version: Version) -> [String] {
         var proof = GraphProof(version)
         proof.proveConstants()
@@ -93,7 +93,7 @@ struct GraphProof {
 
     mutating func note(_ flaw: String) { if !isFull { flaws.append(flaw) } }
 
-    /// The maximum number of elements that the vectors of the graph can have.
+    /// An upper bound of the number of elements in all vectors of the graph.
     var elementCountMax: Int {
         space.liveGranules / PageLayout.granules(PageLayout.vectorNodeByteCount) * PageLayout.fanOut
     }
