@@ -6,20 +6,21 @@ import CambiumModel
 
 /// Copies columns of a table into the columns of a block, an op that inserts or changes many objects.
 struct BlockBuilder {
-    /// The maximum number of objects in one block. Such a block fits into the processor's cache, and its columns are large enough to
+    /// The maximum number of objects in one block. A block of this size fits into the processor's cache, and its columns are long enough to
     /// compress well.
     static let objectCountMax = 8192
     /// The maximum number of values in all columns of one block. This number is less than the limit that a reader of a log sets for one
     /// block.
     static let valueCountMax = 1 << 23
 
-    /// Returns the maximum number of objects in one block of a table. This number is lower if the table has many columns.
+    /// Returns the maximum number of objects in one block of a table. A block of a table with many columns holds fewer objects, because of
+    /// `valueCountMax`.
     static func objectCountMax(_ table: TableLayout) -> Int {
         min(objectCountMax, max(1, valueCountMax / max(1, table.columns.count)))
     }
 
-    /// The maximum number of bytes of texts and data in one block, unless a single object has more. The log accepts much larger changes, of
-    /// up to about 1 GiB.
+    /// The maximum number of bytes of texts and data in one block. A block exceeds this number only if a single object does. The log
+    /// accepts much larger changes, of up to about 1 GiB.
     static let byteCountMax = 64 << 20
 
     let rows: Rows

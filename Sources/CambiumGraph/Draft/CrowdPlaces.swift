@@ -4,7 +4,7 @@
 /// A recorded page is only a hint that saves the walk. The caller checks that the page contains the row. Pages that are no longer part of
 /// the bucket are forgotten.
 struct CrowdPlaces {
-    /// The maximum number of overflow pages in a walk that does not count as long.
+    /// A walk through more overflow pages than this number counts as long.
     static let shortWalk = 8
     /// The pages of the entries are recorded once long walks have read each overflow page about this many times. Recording the pages then
     /// takes less time than these walks took.

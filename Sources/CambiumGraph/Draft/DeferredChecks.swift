@@ -35,7 +35,7 @@ package struct DeferredChecks {
     }
 
     /// The rows after which an object had too many members. There are as many rows as members beyond the maximum. So if each row added one
-    /// member, the object had its maximum before the first row.
+    /// member, the object had exactly the maximum number of members before the first row.
     package struct Series {
         /// The number of the end at which the object has too many members, among the ends of all relationships.
         package let end: Int
@@ -48,10 +48,10 @@ package struct DeferredChecks {
         /// The number of the row in the import.
         package let place: Int
         package let violation: Violation
-        /// The object with the wrong number of members, or the object that keeps the value.
+        /// The object with the wrong number of members, or the object that keeps the duplicate value.
         package let cause: ObjectPlace
-        /// Whether the row is refused even if other rows of the import are omitted. This assumes that each remaining row applies or fails
-        /// as before, and that the objects keep their entities.
+        /// Whether the row is refused even if other rows of the import are omitted. The answer assumes that each remaining row applies or
+        /// fails as before, and that the objects keep their entities.
         package fileprivate(set) var isCertain: Bool
         /// The series that begins with the row, if the object has too many members and breaks no other rule about its members. `nil` if
         /// there is no such series, or if `DeferredChecks` does not record series.
@@ -63,7 +63,8 @@ package struct DeferredChecks {
         }
     }
 
-    /// The rows of the import after which an object had a wrong number of members. A row that corrects the number discards them.
+    /// The rows of the import after which an object had a wrong number of members. If a row corrects the number, the recorded rows are
+    /// discarded.
     struct WrongMembers {
         /// The row that made the number wrong.
         let first: Int
@@ -138,7 +139,7 @@ extension DeferredChecks {
         }
     }
 
-    /// The objects with too few or too many members, in the order of the first rows that made their numbers of members wrong.
+    /// The objects with too few or too many members, in the order of the rows that first made the numbers of members wrong.
     var orderedMembers: [(object: ObjectPlace, wrong: WrongMembers)] {
         members.map { (object: $0.key, wrong: $0.value) }.sorted {
             ($0.wrong.first, $0.object.table, $0.object.row) < ($1.wrong.first, $1.object.table, $1.object.row)

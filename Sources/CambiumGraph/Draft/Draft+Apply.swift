@@ -15,8 +15,8 @@ extension Draft {
         pending.isOff = true
     }
 
-    /// Applies one op. Live transactions and replays both use this method, so both make the same graph. If a live transaction uses another
-    /// method, the result must equal the result of the ops that it writes to the log.
+    /// Applies one op. Live transactions and replays both use this method, so both make the same graph. A live transaction may use another
+    /// method only if the result equals the result of its ops in the log.
     ///
     /// An op applies as a whole, or the method throws and leaves the draft as it was. After an error, the caller may continue with other
     /// ops.
@@ -84,7 +84,7 @@ extension Draft {
 
     /// Creates a directory page for the layout.
     ///
-    /// - Parameter table: Returns the page of a table, which it creates or finds.
+    /// - Parameter table: Returns the page of a table. The closure may create the page.
     mutating func newDirectory(
         sharedBlobs: RadixVector, register: PageRef, table: (inout Draft, TableLayout) -> PageRef
     ) -> PageRef {

@@ -48,7 +48,7 @@ extension Draft {
 
     private static let prefetchDistanceMin = 12
 
-    /// The bits of an entry that belong to the hash. They contain all bits that select a bucket, and the fragment that the bucket stores.
+    /// The bits of an entry that belong to the hash: all bits that select a bucket, and the fragment that the bucket stores.
     static let hashMask: UInt64 = 0xFFFF_FFFF_0000_0000
 
     /// Adds entries to the bucket of the first entry until the bucket is full or an entry belongs to another bucket. Returns the index of
@@ -91,7 +91,7 @@ extension Draft {
     }
 
     /// Returns whether a bucket lacks the space for all of its new entries. If so, the caller splits the bucket before it adds an entry.
-    /// This saves a copy: the first added entry would copy the bucket, and a later one would split the copy.
+    /// Without this early split, the first added entry would copy the bucket, and a later entry would split the copy.
     private func hasTooMany(_ bucket: Bucket, _ entries: [UInt64], _ first: Int) -> Bool {
         let last = first + Bucket.capacity - bucket.count
         guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }

@@ -31,7 +31,8 @@ extension Draft {
         for duplicate in pending.duplicates where found.count < duplicateCountMax {
             found += violation(of: duplicate).filter { known.insert($0).inserted }
         }
-        // A migration may unlink objects, and the checks above may have found violations that the checks of the new rules find again.
+        // The checks of the new rules may find a violation that the checks above have already found, for example if the migration unlinked
+        // the object. Such a violation is listed only once.
         if let checks = pending.migration {
             known.formUnion(found)
             found += violations(of: checks).filter { known.insert($0).inserted }

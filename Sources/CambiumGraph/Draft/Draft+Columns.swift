@@ -99,7 +99,7 @@ extension Draft {
         Rows.setBit(leaf, PageLayout.presenceOffset, row, true)
     }
 
-    /// Sets a fixed-width value to null. Its bytes become zero, so that equal leaves have equal bytes.
+    /// Sets a fixed-width value to null. The bytes of the value become zero, so that leaves with equal values have equal bytes.
     mutating func clearFixed(_ table: Int, _ row: UInt32, _ slot: Int, width: Int) {
         guard reader.rows(table).isPresent(row, slot) else { return }
         let leaf = ownedLeaf(ownedGroup(table, row), slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: width))

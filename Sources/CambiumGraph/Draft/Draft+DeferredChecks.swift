@@ -42,7 +42,7 @@ extension Draft {
     }
 
     /// Returns the rows of an import that must be omitted, because they still break a rule after all rows have been applied. Each of these
-    /// rows assigned a duplicate value, or caused a wrong number of members. The rows ascend.
+    /// rows assigned a duplicate value, or caused a wrong number of members. The rows are in ascending order.
     ///
     /// One of the objects with the same value keeps the value: if possible, an object to which no row assigned the value. Otherwise the
     /// object of the earliest row keeps it. Complexity: O(d log d) for d checks.
@@ -66,7 +66,7 @@ extension Draft {
         return refusals.sorted { $0.place < $1.place }
     }
 
-    /// Returns the series of rows after which an object had too many members, as `violation` states.
+    /// Returns the rows after which an object had too many members. `violation` states how many members the object has.
     private borrowing func series(
         _ wrong: DeferredChecks.WrongMembers, _ violation: Violation, _ object: ObjectPlace
     ) -> DeferredChecks.Series? {
@@ -94,7 +94,8 @@ extension Draft {
         let rule = Violation.Rule.duplicate(attributes: names, of: text(ObjectPlace(table: keeper.table, row: keeper.row)))
         let isUntouched = touched.map { !$0.attributes[keeper.table].contains(keeper.row) } ?? false
         let isOld = reader.rows(keeper.table).serial(keeper.row) < base.reader.nextSerialOrOne(keeper.table, of: base.layout)
-        // In a larger hierarchy, an earlier row can determine the entity of the object, and thus whether the object has the attribute.
+        // If the hierarchy has other entities, an earlier row can determine the entity of the object. If that row is omitted, the object
+        // may lack the attribute, so the refusal is not certain.
         let isAlone = entity.parent == nil && entity.family.count == 1
         return entries.compactMap { entry in
             guard entry != keeper, let place = checks.place(of: entry) else { return nil }

@@ -4,8 +4,8 @@ extension Draft {
     /// Deletes objects and all objects that their cascades reach, and unlinks all of them. If there may be too few pages, throws
     /// `.limitExceeded` before it writes anything.
     ///
-    /// A delete op in the log states the number of its algorithm. Algorithm 1 is the order of work in this method. A cascade reaches each
-    /// object only once, and the order of the objects has no effect on the result.
+    /// A delete op in the log states the number of its algorithm. This method is algorithm 1, so its result must never change. A cascade
+    /// reaches each object only once, and the order of `places` has no effect on the result.
     mutating func delete(_ places: [ObjectPlace]) throws(CambiumError) {
         let dying = closure(of: places)
         try checkCapacity(forDeleting: dying)
@@ -70,7 +70,7 @@ extension Draft {
         }
     }
 
-    /// Returns whether the delete rule of an end is `noAction`. If so, the rules of the objects at the other end are not checked.
+    /// Returns whether the delete rule of an end is `noAction`. If so, a deletion schedules no checks of the objects at the other end.
     func isUnchecked(_ end: EndLayout, _ place: ObjectPlace) -> Bool {
         let link = schema.links[end.link]
         guard let property = (end.end == 0 ? link.first : link.second).property else { return false }

@@ -46,8 +46,8 @@ extension Draft {
     ///
     /// Complexity: O(affected objects + members of affected objects with a sum, a minimum or a maximum).
     ///
-    /// - Throws: `.limitExceeded` if an attribute cannot hold a value, or if the graph has too few pages. Then the draft cannot be
-    ///   published.
+    /// - Throws: `.limitExceeded` if an attribute cannot hold a value, or if the graph has too few pages. After this error, the draft
+    ///   cannot be published.
     package mutating func updateDerived() throws(CambiumError) {
         if derived.isEmpty { return }
         let notes = derived

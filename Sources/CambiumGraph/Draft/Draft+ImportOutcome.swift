@@ -48,8 +48,8 @@ extension Draft {
 
     /// Counts the changed objects and the objects in `seen`, by entity and by their net change. `seen` has a set of rows for each table.
     ///
-    /// - Parameter changed: The result of `restoreProvenance`, if nothing has changed since that call. The objects are then not compared
-    ///   again.
+    /// - Parameter changed: The result of `restoreProvenance`, if nothing has changed since that call. With this result, the method need
+    ///   not compare the objects again.
     package borrowing func netCounts(seen: [RowSet], changed: [RowSet]?) -> [EntityNumber: NetCounts] {
         guard let touched else { return [:] }
         // The counts are in an array, because a lookup in a dictionary for each row would take longer than all other work of this method.
@@ -158,7 +158,7 @@ extension Draft {
         return changed
     }
 
-    /// Returns the rows of the original graph that were changed and then changed back. Each row comes with the transaction that last
+    /// Returns the rows of the original graph that were changed and then changed back. With each row, returns the transaction that last
     /// changed it in the original graph. Adds the rows that differ from the original graph to `changed`.
     private borrowing func changedBack(
         _ table: TableLayout, _ touched: TouchedRows, _ changed: inout RowSet

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Links two objects. If an end is to-one, the previous link of the object at this end is removed.
+    /// Links two objects. If an end is to-one, the object at this end loses its previous link.
     ///
     /// The index is a position in the ordered list of `owner`. A target that is already a member moves to the index.
     mutating func link(_ end: EndLayout, owner: UInt32, target: UInt32, at index: Int? = nil) {

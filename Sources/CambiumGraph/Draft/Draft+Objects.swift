@@ -67,8 +67,8 @@ extension Draft {
         for (attribute, value) in values {
             if attribute.isDerived { throw derivedRefusal(attribute) }
             let assigned = AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(value, attribute))
-            // If an earlier assignment of this op sets the same attribute, the stored value is about to change. Then the value is not
-            // omitted, even if it equals the stored value.
+            // If an earlier assignment of this op sets the same attribute, the stored value is about to change. In this case, even a value
+            // that equals the stored value must be assigned.
             let isAssigned = areMany ? slots.contains(assigned.slot) : cells.contains { $0.slot == assigned.slot }
             if !isAssigned, holds(assigned, table, place.row) { continue }
             changed.append(Assignment(attribute.number, value))

@@ -5,7 +5,8 @@
 /// All pages except the first overflow page are full, and few entries are outside the crowd. So a bucket has only as many pages as its
 /// entries need. The bucket becomes an ordinary bucket as soon as its entries fit into one page.
 extension Draft {
-    /// Returns whether a full bucket accepts another entry without a split, because a split would move few entries or none.
+    /// Returns whether a full bucket stores its next entry in an overflow page. Otherwise, the caller splits the bucket. A split does not
+    /// help if it would move few entries or none.
     func takesOverflow(_ bucket: Bucket, _ fragment: UInt16) -> Bool {
         if bucket.depth >= Bucket.depthMax { return true }
         if bucket.overflow != 0 {
@@ -30,11 +31,11 @@ extension Draft {
         if fragment != first.crowdFragment { first.otherCount += 1 }
     }
 
-    /// Moves an entry of the first overflow page to the place of a removed entry. Releases the overflow page once it is empty.
+    /// Fills the gap of a removed entry with an entry of the first overflow page. Releases the overflow page once it is empty.
     ///
     /// - Parameters:
     ///   - firstPage: The first page of the bucket, which the draft owns.
-    ///   - page: The page with the free place, which the draft owns.
+    ///   - page: The page with the gap, which the draft owns.
     ///   - fragment: The fragment of the removed entry: the 16 bits of the key's hash that the entry stores.
     ///   - row: The row of the removed entry.
     mutating func refill(_ firstPage: PageRef, _ page: PageRef, _ fragment: UInt16, _ row: UInt32) {
@@ -75,8 +76,8 @@ extension Draft {
         }
     }
 
-    /// Moves an overflow page of a bucket directly after the first overflow page. The first overflow page stays in front, because no other
-    /// overflow page may have free places.
+    /// Moves an overflow page of a bucket directly after the first overflow page. The first overflow page stays in front, because only this
+    /// page may have space for more entries.
     ///
     /// Rows with the same key are usually removed in the order in which they were added. Then the next removal finds its row in the moved
     /// page, so only one removal for each page walks through the whole chain. `CrowdPlaces` speeds up removals in any other order.

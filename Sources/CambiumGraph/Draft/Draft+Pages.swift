@@ -59,7 +59,7 @@ extension Draft {
     }
 }
 
-/// The path from the directory to a leaf.
+/// Finds the group of a row, and copies those pages on the path to the group that the draft does not own.
 extension Draft {
     /// The group of rows to which the draft wrote last. The next write probably needs the same group.
     struct GroupCache {

@@ -29,7 +29,7 @@ extension Draft {
                 removedCount += 1
                 continue
             }
-            // The places ascend, so all members that must precede this one already do.
+            // The places ascend, so the members that must precede this member are already in their positions.
             let index = place.index - removedCount
             if reader.index(list, of: row) == index { continue }
             try checkCapacity()

@@ -3,7 +3,7 @@ package import CambiumModel
 /// A graph that a writer changes. Only drafts write to pages. A draft that is dropped without being published has no effect.
 ///
 /// The birth of a page is the epoch of the draft that created it. A draft writes only to pages that it created: pages whose birth is the
-/// epoch of the draft. It copies any other page first. No reader sees a change of the draft before `Timeline.publish`.
+/// epoch of the draft. The draft copies any other page before it writes. No reader sees a change of the draft before `Timeline.publish`.
 package struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
@@ -16,7 +16,7 @@ package struct Draft: ~Copyable {
     /// The number of the current transaction: one more than the number of the last transaction in the original graph, unless a caller sets
     /// another number.
     package var transaction: UInt64
-    /// The maximum number of applied requests in the register (requests and labels).
+    /// The maximum number of applied requests that the register keeps. The register contains requests and labels.
     let requestCountMax: Int
     /// The page from which a reader reaches all other pages.
     var directory: PageRef
@@ -68,8 +68,8 @@ package struct Draft: ~Copyable {
 
     deinit {
         if isPublished { return }
-        // A page that was released and allocated again is in the list twice. The first release changes the epoch in its header, so the loop
-        // releases it only once.
+        // A page that was released and allocated again is in the list twice. The first release changes the epoch in the page's header, so
+        // the loop releases the page only once.
         for page in born.elements where chunks.birth(page) == epoch { space.release(page) }
     }
 

@@ -11,8 +11,8 @@ package struct ImportEnd {
     /// Whether a new link affects only its owner. If so, the link takes no member from another object, and no rule limits the number of
     /// links at its other end.
     package let isFree: Bool
-    /// Whether a new link only adds a member at its other end. The link takes no member from another object, and the number of links at the
-    /// other end has no minimum. It may have a maximum.
+    /// Whether a new link only adds a member at its other end. The link takes no member from another object. The number of links at the
+    /// other end has no minimum, but may have a maximum.
     package let isAddition: Bool
 }
 
@@ -45,7 +45,8 @@ package final class ImportTable {
 
     package var number: Int { table.index }
     package var hasIndex: Bool { identity != nil }
-    /// Whether `isCounted` is `false`, and the table has no unique set except the identity by which the import finds objects.
+    /// Whether only the identity limits the objects of the entity. If so, no relationship has a minimum or a maximum, and the table has no
+    /// other unique set.
     package var isUnlimited: Bool { !isCounted && isUniqueByIdentityOnly }
     /// Whether the table has no unique set except the identity by which the import finds objects.
     package var isUniqueByIdentityOnly: Bool { table.indexes.count == (identity == nil ? 0 : 1) }

@@ -40,8 +40,8 @@ struct LinkBlockBuilder {
     /// Adds a list that is too long for one block: puts these members at the end of an ordered list, in this order. A member that is
     /// already in the list moves to the end.
     ///
-    /// Each part keeps the whole list, so no part unlinks members that a later part contains. A replay would otherwise record a change of
-    /// these members, and they would lose their positions in the ordered lists at the other end.
+    /// Each block keeps all current members, so no block unlinks a member that a later block contains. Otherwise, a replay would record a
+    /// change of this member, and the member would lose its position in the ordered list at the other end.
     mutating func addLast(_ serial: UInt64, _ members: ArraySlice<UInt64>) {
         addParts(members) { $0.addOrdered(serial, kept: Int(UInt32.max), suffix: $1) }
     }

@@ -45,7 +45,7 @@ extension OpDerivation {
     }
 
     /// Returns whether an object may be a hub, which has few touched members and many others. The number of touched members is not known
-    /// yet. It is at least the difference between the old and the new number of members.
+    /// yet, but is at least the difference between the old and the new number of members.
     private func mayBeHub(_ end: EndLayout, _ owner: UInt32) -> Bool {
         let old = before.reader.memberCount(end, owner: owner)
         let new = reader.memberCount(end, owner: owner)

@@ -8,7 +8,7 @@ import CambiumModel
 struct OpDerivation {
     let reader: Reader
     let layout: GraphLayout
-    /// The graph that the ops are applied to. It has no tables if the ops make the whole graph.
+    /// The graph that the ops are applied to. The graph has no tables if the ops make the whole graph.
     let before: (reader: Reader, layout: GraphLayout)
     /// The rows that differ between the two graphs; `nil` if all rows differ.
     let touched: TouchedRows?

@@ -1,12 +1,12 @@
-/// A set of places of objects. It keeps most rows of a large change as bits, because a hash table would cost a cache miss for each row. A
-/// small set takes little memory, however many rows its tables have.
+/// A set of places of objects. A large set keeps most rows as bits, because a hash table would cost a cache miss for each row. A small set
+/// takes little memory, however many rows its tables have.
 struct PlaceSet {
     private var rows: [RowSet] = []
     private var others: Set<ObjectPlace> = []
     private let tableCount: Int
     /// The maximum number of 64-bit words in a set of `rows`. Rows beyond these words are in `others`.
     private var wordCountMax: UInt32 = 0
-    /// The number of places in `others` that shows that the set has more places than expected. It then stores more rows as bits.
+    /// If `others` reaches this number of places, the set is larger than expected, and stores more rows as bits.
     private var otherCountMax = 1024
 
     /// - Parameters:

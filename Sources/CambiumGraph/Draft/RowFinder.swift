@@ -1,5 +1,5 @@
-/// Finds the rows of many serials of one table. It keeps the last group that it found, because consecutive serials usually lie in one
-/// group.
+/// Finds the rows of many serials of one table. The finder keeps the last group that it found, because consecutive serials usually lie in
+/// one group.
 ///
 /// A finder is valid until something writes to the table.
 struct RowFinder {

@@ -87,7 +87,7 @@ package struct RowSet: Sendable {
         }
     }
 
-    /// Extends `words` to a word, if necessary. Complexity: amortized O(words between the first and the last row).
+    /// Extends `words` so that it contains a word, if necessary. Complexity: amortized O(words between the first and the last row).
     @inline(__always) private mutating func cover(_ word: Int) {
         if word < firstWord || word >= firstWord + words.count { extend(to: word) }
     }

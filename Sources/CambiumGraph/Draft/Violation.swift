@@ -18,9 +18,10 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case duplicate(attributes: [String], of: String)
         /// The object cannot be deleted, because this relationship has the rule `deny` and still has a member.
         case deleteDenied(relationship: String, by: String)
-        /// After a migration, the attribute with this name has a value that it no longer allows, for this reason.
+        /// After a migration, the attribute with this name has a value that the new schema does not allow. The second text states the
+        /// reason.
         case valueRefused(String, String)
-        /// After a migration, the relationship with this name has this member, whose entity it does not accept.
+        /// The relationship with this name does not accept the entity of this member after a migration.
         case wrongMember(String, String, wanted: String)
     }
 
