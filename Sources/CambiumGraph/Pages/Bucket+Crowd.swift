@@ -22,7 +22,7 @@ extension Bucket {
     }
 
     /// The number of entries that do not have the most frequent fragment. A bucket of the greatest depth is never split, so it may have
-    /// more than the 65,535 entries that the field can count. The number is then not exact, and no code relies on it.
+    /// more than the 65,535 entries that the field can count. In such a bucket, the number is not exact, and no code relies on it.
     var otherCount: Int {
         get { Int(page.load(fromByteOffset: Self.otherCountOffset, as: UInt16.self)) }
         nonmutating set {

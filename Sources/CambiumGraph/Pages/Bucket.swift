@@ -7,7 +7,7 @@ internal import CMachine
 /// A page of a hash index: eight blocks of 15 entries. An entry is a row and 16 bits of the hash of its key, the *fragment*.
 ///
 /// The low bits of a fragment select one of the blocks, the home block of the entry. If the home block is full, the entry lies in the next
-/// block with free space. This is rare, so finding a row usually touches only the 96 bytes of one block.
+/// block with free space. Home blocks are rarely full, so finding a row usually touches only the 96 bytes of one block.
 ///
 /// A block consists of 16 numbers of 16 bits, then 15 rows. The numbers are 15 fragments and a control word. The low byte of the control
 /// word counts the entries of the block. Its high byte counts the entries that lie in a later block because this block was full.
@@ -23,8 +23,8 @@ struct Bucket {
     static let blocksOffset = 32
     static let blockStride = 96
     static let byteCount = blocksOffset + blockCount * blockStride
-    /// The maximum depth of a bucket: the number of leading hash bits that all of its entries have in common. An entry stores a fragment of
-    /// its hash: the bits that decide splits at depths 8 to 23.
+    /// The maximum depth of a bucket. The depth is the number of leading hash bits that all entries of the bucket have in common. The
+    /// fragment in an entry contains the bits that decide splits at depths 8 to 23.
     static let depthMax = 26
     static let fragmentShift: UInt64 = 40
     /// The maximum number of overflow pages of one bucket in a graph that has not been proven valid. In such a graph, the pages may form a
@@ -145,8 +145,8 @@ struct Bucket {
         }
     }
 
-    /// Whether the entries are spread over the blocks: no full block together with the entries that it passed on to later blocks exceeds
-    /// half of the page's capacity. A full block has 15 entries.
+    /// Whether the entries are spread over the blocks: no block is the home block of more entries than half of the page's capacity. A full
+    /// block holds 15 of these entries, and `passedCount` counts the others, which are in later blocks.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity

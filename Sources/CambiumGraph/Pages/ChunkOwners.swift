@@ -6,7 +6,7 @@ package struct ChunkOwners: Sendable {
     private let isRooted: [Bool]
     private let leased: Set<Int>
 
-    /// No owners. A new page file has none.
+    /// No owners. For example, no other owner needs a chunk of a new page file.
     package static let none = ChunkOwners(isRooted: [])
 
     /// - Parameters:
@@ -71,10 +71,10 @@ extension PageSpace {
     func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
     /// Lets writers use exactly the chunks that `mayUse` permits, until the next call. After this call, a chunk that was taken for a table
-    /// is protected only if `owners` contain it. Complexity: O(chunks).
+    /// is protected only if `owners` need it. Complexity: O(chunks).
     ///
-    /// - Parameter owners: The new owners. A chunk that only the new owners contain must be in use by a version of this process, or taken
-    ///   for a table.
+    /// - Parameter owners: The new owners. A chunk that only the new owners need must be in use by a version of this process, or taken for
+    ///   a table.
     /// - Parameter spareCount: The number of empty chunks that keep their memory and disk space for the next writes.
     /// - Returns: The task that releases the memory and disk space of the other empty chunks. The caller alternately calls `take` and
     ///   `releaseTaken` until the task is done.
@@ -83,8 +83,8 @@ extension PageSpace {
         tableChunks = []
         let open = Set(openChunks.map(Int.init))
         let end = min(chunkCount, capacity.chunkCountMax)
-        // The storage also has disk space for chunks beyond the existing ones. Writers may open these chunks at any time, so their space is
-        // released at once instead of by the task. Chunks that graphs of closed stores still map are omitted.
+        // The storage also has disk space for chunks beyond the last chunk of this space. Writers may open these chunks at any time, so
+        // their disk space is released at once instead of by the task. Chunks that graphs of closed stores still map are omitted.
         if spareCount == 0 {
             let next = chunkCount..<min(chunkCount + PageSpace.spareChunkCount, PageLayout.chunkCountMax)
             discard(next.filter(mayUse)).run()

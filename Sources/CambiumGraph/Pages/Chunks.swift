@@ -39,7 +39,7 @@ struct Chunks {
         PageKind(rawValue: self[page].load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self))
     }
 
-    /// The index of the last entry of the table. It belongs to no chunk and contains the address of the page space.
+    /// The index of the last entry of the table. This entry belongs to no chunk: it contains the address of the page space.
     static let spacePlace = PageLayout.chunkCountMax
 
     /// Whether a check has proved, before the first read, that the pages form a valid graph.

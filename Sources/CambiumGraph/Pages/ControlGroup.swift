@@ -30,15 +30,15 @@ enum ControlGroup {
     private static let currentFile = "memory.max"
     private static let oldFile = "memory.limit_in_bytes"
 
-    /// Returns the limits of a group and of all groups above it. A group outside the mounted hierarchy has no files, and therefore no limit
-    /// here.
+    /// Returns the limits of a group and of all groups above it. For a group outside the mounted hierarchy, there are no files, so the
+    /// method finds no limit.
     private static func limits(of path: Substring, in mount: String, file: String) -> [Int] {
         var names = path.split(separator: "/")
         // A path with ".." means a group outside the part of the hierarchy that the process can see.
         if names.contains("..") { names = [] }
         return (0...names.count).compactMap { depth in
             let directory = names.prefix(depth).reduce(mount) { "\($0)/\($1)" }
-            // The file contains "max" if there is no limit. Then the number is `nil`.
+            // If there is no limit, the file contains "max", and the number is `nil`.
             return text("\(directory)/\(file)").flatMap { Int($0.prefix { $0.isNumber }) }
         }
     }

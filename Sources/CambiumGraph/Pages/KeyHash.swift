@@ -1,7 +1,7 @@
 import CambiumBytes
 
 /// The hash of a key, computed from its values one by one. A log contains no hashes, so the function may change. Stored pages contain
-/// hashes, together with the fingerprint of the function.
+/// hashes and the fingerprint of the function, so a program with another function does not use these pages.
 ///
 /// Words are multiplied by secret factors, and the high half of the 128-bit sum of the products is kept. For two keys that are chosen
 /// without knowledge of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and

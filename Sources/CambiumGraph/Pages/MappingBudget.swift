@@ -1,8 +1,8 @@
 /// Limits how many mappings of a file a page space makes inside its heap memory.
 ///
-/// Linux allows a process at most 65,530 mappings by default (`vm.max_map_count`), and the process ends if it needs another one. Mapping
-/// a file in place of a chunk's heap memory can add two mappings. A *cut* is a border between heap memory and a mapping of a file. The
-/// budget keeps an upper bound of the number of cuts, and counts the cuts again when the bound reaches the limit.
+/// Linux allows a process at most 65,530 mappings by default (`vm.max_map_count`). A process that needs more mappings ends. Mapping a file
+/// in place of a chunk's heap memory can add two mappings. A *cut* is a border between heap memory and a mapping of a file. The budget
+/// keeps an upper bound of the number of cuts, and counts the cuts again when the bound reaches the limit.
 struct MappingBudget {
     /// The maximum number of cuts, the borders between heap memory and mappings of a file, in one space.
     private let cutCountMax: Int

@@ -2,8 +2,8 @@
     import Glibc
 #endif
 
-/// The children of an inner node of an ordered index while the node is rewritten. Each child has the number of entries below it and its
-/// whole lower bound.
+/// The children of an inner node of an ordered index while the node is rewritten. The list contains the number of entries below each child,
+/// and the child's whole lower bound, including the common prefix of all bounds.
 struct OrderedChildren {
     struct Child {
         var reference: PageRef

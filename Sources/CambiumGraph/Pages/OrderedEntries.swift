@@ -83,7 +83,7 @@ struct OrderedLeafSize {
         var least = prefixByteCount &+ OrderedNode.rowByteCount
         for index in range {
             let entry = entries.entry(index)
-            // The entries of a large change are scattered in memory. They are prefetched here, because they will soon be written to the
+            // The entries of a large change are scattered in memory. This loop prefetches them, because they will soon be written to the
             // leaf.
             cmachine_prefetch(entry.start)
             byteCount &+= entry.count

@@ -119,8 +119,8 @@ struct OrderedInner {
         page.storeBytes(of: UInt16(truncatingIfNeeded: end), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
     }
 
-    /// Adds a child after another child. Returns `false` and changes nothing if the node lacks space or has only one child. The method also
-    /// refuses a `bound` that does not begin with the common prefix of the lower bounds.
+    /// Adds a child after another child. Returns `false` and changes nothing if the node lacks space or has only one child. Also returns
+    /// `false` if `bound` does not begin with the common prefix of the lower bounds.
     func insert(_ reference: PageRef, _ entryCount: Int, bound: OrderedBytes, after child: Int) -> Bool {
         let (count, prefixCount, boundsByteCount) = (count, prefixByteCount, number(Self.boundsByteCountOffset))
         let restCount = bound.count - prefixCount

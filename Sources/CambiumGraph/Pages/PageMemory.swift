@@ -4,8 +4,8 @@ import CambiumBytes
     import Glibc
 #endif
 
-/// Supplies memory for chunks (64 KiB of pages each). It maps regions: the more memory is in use, the larger is the next region. The kernel
-/// can prepare memory of a region in advance.
+/// Supplies memory for chunks (64 KiB of pages each). The memory is mapped in regions: the more memory is in use, the larger is the next
+/// region. The kernel can prepare memory of a region in advance.
 ///
 /// SAFETY: a region stays mapped as long as this object exists; one thread at a time uses the object.
 final class PageMemory {
@@ -51,7 +51,7 @@ final class PageMemory {
         var byteCount = nextRegionByteCount
         if !isPrepared, byteCount > budget.leftByteCount {
             let left = budget.leftByteCount
-            // In a budget of less than four regions of 256 KiB, a rest of less than one region is too large to be left unused.
+            // A budget of less than four regions of 256 KiB must use even a rest of less than one region.
             let isSmall = left < Self.regionByteCountMin && budget.byteCount < 4 * Self.regionByteCountMin
             byteCount = left & ~((isSmall ? PageLayout.chunkByteCount : Self.regionByteCountMin) - 1)
             if byteCount == 0, !isForced { return false }
@@ -64,8 +64,8 @@ final class PageMemory {
         return true
     }
 
-    /// The size of the next region. It is a small part of the budget, because memory of a region counts against the budget even before a
-    /// thread touches the memory.
+    /// The size of the next region. The size is a small part of the budget, because even memory that no thread has touched counts against
+    /// the budget.
     private var nextRegionByteCount: Int {
         max(Self.regionByteCountMin, min(heapByteCount, 64 << 20, budget.byteCount / 16) & ~(Self.regionByteCountMin - 1))
     }
@@ -99,7 +99,7 @@ final class PageMemory {
         budget.take(byteCount)
     }
 
-    // MARK: Files in the place of memory
+    // MARK: Files in place of memory
 
     /// Records that a number of chunks no longer have memory that counts against the budget.
     func noteGone(chunkCount: Int) {
@@ -135,7 +135,7 @@ final class PageMemory {
         return true
     }
 
-    // MARK: Memory in advance
+    // MARK: Memory supplied in advance
 
     /// The number of bytes that are available for chunks without a call to the kernel.
     private var unusedByteCount: Int {
@@ -199,7 +199,7 @@ final class PageMemory {
     /// The size of two huge pages, or of one huge page if little memory is in use.
     private var nextByteCount: Int { (heapByteCount < 32 << 20 ? 1 : 2) * Self.hugePageByteCount }
 
-    /// Makes `refill` keep enough unused memory ready to repeat an operation that took this many bytes, up to a limit.
+    /// Makes `refill` keep enough unused memory ready for an operation that takes about `byteCount` bytes, up to a limit.
     func expect(byteCount: Int) {
         // A quarter is added, because the sizes of the free pages may not fit the pages that the operation needs.
         if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }

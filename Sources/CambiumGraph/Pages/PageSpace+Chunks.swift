@@ -198,7 +198,7 @@ extension PageSpace {
         }
     }
 
-    /// The number of bytes in open chunks that are free for pages. The number is computed from counts, because all chunks of a store in
-    /// memory are open. Complexity: O(1).
+    /// The number of bytes in open chunks that are free for pages. In a store in memory, all chunks are open, so the number is computed
+    /// from counts instead of from the chunks. Complexity: O(1).
     var freeByteCount: Int { openChunks.count * PageLayout.chunkByteCount - (liveGranules - frozenGranules) * PageLayout.granule }
 }

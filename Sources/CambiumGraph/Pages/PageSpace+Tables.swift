@@ -4,8 +4,8 @@ extension PageSpace {
     /// Takes chunks for the table of a checkpoint. No page is placed in these chunks until `reuse` is called. Call this method only between
     /// two drafts.
     ///
-    /// The method takes the empty chunks that would be opened last, and then new chunks. It does not use the reserve for deletions. If only
-    /// the reserve is left, the method takes chunks beyond the chunks that pages may use.
+    /// The method takes the empty chunks that would be opened last, and then new chunks. The method does not use the reserve for deletions.
+    /// If only the reserve is left, the method takes chunks beyond the chunks that pages may use.
     ///
     /// If the table does not fill a chunk, the rest of the chunk must take no disk space. So the method first releases the disk space of
     /// the chunk.
@@ -37,7 +37,7 @@ extension PageSpace {
             let memory = memories[Int(chunk)]
             let isLent = memory == .none || memory == .lent
             if isLent || mayLend(Int(chunk)) {
-                // A chunk whose memory is a mapping of the file would keep its disk space.
+                // Without this call, a chunk that is mapped from the file would keep its disk space.
                 if !isLent { lend(Int(chunk)) }
                 taken.append(Int(chunk))
             } else {

@@ -15,8 +15,8 @@ final class PageSpace: @unchecked Sendable {
     let chunks: Chunks
     /// The permanent pages that all groups of rows use as leaves without content. Their headers state epoch 0, and they are never released.
     @exclusivity(unchecked) private(set) var constants = ConstantPages()
-    // One thread at a time allocates and releases. So no two accesses to the following properties overlap, and the runtime need not check
-    // them.
+    // One thread at a time allocates and releases pages. So no two accesses to the following properties overlap, and the runtime need not
+    // check them.
     @exclusivity(unchecked) private(set) var liveGranules = 0
     /// The number of granules (16 bytes each) that pages in frozen chunks use. Nothing is written to a frozen chunk. All other pages are in
     /// open chunks.
@@ -30,7 +30,7 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var openChunks: [UInt32] = []
     /// The empty chunks that `mayUse` permits writers to use again. The last chunk in the list is opened first.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
-    /// The chunks that a checkpoint in progress has taken for its table. They stay in this set until it is known whether a checkpoint
+    /// The chunks that a checkpoint in progress has taken for its table. The chunks stay in this set until it is known whether a checkpoint
     /// record contains them.
     @exclusivity(unchecked) var tableChunks: Set<Int> = []
     /// The owners of chunks besides the versions of this process: kept checkpoint records, and graphs of closed stores.
@@ -59,7 +59,7 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var storage: (any PageStorage)?
     @exclusivity(unchecked) var capacity = PageCapacity.standard
     @exclusivity(unchecked) var mappings = MappingBudget()
-    /// The memory for changes to ordered indexes; `nil` until it is first used. Later drafts use it again.
+    /// The memory for changes to ordered indexes; `nil` before the first change. Later drafts reuse the memory.
     @exclusivity(unchecked) private var knownOrderedWork: OrderedWork?
     /// An object that must exist as long as the pages of this space. The space only keeps a reference to the object.
     @exclusivity(unchecked) var companion: AnyObject?
@@ -164,8 +164,8 @@ final class PageSpace: @unchecked Sendable {
 
     /// The maximum number of lists that are kept for later drafts.
     private static let spareListCountMax = 256
-    /// A list with a larger capacity is not kept for later drafts. Each version that a reader holds contains such a list, so large lists
-    /// would take much memory.
+    /// A list with a capacity above this number is not kept for later drafts. Each version that a reader holds contains such a list, so
+    /// large lists would take much memory.
     private static let spareListCapacityMax = 256
 
     @inline(never)

@@ -1,4 +1,5 @@
-/// Sorts hashes by their 16 highest bits. This is enough to bring the entries of each bucket together, even with many thousands of buckets.
+/// Sorts hashes by their 16 highest bits. These bits are enough to bring the entries of each bucket together, even with many thousands of
+/// buckets.
 enum RadixSort {
     private static let shift: UInt64 = 48
 
@@ -15,8 +16,6 @@ enum RadixSort {
         return true
     }
 
-    /// Sorts the keys.
-    ///
     /// - Parameter other: Memory for sorting. The caller can pass the same array again to reuse its memory.
     static func sort(_ keys: inout [UInt64], _ other: inout [UInt64]) {
         if other.count > keys.count { other.removeLast(other.count - keys.count) }

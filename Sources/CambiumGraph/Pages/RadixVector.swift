@@ -23,8 +23,8 @@ struct RadixVector {
         return node
     }
 
-    /// An upper bound of the number of elements. If a walk from element to element follows more references than this number, the walk is in
-    /// a cycle.
+    /// An upper bound of the number of elements. A walk from element to element that follows more references than this number is in a
+    /// cycle.
     @inline(__always) var elementCountEnd: Int { 1 &<< (Int(min(height, 8)) &* PageLayout.fanOutShift) }
 
     /// Returns an element. The element and all nodes on the path to it must exist.

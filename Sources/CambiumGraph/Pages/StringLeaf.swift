@@ -7,8 +7,8 @@ internal import CMachine
 /// A leaf of texts or bytes: 128 cells of 4 bytes, then a heap with the values. The heap is a part of the page.
 ///
 /// A cell is 0 for null. Otherwise, its low 16 bits are the offset of the value in the page. The next 8 bits are the length of the value,
-/// and the last 8 bits are a tag. With tag 1, the value is in the heap. With tag 2, the value is longer than 255 bytes, and the heap
-/// contains the length of the value and a reference to its blob instead.
+/// and the last 8 bits are a tag. With tag 1, the value is in the heap. Tag 2 means a value of more than 255 bytes. Instead of this value,
+/// the heap contains its length and a reference to its blob.
 @usableFromInline enum StringLeaf {
     static let inlineMax = 255
     static let blobEntryByteCount = 12
@@ -31,9 +31,9 @@ internal import CMachine
         UnsafeRawBufferPointer(start: leaf + Int(cell & 0xFFFF), count: Int(cell >> 16 & 0xFF))
     }
 
-    /// Prefetches the bytes of a row's value while the processor still loads the cell that states their position. The position is a guess,
-    /// which is right if all values of the leaf have the same length and were written in the order of the rows. The identities of imported
-    /// objects are often stored like this. A wrong guess costs only the time of the prefetch.
+    /// Prefetches the bytes of a row's value while the processor still loads the cell that states their position. The method guesses the
+    /// position. The guess is right if all values of the leaf have the same length and were written in the order of the rows. The
+    /// identities of imported objects are often stored like this. A wrong guess costs only the time of the prefetch.
     @inline(__always) static func prefetchLikelyBytes(_ leaf: UnsafeMutableRawPointer, _ row: UInt32, byteCount: Int) {
         guard byteCount > 0, byteCount <= inlineMax else { return }
         let start = leaf + (PageLayout.heapOffset &+ byteCount &* Int(row & PageLayout.rowMask))

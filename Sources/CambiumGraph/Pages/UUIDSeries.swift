@@ -1,10 +1,10 @@
-/// The position of a 16-byte key in a series: a set of keys that differ only in a number. The hashes of a series are evenly distributed
-/// over the range of all hashes.
+/// The position of a 16-byte key in its series. A series is a set of keys that differ only in a number. The hashes of a series are evenly
+/// distributed over the range of all hashes.
 ///
 /// The lowest 24 bits of a UUID are the number. The next 5 bits state how many bits of the number are used: *b*, 1 to 24. The hash of
 /// number *j* is the hash of number 0 plus *j* / 2^*b* of the range of hashes. In the three bits that select a block of a bucket, the hash
 /// may differ from this value. So the new UUIDs of a clone are nearly in the order of their hashes, whatever the hash key is. A series does
-/// not help an attacker to make keys collide: on average, no part of the range has more keys of a series than of 2^24 random keys.
+/// not help an attacker to make keys collide. On average, no part of the range has more keys of a series than of 2^24 random keys.
 struct UUIDSeries {
     /// The number in the low half of the key; 0 if the key is in no series.
     let number: UInt64
@@ -34,7 +34,7 @@ struct UUIDSeries {
         return (first &+ number &<< (64 &- bitCount)) ^ block &<< Bucket.fragmentShift
     }
 
-    /// The maximum number of bits of a series whose hashes would all select the same block of a bucket. The hashes of longer series differ
-    /// in the bits that select a block anyway.
+    /// If a series has at most this many bits, its hashes alone would all select the same block of a bucket. The hashes of longer series
+    /// differ in the bits that select a block.
     private static let plainBitCount: UInt64 = 21
 }
