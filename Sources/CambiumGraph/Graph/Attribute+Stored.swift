@@ -1,8 +1,8 @@
 package import CambiumModel
 
 extension Attribute {
-    /// Returns the value that a graph contains after `value` was stored in this attribute. The form of the result may differ from the form
-    /// of `value`.
+    /// Returns the value that a graph contains after `value` was stored in this attribute. Storing may change the representation: for
+    /// example, a date of -0.0 seconds becomes 0.0.
     ///
     /// Throws `.invalidInput` if the value does not fit the type, and `.limitExceeded` if it is too long. Complexity: O(bytes of the
     /// value).

@@ -3,8 +3,8 @@ public import CambiumModel
 /// The addresses of the leaves of one column. A leaf is the page with the column's values for a group of 128 rows. Code that has these
 /// addresses reads a cell with two loads.
 ///
-/// The methods that read are inlinable, so that programs compile them into their loops. Then a read needs no call, and the processor can
-/// overlap several reads.
+/// The methods that read are inlinable, so that programs compile them into their loops. A read in such a loop needs no call, and the
+/// processor can overlap several reads.
 @usableFromInline struct LeafDirectory {
     @usableFromInline let leaves: [UnsafeMutableRawPointer]
     private let chunks: Chunks

@@ -108,8 +108,8 @@ struct Digester {
     }
 
     /// Returns whether the digest contains the members of the objects at this end. The digest always contains the members at an ordered
-    /// end, with their indexes. If neither end is ordered, the digest contains the members at one end only: the to-one end, or the first
-    /// end if both ends are of the same kind.
+    /// end, with their indexes. If neither end is ordered, the digest contains the members at one end only. This end is the to-one end, or
+    /// the first end if both ends are of the same kind.
     func isListingEnd(_ relationship: Relationship, _ end: EndLayout) -> Bool { relationship.isOrdered || isFirstListingEnd(end) }
 
     private func isFirstListingEnd(_ end: EndLayout) -> Bool {

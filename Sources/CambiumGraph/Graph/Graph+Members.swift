@@ -1,7 +1,7 @@
 package import CambiumModel
 
-/// A relationship, resolved once for reading it in many objects. A handle can be used for any graph, and is fastest for graphs with the
-/// same schema.
+/// A relationship, resolved once by a caller that reads the members of many objects. A handle can be used for any graph, and is fastest for
+/// graphs with the same schema.
 package struct EndHandle: Sendable {
     /// The resolved end; `nil` if the graph for which the handle was resolved has no such relationship.
     private let resolved: EndLayout?
@@ -13,7 +13,7 @@ package struct EndHandle: Sendable {
     let root: EntityNumber
     /// The number of the relationship, which is unique in its hierarchy.
     let property: PropertyNumber
-    /// The name of the relationship. It distinguishes the relationship from a relationship of another schema with the same number.
+    /// The name of the relationship. In another schema, a relationship with the same number but another name is a different relationship.
     let name: SchemaName
     /// The number of the layout to which the tables and the end belong.
     let layout: UInt64

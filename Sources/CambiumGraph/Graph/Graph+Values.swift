@@ -1,7 +1,7 @@
 package import CambiumModel
 
-/// An attribute resolved for reading: the position of its column, and the form of its values. A field is created once for reading many
-/// objects. It can be used for any graph, and is fastest for graphs with the same schema.
+/// An attribute, resolved once by a caller that reads the values of many objects: the position of its column, and the form of its values. A
+/// field can be used for any graph, and is fastest for graphs with the same schema.
 package struct Field: Sendable {
     /// The table of the objects that have the attribute; -1 if the graph for which the field was resolved has no such attribute.
     let table: Int
@@ -148,7 +148,7 @@ extension Reader {
         // A URI, JSON and data are stored as bytes, too. Without the comparison of types, a string would be equal to any of them.
         let type = entity.identity[0].type
         if case .string(let text) = value { return type == .string ? find(entity, identity: text, layout) : nil }
-        // Null has no stored form.
+        // Null has no stored form, so no object is found by null.
         guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: type) else { return nil }
         let row =
             switch form {

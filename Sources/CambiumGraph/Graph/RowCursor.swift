@@ -21,7 +21,7 @@ extension Graph {
         return CursorField(slot: Int32(field.slot), width: width, type: field.type)
     }
 
-    /// A number that distinguishes the store of this graph from other stores. It is the same for all graphs of a store, in every process.
+    /// A number that distinguishes the store of this graph from other stores. All graphs of a store have the same number, in every process.
     package var storeKey: UInt64 { reader.hashKey.bytes.x }
 }
 
@@ -36,7 +36,7 @@ package struct RowCursor {
     /// Keeps the pages of the graph alive.
     private let version: Version
 
-    /// Creates a cursor that is at no object yet. The caller must move it before reading.
+    /// Creates a cursor that is at no object yet. The caller must call `move` before it reads.
     package init(_ graph: Graph) {
         version = graph.version
         place = ObjectPlace(unplaced: 0)
@@ -47,8 +47,8 @@ package struct RowCursor {
 
     /// Moves to another object of the graph.
     ///
-    /// - Parameter fields: The fields that the caller will read. If the object lies in another group of rows than the previous object, the
-    ///   cursor prefetches all these fields together.
+    /// - Parameter fields: The fields that the caller will read. If the object does not lie in the group of rows of the previous object,
+    ///   the cursor prefetches all these fields together.
     package mutating func move(to place: ObjectPlace, reading fields: [CursorField]) {
         if place.table != self.place.table { rows = version.reader.rows(Int(place.table)) }
         self.place = place
@@ -73,7 +73,6 @@ package struct RowCursor {
 
     @inline(__always) private func leaf(_ field: CursorField) -> UnsafeMutableRawPointer { rows.leaf(group, Int(field.slot)) }
 
-    /// Whether the value is null.
     package func isNull(_ field: CursorField) -> Bool {
         let leaf = leaf(field)
         return field.isText ? StringLeaf.cell(leaf, row) == 0 : !Rows.bit(leaf, PageLayout.presenceOffset, row)
