@@ -1,5 +1,5 @@
-/// A to-many relationship without an order, for which a clone copies all members of each copied owner. Therefore the clone copies the
-/// columns with the links of this relationship as a whole.
+/// A to-many relationship without an order, for which a clone copies all members of each copied owner. The clone copies the links of such a
+/// relationship column by column, instead of link by link.
 struct CloneChain {
     let link: Int
     let chain: Draft.Chain

@@ -59,7 +59,7 @@ struct CloneLinkRules {
         return member.policy.rule(of: property, isRoot: roots.contains(ObjectPlace(table: table.index, row: row)))
     }
 
-    /// Returns whether `rule` is the rule of all objects at `end`, also of those that are roots of the clone.
+    /// Returns whether `rule` is the rule of all objects at `end`, including the roots of the clone.
     func isAlways(_ rule: CloneRule, _ end: EndLayout) -> Bool {
         if case .rule(rule) = rules[2 * end.link + end.end] { true } else { false }
     }

@@ -1,7 +1,7 @@
 package import CambiumModel
 
-/// The objects that a clone will copy. They are found, counted and checked before the clone changes anything. A plan is valid for the graph
-/// or draft from which it was made, until that graph or draft changes.
+/// The objects that a clone will copy. The planner finds, counts and checks these objects before the clone changes anything. A plan is
+/// valid for the graph or draft from which it was made, until that graph or draft changes.
 package struct ClonePlan: Sendable {
     /// An attribute whose value the clone creates in copies of objects of an entity. The value is a new UUID, or the time of the clone.
     struct CreatedValue: Sendable {
@@ -23,7 +23,7 @@ package struct ClonePlan: Sendable {
     package let needsSeed: Bool
     /// Whether copies get the time of the clone.
     package let needsTime: Bool
-    /// The attributes that get a new UUID, or the time of the clone, in at least one copy, and that restrict their values by rules.
+    /// The attributes with rules for their values that get a new UUID, or the time of the clone, in at least one copy.
     let created: [CreatedValue]
 
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }

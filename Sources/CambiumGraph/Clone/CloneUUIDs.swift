@@ -61,8 +61,8 @@ struct CloneUUIDs {
         return SIMD2(first.littleEndian, rest.littleEndian)
     }
 
-    /// Returns the UUID of the copy at a position, by algorithm 1. Only clones in older logs use this algorithm. It was made for indexes
-    /// whose hash had no secret key: the hashes of the UUIDs ascended in the order of the copies.
+    /// Returns the UUID of the copy at a position, by algorithm 1. Only clones in older logs use this algorithm. The algorithm was made for
+    /// indexes whose hash had no secret key: the hashes of the UUIDs ascended in the order of the copies.
     @inline(never) private func ascending(_ place: UInt64) -> SIMD2<UInt64> {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)

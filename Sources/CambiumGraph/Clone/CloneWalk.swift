@@ -54,7 +54,7 @@ struct CloneWalk {
         needsOrder = members.needsOrder
     }
 
-    /// Finds all objects. Throws `.limitExceeded` if there are more objects than the request allows.
+    /// Finds all objects to copy. Throws `.limitExceeded` if there are more objects than the request allows.
     mutating func run(_ roots: [ObjectPlace], depth: Int?) throws(CambiumError) {
         for root in roots where rows[Int(root.table)].chosen.insert(root.row) {
             objectCount += 1
