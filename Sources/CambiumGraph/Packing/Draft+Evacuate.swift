@@ -2,11 +2,11 @@
     import Glibc
 #endif
 
-/// Packing empties chunks that are mostly unused. It copies the pages in use to other chunks, so that the emptied chunks are free for other
-/// pages.
+/// Packing empties chunks that are mostly unused. A step copies the pages in use to other chunks, so that the emptied chunks are free for
+/// other pages.
 extension Draft {
-    /// Runs one step of a plan: copies pages from the chunks to be emptied to other chunks. A transaction may have replaced a page since
-    /// the plan was made. Then the new page is copied, if the new page lies in a chunk to be emptied.
+    /// Runs one step of a plan: copies pages from the chunks to be emptied to other chunks. If a transaction has replaced such a page, the
+    /// new page is copied only if it lies in a chunk to be emptied.
     ///
     /// - Returns: The number of bytes in the copied pages.
     mutating func evacuate(_ plan: inout PageEvacuation, byteCountMax: Int) -> Int {

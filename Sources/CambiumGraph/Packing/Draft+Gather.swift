@@ -14,7 +14,7 @@ extension Draft {
             let live = reader.rows(table.index).liveBits(group)
             return live != 0 && reader.rows(table.index).isShared(group) ? (group, live) : nil
         }
-        // If the rows of a group fit into no shared group, the group waits for a second group. Then both move into a new shared group.
+        // If the rows of a group fit into no shared group, the group waits for a second group. Both groups move into a new shared group.
         // Moving the waiting group alone would save nothing.
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
         let memberCountMax = PackingLimits.memberFactorMax * rowCountMax
@@ -120,7 +120,7 @@ extension Draft {
 }
 
 extension GraphLayout {
-    /// Whether the rows of a table can move. They cannot move if an ordered relationship of the table is its own inverse. A move would
+    /// Whether the rows of a table can move. The rows cannot move if an ordered relationship of the table is its own inverse. A move would
     /// exchange the ends of an edge, and thereby change the position of the edge in the ordered lists.
     func isGatherable(_ table: TableLayout) -> Bool {
         guard table.root != nil else { return false }

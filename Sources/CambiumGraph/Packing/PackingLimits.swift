@@ -4,7 +4,7 @@ package struct PackingLimits: Sendable {
     /// Packing gathers rows of a table if fewer than one in `sparseness` rows of the table contain an object. A group of this table is
     /// sparse if at most one in `sparseness` rows of the group contains an object.
     package var sparseness = 4
-    /// If a table has fewer groups of rows, packing does not gather its rows.
+    /// If a table has fewer groups of rows than this number, packing does not gather its rows.
     package var groupCountMin = 32
     /// A step ends when it has moved this many rows. Members that were changed because their owners moved count as rows.
     package var rowCountMax = 256

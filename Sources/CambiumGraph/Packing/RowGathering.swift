@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A plan to gather the rows of one table: the rows of sparse groups (groups in which few rows contain an object) move into shared groups.
+/// A plan to gather the rows of one table. The rows of sparse groups, in which few rows contain an object, move into shared groups.
 struct RowGathering {
     let table: TableLayout
     let sparseness: Int
@@ -12,8 +12,7 @@ struct RowGathering {
     var next = 0
     /// The shared groups into which the next rows may move.
     var targets: [UInt32] = []
-    /// A group that has not moved yet. It waits for a second group whose live rows have other positions, so that both groups fit into one
-    /// shared group.
+    /// A group that waits for a second group whose live rows have other positions, so that both groups fit into one shared group.
     var waiting: UInt32?
     /// The number of groups that the moves have saved.
     var gainedCount = 0
@@ -27,8 +26,8 @@ struct RowGathering {
             guard reader.isThin(table, limits) else { continue }
             let live = reader.liveCount(table.index)
             let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
-            // `vain` is not `nil` if the last plan for this table found no two groups that fit together. Then another plan is made only
-            // after a change: there are a quarter more sparse groups, or half of the live rows have disappeared.
+            // `vain` is not `nil` if the last plan for this table found no two groups that fit together. After such a plan, another plan is
+            // made only if there are a quarter more sparse groups, or half of the live rows have disappeared.
             let vain = survey.memory.vainCounts[layout.root(ofTable: table.index)]
             if let vain, 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live { continue }
             if sources.isEmpty { continue }
