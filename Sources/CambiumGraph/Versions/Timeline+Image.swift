@@ -18,7 +18,6 @@ package struct PageImage: Sendable {
         self.live = live
     }
 
-    /// The number of bytes in a chunk.
     package static let chunkByteCount = PageLayout.chunkByteCount
     /// The number of granules (16 bytes each) in a full chunk.
     package static let chunkGranuleCount = PageLayout.chunkGranules
@@ -107,6 +106,7 @@ extension Timeline {
     ///
     /// - Parameter tableChunkCount: Returns the number of chunks that a table for `chunkCount` chunks takes. No page is placed in these
     ///   chunks until the next call to `reuse`.
+    ///
     /// Complexity: O(chunks + pages of the superseded versions).
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
@@ -183,12 +183,12 @@ extension Timeline {
     /// Lets another thread supply memory for the next changes. Call this method only while no thread writes. Complexity: O(1).
     package func prepareNext() { space.memory.prepareNext() }
 
-    /// The chunks that versions use and whose bytes are in a file: the file from which the timeline was opened (`ofSource`), or the file of
-    /// its storage. Read this property only while no thread writes. Complexity: O(chunks).
+    /// The used chunks with bytes in the file from which the timeline was opened (`ofSource`), or in the file of its storage (`ofStorage`).
+    /// Read this property only while no thread writes. Complexity: O(chunks).
     package var mappedChunks: (ofSource: [Int], ofStorage: [Int]) { space.mappedChunks }
 
-    /// Returns whether some bytes of the graph exist only in the memory that the storage's file backs: a version needs a chunk that is
-    /// mapped from this file, and no checkpoint has stored the chunk. Call this method only while no thread writes. Complexity: O(chunks).
+    /// Returns whether a version needs a chunk that is mapped from the storage's file and that no checkpoint has stored. The bytes of such
+    /// a chunk exist nowhere else. Call this method only while no thread writes. Complexity: O(chunks).
     ///
     /// - Parameter unstored: The frozen chunks that no checkpoint has stored.
     package func hasUnstoredInFile(_ unstored: Set<Int>) -> Bool {

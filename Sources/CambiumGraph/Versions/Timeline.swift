@@ -18,7 +18,7 @@ package final class Timeline: @unchecked Sendable {
     /// The unconfirmed versions, which may still be rolled back.
     @exclusivity(unchecked) private var unconfirmed = UnconfirmedVersions()
     @exclusivity(unchecked) var packing = PackingMemory()
-    /// The maximum number of applied requests in the register. For one more request, the oldest one is removed.
+    /// The maximum number of applied requests in the register. If another request is recorded, the register forgets the oldest request.
     @exclusivity(unchecked) package var requestCountMax = 1_000_000
     static let epochs = Atomic<UInt64>(0)
 

@@ -14,9 +14,8 @@ package struct TimelineTotals: Sendable, Equatable {
     package let mappedByteCount: Int
 }
 
-/// The totals of a timeline. The writer of the timeline stores them, and any thread loads them.
-///
-/// Each number is loaded by itself, so two numbers may describe different moments.
+/// The totals of a timeline. The writer of the timeline stores the totals, and any thread loads them. Each number is loaded separately, so
+/// two numbers may describe different moments.
 final class TimelineCounters: Sendable {
     private let pinnedVersionCount = Atomic(0)
     private let pinnedByteCount = Atomic(0)
