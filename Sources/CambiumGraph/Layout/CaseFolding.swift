@@ -16,7 +16,8 @@ enum CaseFolding {
 
     private static func folded(_ scalar: Unicode.Scalar) -> String {
         if !scalar.properties.changesWhenCaseMapped { return String(scalar) }
-        // `ẞ` is its own upper case, but the upper case of its lower case `ß` is `SS`. No other letter needs such an exception.
+        // `ẞ` is its own upper case, but its lower case `ß` has the upper case `SS`. So `ẞ` is folded like `ß`. No other letter needs such
+        // an exception.
         if scalar == "ẞ" { return folded("ß") }
         return scalar.properties.uppercaseMapping.unicodeScalars.reduce(into: "") { $0 += $1.properties.lowercaseMapping }
     }

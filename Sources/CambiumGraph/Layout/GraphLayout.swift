@@ -5,7 +5,7 @@ import Synchronization
 /// The form of a schema in pages: the tables, their columns, and the way in which each link is stored.
 package final class GraphLayout: Sendable {
     package let schema: Schema
-    /// The number of this layout in the process. It shows whether a handle was resolved for this layout or must be resolved again.
+    /// The number of this layout in the process. The number shows whether a handle was resolved for this layout or must be resolved again.
     let number = GraphLayout.count.wrappingAdd(1, ordering: .relaxed).newValue
     private static let count = Atomic<UInt64>(0)
     /// A table for each root entity, in the order of `schema.roots`, and then one for each link that is stored as edges.
@@ -16,7 +16,7 @@ package final class GraphLayout: Sendable {
     let links: [LinkLayout]
     /// The two ends of each link, in the order of `links`.
     let ends: [EndLayout]
-    /// For each table, the ends at its objects, in the order of `ends`. Code that changes one object looks at these ends only, however many
+    /// For each table, the ends at its objects, in the order of `ends`. Code that changes one object looks only at these ends, however many
     /// links the schema has.
     let endsByTable: [[EndLayout]]
     /// For each end, in the order of `ends`: the properties by which a draft decides which changed rows it must record.
@@ -171,7 +171,7 @@ package final class GraphLayout: Sendable {
     func tableIndex(ofKnown root: EntityNumber) -> Int { tableByRoot[Int(root.rawValue)] }
 }
 
-/// The kind of a column's content. It determines the kind of the pages that store the column.
+/// The kind of a column's content, which determines the kind of the pages that store the column.
 enum ColumnKind: Hashable, Sendable {
     /// Values of 1, 2, 4, 8 or 16 bytes. One bit for each row states whether the row has a value.
     case fixed(width: Int)

@@ -9,7 +9,7 @@ final class IndexLayout: Sendable {
     let coversTable: Bool
     let slots: [Int]
     let kinds: [ColumnKind]
-    /// For each attribute of the index, the bits of -0.0, which an index treats as zero.
+    /// For each attribute of the index, the bits of -0.0, which an index treats as 0.0. The bits are zero for a type without -0.0.
     let negativeZeros: [UInt64]
 
     init(
@@ -30,7 +30,7 @@ final class IndexLayout: Sendable {
 final class TableLayout: Sendable {
     static let createdSlot = 0
     static let changedSlot = 1
-    /// The column with the source of each row's object: the serial of the object of which it is a clone.
+    /// The column with the serial of each object's source, the object that a clone copied.
     static let sourceSlot = 2
     /// The column with the virtual page (a range of consecutive serials) of each row. Only groups with the objects of several virtual pages
     /// use this column.
