@@ -5,7 +5,8 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Changes the schema of a graph that already has a schema. This is algorithm 1 of the schema op. Docs/MIGRATION.md states the rules.
+    /// Changes the schema of a graph that already has a schema. This method is algorithm 1 of the schema op. Docs/MIGRATION.md states the
+    /// rules.
     ///
     /// - Throws: `.invalidInput` for a change that a migration cannot make by itself, or if the draft has already changed objects.
     ///   `.ruleViolated` if an entity that has objects would become abstract. `.limitExceeded` if there may be too few pages.
@@ -34,8 +35,8 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
-        // `derived` refers to columns of the old layout, so it is cleared. All derived attributes are computed if it was not empty (an
-        // object lost links, for example), or if the migration may change derived values.
+        // `derived` refers to columns of the old layout, so it is cleared. All derived attributes are computed if `derived` was not empty,
+        // for example because objects lost links, or if the migration may change derived values.
         let isChanged = !derived.isEmpty || plan.mayChangeDerived
         derived = DerivedNotes()
         if isChanged { noteAllDerived() }
@@ -55,8 +56,8 @@ extension Draft {
             guard let before = table.old else { continue }
             entryCount += table.indexes.count { $0 == nil } * reader.groupCount(before.index) * PageLayout.fanOut
         }
-        // An edge takes 8 bytes for its objects, and at most 32 bytes for its places in two lists. It also has an entry in an index. An
-        // entry takes 8 bytes, and buckets are at least half full.
+        // An edge takes 8 bytes for its objects, at most 32 bytes for its places in two lists, and an entry in an index. An entry takes 8
+        // bytes, and buckets are at least half full.
         return edgeCount * (8 + 32 + 16) + entryCount * 16
     }
 

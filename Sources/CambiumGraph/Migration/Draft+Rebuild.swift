@@ -4,7 +4,7 @@ import CambiumModel
     import Glibc
 #endif
 
-/// A column whose type changes. It has the leaves (pages) with the old values, each with the number of its group of rows.
+/// A column whose type changes: the leaves (pages) with the old values, each with the number of its group of rows.
 struct ConvertedColumn {
     let slot: Int
     let conversion: ColumnMigration.Conversion

@@ -3,7 +3,7 @@ package import CambiumModel
 /// Counts the objects and values that a migration would affect.
 extension Graph {
     /// Counts objects of some entities of a hierarchy. `present` is the number of objects with a value of the attribute. `missing` is the
-    /// number of objects without a value. It does not include stubs, of which only the identity is known.
+    /// number of objects without a value, except stubs, of which only the identity is known.
     ///
     /// Complexity: O(objects of the hierarchy).
     package func valueCount(
@@ -23,7 +23,7 @@ extension Graph {
         return (present, missing)
     }
 
-    /// Returns the number of objects of some entities of a hierarchy. It does not include stubs, of which only the identity is known.
+    /// Returns the number of objects of some entities of a hierarchy, except stubs, of which only the identity is known.
     package func fullCount(of root: EntityNumber, in entities: Set<EntityNumber>) -> Int {
         guard let table = layout.table(of: root) else { return 0 }
         let rows = reader.rows(table.index)

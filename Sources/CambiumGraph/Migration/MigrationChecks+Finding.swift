@@ -42,8 +42,8 @@ extension MigrationChecks {
         }
     }
 
-    /// Attributes or relationships in the order in which they were added, each with the entities for which it was added. So each of them is
-    /// checked in one pass through the objects of its hierarchy.
+    /// Attributes or relationships in the order in which they were added, each with the entities for which it was added. So one pass
+    /// through the objects of a hierarchy checks a property for all of these entities.
     private struct PropertySets<Property: AnyObject> {
         private(set) var all: [(property: Property, entities: Set<EntityNumber>)] = []
         private var places: [ObjectIdentifier: Int] = [:]
@@ -60,7 +60,8 @@ extension MigrationChecks {
 
     /// Returns whether existing objects may have too few or too many members under the new limits.
     private static func mayBreakCount(_ relationship: Relationship, _ before: Relationship?, _ source: LinkSource) -> Bool {
-        // `before` is `nil` if the old schema had no relationship at this end of the link. Then the number of members had no limits.
+        // `before` is `nil` if the old schema had no relationship at this end of the link. Without a relationship, the number of members
+        // had no limits.
         if relationship.minCount > (before?.minCount ?? 0) { return true }
         guard relationship.isToMany, let max = relationship.maxCount else { return false }
         return before.map { $0.isToMany && $0.maxCount.map { $0 > max } ?? true } ?? (source.old != nil)
