@@ -1,11 +1,11 @@
 /// The sum of floating-point numbers. The rounding errors of the additions are summed separately, and added at the end (Neumaier's variant
 /// of Kahan's summation).
 ///
-/// The sum of the first numbers may be beyond the range of a double. From then on, the sum is kept divided by a power of two. So the result
-/// is infinite only if the sum of all numbers is beyond the range.
+/// If the sum of the first numbers exceeds the range of a double, all later sums are kept divided by a power of two. So the result is
+/// infinite only if the sum of all numbers exceeds the range.
 struct RealSum {
-    /// The sum of the numbers without the rounding errors. It becomes infinite once the divided sum is used, so that each further addition
-    /// uses the divided sum, too.
+    /// The sum of the numbers without the rounding errors. The sum becomes infinite once the divided sum is used, so that each further
+    /// addition uses the divided sum, too.
     private var sum = 0.0
     /// The sum of the rounding errors of `sum`.
     private var correction = 0.0
@@ -16,7 +16,6 @@ struct RealSum {
     /// Each call adds a number fewer than 2^128 times. So with this divisor, the sum of fewer than 2^63 calls is always finite.
     private static let divisor = 0x1p256
 
-    /// Adds a number.
     @inline(__always) mutating func add(_ number: Double) {
         let next = sum + number
         if !next.isFinite { return addDivided(number / Self.divisor) }
@@ -24,7 +23,7 @@ struct RealSum {
         sum = next
     }
 
-    /// Adds a number as if it were added `times` times.
+    /// Adds the product of a number and `times`, even if the product exceeds the range of a double.
     mutating func add(_ number: Double, times: Double) {
         let product = number * times
         // If the product is infinite, the sum would become infinite, too. So the number is divided before it is multiplied.
@@ -39,7 +38,7 @@ struct RealSum {
         dividedSum = next
     }
 
-    /// Returns the rounding error of an addition. Knuth's algorithm finds it without a comparison ("The Art of Computer Programming",
+    /// Returns the rounding error of an addition. Knuth's algorithm need not compare the two numbers ("The Art of Computer Programming",
     /// volume 2, 4.2.2, theorem B).
     @inline(__always) private static func error(of next: Double, _ sum: Double, _ number: Double) -> Double {
         let added = next - sum
