@@ -2,10 +2,10 @@ package import CambiumModel
 
 extension Draft {
     /// Records in the register, the inner graph of requests and labels, that the current transaction applied a request. If the register has
-    /// as many requests as allowed, the oldest one is forgotten.
+    /// as many requests as allowed, the register forgets the oldest request.
     ///
-    /// If the request is already in the register, nothing changes: it keeps its first transaction. Throws `.limitExceeded` if the store has
-    /// already applied 2^38 - 1 requests. Complexity: O(1) expected.
+    /// If the register already contains the request, nothing changes, and the request keeps its first transaction. Throws `.limitExceeded`
+    /// if the store has already applied 2^38 - 1 requests. Complexity: O(1) expected.
     package mutating func note(_ request: String, _ digest: RequestDigest?) throws(CambiumError) {
         try note(RegisterEntry(name: request, transaction: TransactionNumber(rawValue: transaction), digest: digest))
     }
@@ -35,8 +35,8 @@ extension Draft {
                 .limitExceeded, "A store sets its labels at most 2^38 - 1 times. Use a transaction number instead of a label.")
         }
         inRegister { draft in
-            // The label that was set last must have the last row, because names with different bytes may be equal strings. If several names
-            // are equal, the last one applies.
+            // Names with different bytes may be equal strings, and the last row of equal names applies. So a label that is set again gets a
+            // new row.
             if let row = draft.reader.row(of: name, in: columns) { draft.erase(ObjectPlace(table: columns.table.index, row: row)) }
             draft.insert(RegisterEntry(name: name, transaction: number, digest: nil), columns)
         }

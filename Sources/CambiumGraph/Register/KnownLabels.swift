@@ -20,7 +20,7 @@ package struct KnownLabels: Sendable {
         guard let register = graph.reader.register(of: graph.layout) else { return }
         let (columns, first) = (Register.labels, nextSerial)
         nextSerial = register.nextSerial(columns.table.index)
-        // Most of the new serials may be gaps, because a label that moves gets a new serial. Then reading all labels is faster.
+        // Most of the new serials may be gaps, because a label that moves gets a new serial. If so, reading all labels is faster.
         if nextSerial < first || nextSerial - first > UInt64(register.liveCount(columns.table.index)) {
             labels = graph.labels
             return
