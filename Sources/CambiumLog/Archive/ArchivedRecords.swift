@@ -7,7 +7,7 @@ struct ArchivedRecords {
     /// The first transaction of each segment of the archive, ascending.
     private let listed: [TransactionNumber]
     private var records: SegmentRecords?
-    /// The first transactions of the segments from which `record` has returned transactions.
+    /// The segments from which `record` has returned transactions, each named by its first transaction.
     private(set) var segments: [TransactionNumber] = []
     /// The last transaction that `record` has returned.
     private var last = TransactionNumber.none
@@ -26,8 +26,8 @@ struct ArchivedRecords {
         var flaw: CambiumError?
         for segment in listed.reversed() where segment <= number {
             do throws(CambiumError) {
-                // If another segment begins between `segment` and the transaction, `segment` contains the transaction only if segments were
-                // merged into it. A merged segment is sealed.
+                // If another segment begins between `segment` and the transaction, `segment` contains the transaction only if `segment` was
+                // merged from several segments. A merged segment is sealed, so its end is known.
                 let isCovering = segment != listed.last(where: { $0 <= number })
                 var found = try SegmentRecords(volume, segment, from: number)
                 if found.isRetired || isCovering && (found.sealedEnd ?? .none) < number { continue }

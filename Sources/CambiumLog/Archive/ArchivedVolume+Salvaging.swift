@@ -3,8 +3,9 @@ package import CambiumModel
 extension ArchivedVolume {
     /// Combines a corrupt store with its archive. The retired segments of the store may be corrupt or missing.
     ///
-    /// The archive is used up to the last transaction at which one of its segments ends and a segment of the store continues. The store's
-    /// segment states the checksum at the end of the archive's segment. Transactions that can be read in both must be the same.
+    /// The archive is used up to the last transaction at which a segment of the archive ends and a segment of the store continues. The
+    /// store's segment states the checksum at the end of the archive's segment. A transaction that can be read in both the archive and the
+    /// store must be the same in both.
     ///
     /// Throws `.damaged` if a transaction differs. Complexity: O(bytes of the archive).
     ///
@@ -59,8 +60,8 @@ private struct ProvenPart {
         }
     }
 
-    /// Throws `.damaged` if a transaction of the archive differs from that of the store. If the ops of one of them cannot be read, they are
-    /// not compared.
+    /// Throws `.damaged` if a transaction of the archive differs from the same transaction of the store. If the ops of either transaction
+    /// cannot be read, nothing is compared.
     private static func compare(_ record: LogRecord, with own: LogRecord, in source: SegmentArchive) throws {
         guard own.number == record.number, let one = try sound({ try record.retired() }), let other = try sound({ try own.retired() })
         else { return }

@@ -118,8 +118,8 @@ package struct ArchivedVolume: Volume {
     package func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory + "/"
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
-        // A compaction that has retired segments since this volume was opened may also have merged segments. Their files are then missing
-        // from the list.
+        // A compaction that has retired segments since this volume was opened may also have merged segments. The files of merged segments
+        // are missing from the list.
         if let retiredEnd, directory == LogDirectory.name, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

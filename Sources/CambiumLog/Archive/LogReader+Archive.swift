@@ -54,8 +54,8 @@ extension LogReader {
         return nil
     }
 
-    /// Returns the path of the archive that the store names, or `nil` if the store names no archive. In a corrupt store, it may not be
-    /// known which transactions were retired. Then the archive is returned even if it may lack some of them.
+    /// Returns the path of the archive that the store names, or `nil` if the store names no archive. If corruption hides which transactions
+    /// were retired, returns the path even if the archive may lack some retired transactions.
     package func archiveOfCorruptStore() throws(CambiumError) -> String? {
         let end: TransactionNumber
         do throws(CambiumError) {

@@ -31,7 +31,7 @@ extension SegmentArchive {
             return try volume.lock(StoreFileName.lock)
         } catch {
             if error.code == .locked {
-                // The error of the volume would say that the store is open for writing.
+                // This error replaces the volume's error, which says that the store is open for writing.
                 throw CambiumError(
                     .locked,
                     "Another compaction is adding to the archive '\(volume.name)'. Wait until it ends, then compact the store again.",
@@ -44,17 +44,17 @@ extension SegmentArchive {
 
     /// Removes the files and directories that a call to `withLock` created, if nothing was archived.
     ///
-    /// - Parameter made: the names in the archive's directory that did not exist yet.
+    /// - Parameter made: the names that were missing from the archive's directory before that call.
     private func removeIfEmpty(_ made: [String]) {
-        // If a file or a directory cannot be removed, the next call to `withLock` uses it. A directory with files stays. A process with too
-        // many open files can still remove a directory, but cannot list it.
+        // If a file or a directory cannot be removed, the next call to `withLock` uses it. The log directory is removed without being
+        // listed first. A process with too many open files can remove an empty directory, but cannot list it.
         if made.contains(LogDirectory.name) { try? volume.removeDirectory(LogDirectory.name) }
         let isEmpty = (try? volume.exists(LogDirectory.name)) == false || (try? volume.list(LogDirectory.name))?.isEmpty == true
         if isEmpty, made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
     }
 
-    /// Checks that the archive is not the store's own log under another path. Otherwise, retiring segments would also remove the archived
-    /// files.
+    /// Throws `.cannotCreate` if the archive is the store's own log under another path. In such an archive, retiring segments would also
+    /// remove the archived files.
     private func checkApart(from source: any Volume) throws(CambiumError) {
         let path = LogDirectory.name + "/archive" + LogFileName.replacementSuffix
         if try volume.exists(path) { try volume.remove(path) }

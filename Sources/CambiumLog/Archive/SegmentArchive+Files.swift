@@ -2,8 +2,8 @@ internal import CambiumModel
 
 /// Writes the files of an archive. Each file gets its name only after it is durable.
 extension SegmentArchive {
-    /// Removes the incomplete files of compactions that were interrupted. The log may have merged their segments since, so the next
-    /// compaction need not write files with the same names. The caller holds the lock of the archive.
+    /// Removes the incomplete files of compactions that were interrupted. The next compaction may not replace these files, because the log
+    /// may have merged their segments. The caller holds the lock of the archive.
     func removeInterrupted() throws(CambiumError) {
         let suffix = LogFileName.replacementSuffix
         for name in try volume.list(LogDirectory.name)
@@ -12,8 +12,9 @@ extension SegmentArchive {
         }
     }
 
-    /// Makes a file of the archive durable. If the sync fails, replaces the file with a durable copy of itself. The kernel reports a
-    /// failed sync only once, so a later compaction would mistake the lost bytes for durable ones, and would retire their transactions.
+    /// Makes a file of the archive durable. If the sync fails, replaces the file with a durable copy of itself. The kernel reports a failed
+    /// sync only once. Without the copy, a later compaction would mistake the lost bytes for durable ones, and would retire their
+    /// transactions.
     func sync(_ path: String) throws(CambiumError) {
         let file = try volume.open(path, .read)
         defer { file.close() }
@@ -51,7 +52,7 @@ extension SegmentArchive {
         }
     }
 
-    /// Calls `make` with a temporary name for a new file, which it must make durable, and then gives the file its name in the archive.
+    /// Calls `make`, which must create a durable file with a temporary name. Then gives the file its name in the archive.
     private func replace(_ path: String, _ make: (_ newPath: String) throws(CambiumError) -> Void) throws(CambiumError) {
         let newPath = path + LogFileName.replacementSuffix
         if try volume.exists(newPath) { try volume.remove(newPath) }

@@ -26,7 +26,7 @@ package struct SegmentArchive: Sendable {
                 .cannotCreate, "'\(volume.name)/\(LogDirectory.name)' is not a directory; choose another place for the archive.")
         }
         let names = try volume.list("")
-        // This check comes first. Otherwise another store would be refused as the archive of another store, because its log has another id.
+        // This check precedes `checkStore`, which would mistake a different store for an archive.
         if names.contains(StoreSettings.fileName) {
             throw CambiumError(.cannotCreate, "'\(volume.name)' is a store; choose another place for the archive.")
         }
@@ -147,8 +147,8 @@ package struct SegmentArchive: Sendable {
                 throw damage("Transaction \(record.number) of the archive differs from that transaction of the store.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
-            // A segment of the archive ends here if `endChecksum` returns a checksum. The retired segment may have been merged from several
-            // segments, and it lists the checksums at their ends.
+            // A segment of the archive ends here if `endChecksum` returns a checksum. A retired segment that was merged from several
+            // segments lists the checksum at the end of each.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
                 throw damage("The file in the archive does not end like the log file whose changes the store has removed.")
             }

@@ -57,8 +57,8 @@ package struct CheckpointRecord: Sendable {
     package var chunks: [Chunk]
     /// The Merkle tree over the log up to `transaction`. It is `nil` in format 1, or if the writer could not read this part of the log.
     package var tree: MerkleTree?
-    /// The requests and the labels of the store, which a record of format 1 contains. In later formats, the pages contain them, and this is
-    /// `nil`.
+    /// The requests and the labels of the store, which a record of format 1 contains. In later formats, the pages contain the requests and
+    /// the labels, and this property is `nil`.
     package var firstFormat: FirstFormatNames?
 
     package init(

@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The requests and the labels in a checkpoint record of format 1. They are written only if a backup copies such a record.
+/// The requests and the labels in a checkpoint record of format 1. Only a backup that copies such a record writes them.
 package struct FirstFormatNames: Sendable {
     let requests: Names
     let labels: Names

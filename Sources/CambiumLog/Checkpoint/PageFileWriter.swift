@@ -8,7 +8,7 @@ package struct PageFileWriter {
     private let file: any VolumeFile
     /// The number of bytes that this writer has written to the file of pages and to records.
     package private(set) var byteCount = 0
-    /// Whether the record refers to the written chunks, or may refer to them, although `finish` failed.
+    /// Whether `finish` failed, but the record on the disk refers to the written chunks, or may refer to them.
     package private(set) var mayBeNamed = false
     /// The error of the sync of the file of pages; `nil` if this sync has not failed.
     package private(set) var syncFailure: CambiumError?
@@ -31,7 +31,7 @@ package struct PageFileWriter {
 
     /// The way in which the writer stores a chunk in the file.
     package enum Storing: Sendable {
-        /// Nothing is written: the memory of the chunk is mapped from the file, so the file already contains its bytes.
+        /// Nothing is written: the memory of the chunk is mapped from the file, so the file already contains the chunk.
         case none
         case asItIs
         /// The chunk is stored compressed if it then takes at most 48 KiB.
@@ -98,7 +98,8 @@ package struct PageFileWriter {
         byteCount += packed.count
     }
 
-    /// Releases the disk space of chunks that were written in vain. The caller must ensure that no checkpoint and no memory uses them.
+    /// Releases the disk space of chunks that were written for a checkpoint that failed. The caller must ensure that no checkpoint and no
+    /// memory uses the chunks.
     package func discard(_ chunks: [Int]) {
         // If the file system cannot release the space, the file keeps it until the chunks are written again.
         for chunk in chunks { try? file.discard(offset: chunk * PageFile.chunkByteCount, byteCount: PageFile.chunkByteCount) }
@@ -122,8 +123,8 @@ package struct PageFileWriter {
         }
         let path = CheckpointRecord.path(root.transaction)
         do throws(CambiumError) {
-            // If the existing record refers to another file of pages, its readers use no chunk of this file. Then the writer can replace
-            // the record, even if another volume has a hard link to it.
+            // If the existing record refers to another file of pages, its readers use no chunk of this writer's file. So the writer can
+            // replace the record, even if another volume has a hard link to the record.
             if try volume.exists(path), try isOfSameFile(path, as: root) {
                 guard try volume.replaceUnlessShared(path, encoded.record) else { return nil }
             } else {
@@ -153,8 +154,8 @@ package struct PageFileWriter {
     /// Removes the incomplete new versions of checkpoint records, of the settings and of the archive note. An interrupted writer may have
     /// left them. The caller must ensure that no process is writing these files.
     ///
-    /// Also removes the incomplete new version of `PageFile.damageMark`. A reader may be writing it. The mark is then missing, and the next
-    /// reader of the corrupt chunk creates it.
+    /// Also removes the incomplete new version of `PageFile.damageMark`. If a reader is writing this version, the mark stays missing until
+    /// the next reader of the corrupt chunk creates the mark.
     package static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         let suffix = LogFileName.replacementSuffix
         for name in try volume.list(CheckpointRecord.directory)

@@ -67,7 +67,7 @@ final class CreationVolume: Volume {
     func reopenedMark() throws(CambiumError) -> CreationMark {
         try state.withLock { state throws(CambiumError) in
             if state.byteCount > state.namesByteCount || state.mark.isFinished {
-                // After a sync has failed, each later sync of the same object fails, too. So the file is opened again.
+                // After a sync has failed, each later sync through the same open file fails, too. So the file is opened again.
                 let file = try base.open(CreationMark.fileName, .update)
                 defer { file.close() }
                 try file.truncate(to: state.namesByteCount)

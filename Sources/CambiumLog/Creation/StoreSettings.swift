@@ -19,7 +19,8 @@ package struct StoreSettings: Equatable, Sendable {
     /// The time when the store was created, in microseconds since 1970.
     package var creationTime: Int64
     package var durability: Durability
-    /// The number of newest requests that the store keeps. If one of these requests is repeated, the store recognizes it by its id.
+    /// The number of requests that the store keeps, counted back from the newest. If a kept request is repeated, the store recognizes the
+    /// request by its id.
     package var requestWindow: Int
     /// The maximum number of checkpoints that are kept, at least one.
     package var checkpointCountMax: Int
@@ -112,7 +113,7 @@ package struct StoreSettings: Equatable, Sendable {
         return Array(",\"check\":\"\(checksum)\"}\n".utf8)
     }
 
-    /// Whether the bytes end with the checksum of the bytes before it.
+    /// Whether the bytes end with the checksum of all bytes that precede the checksum.
     private static func hasChecksum(_ bytes: [UInt8]) -> Bool {
         let content = Array(bytes.dropLast(end(of: []).count))
         return bytes == content + end(of: content)
@@ -132,7 +133,8 @@ package struct StoreSettings: Equatable, Sendable {
         guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format number of a store") }
         let version = text.dropFirst(10).prefix { $0.isNumber }
         guard let format = UInt16(version), Format.versions.contains(format) else {
-            // A corrupt number is not the number of a later format. The remedy differs, and a repair ignores only corrupt settings.
+            // An unknown number is the number of a later format only if the checksum matches. Otherwise, the settings are corrupt, and a
+            // repair ignores them.
             guard hasChecksum(bytes) else { throw damaged("The checksum at the end of the file does not match the settings") }
             throw CambiumError(
                 .unsupportedFormat,

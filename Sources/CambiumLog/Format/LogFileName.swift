@@ -12,7 +12,7 @@ enum LogFileName {
 
     static let directory = "log"
     static let digitCount = 20
-    /// The suffix of a new file, until it replaces the file that has the name without the suffix.
+    /// The suffix of the new version of a file. The new version loses the suffix when it replaces the old version.
     static let replacementSuffix = ".new"
 
     static func name(_ number: TransactionNumber, _ suffix: Suffix) -> String {

@@ -34,7 +34,7 @@ package struct LogTuning: Sendable {
     package var checkpointInterval: Int64 = 300_000_000
     /// The number of bytes of log that triggers a checkpoint when the store is closed.
     package var closingCheckpointByteCount = 1 << 20
-    /// The maximum number of bytes of log that are hashed at closing to advance the Merkle tree in the file HEAD.
+    /// The maximum number of bytes of log that are hashed when the store is closed, to advance the Merkle tree in the file HEAD.
     package var closingTreeByteCountMax = 128 << 10
     /// If a stored graph has at most this number of bytes, all of its checksums are checked when it is opened. The chunks of a larger graph
     /// are checked when they are first read.

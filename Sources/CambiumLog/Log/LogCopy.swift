@@ -31,7 +31,8 @@ package struct LogCopy {
         let stored = try source.newestCheckpoint()
         let end = try source.scan(makesDurable: true) { if case .file = $0.payload { numbers.append($0.number) } }
         try end.requireTransaction(in: source.volume)
-        // A copy omits the checkpoints after its log. So it would open without an error, although it lacks durable transactions.
+        // A copy omits the checkpoints after the end of its log. Without this check, a copy that lacks durable transactions would open
+        // without an error.
         try end.requireTransactions(of: stored, in: source.volume)
         guard let tail = end.tail else { throw LogReader.withoutSegment(source.volume) }
         lastTransaction = end.lastTransaction
@@ -87,8 +88,8 @@ package struct LogCopy {
             try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
         }
         if try source.segments().filter({ $0 <= tail.header.firstTransaction }) != listed { return nil }
-        // The checkpoints are listed before the code looks for the segment after the last transaction. A checkpoint of the last transaction
-        // may need this segment.
+        // The checkpoints are listed before the following segments are copied, because a checkpoint of the last transaction may need the
+        // segment after that transaction.
         let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
         // If a segment was sealed while it was being copied, another segment must follow it. The header of the following segment is enough.
         while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),
@@ -101,8 +102,8 @@ package struct LogCopy {
         return roots
     }
 
-    /// Copies a segment with an incomplete header: a writer is creating the segment, or ended before the header was complete. A store may
-    /// end with such a segment. Returns `false` if the header is complete.
+    /// Copies a segment whose header is incomplete: a writer is creating the segment, or ended before the header was complete. A store may
+    /// end with such a segment. If the header is complete, returns `false` and copies nothing.
     private mutating func copyBeginning(of segment: TransactionNumber) throws(CambiumError) -> Bool {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)

@@ -35,8 +35,8 @@ extension LogCursor {
         let isGone = unfinished?.isGone ?? false
         if isGone { stepBack() }
         let before = listed
-        // If a process ended while it was creating the last segment, the file may be missing until a writer creates it again. The segment
-        // stays in `segments` until then.
+        // If a process ended while it was creating the last segment, the segment's file may be missing until a writer creates it again.
+        // `list` keeps such a segment in `segments`.
         try list()
         var hasMoved = isGone || newHead != head || listed != before
         head = newHead
@@ -55,7 +55,7 @@ extension LogCursor {
                 "This log file is missing, but the file \(Head.fileName) of the store refers to it.")
         }
         guard var reader else {
-            // HEAD is not compared with the log if a writer removed the unfinished segment. The writer may then have written to the
+            // HEAD is not compared with the log if a writer removed the unfinished segment, because the writer may also have written to the
             // preceding segment.
             if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail, isWhole: false) }
             return .tornCreation(file: unfinished?.path ?? "")
@@ -95,15 +95,15 @@ extension LogCursor {
     /// Compares the end of the log with the file HEAD. Throws if HEAD states that the log was durable beyond the end of the last segment
     /// with frames.
     ///
-    /// HEAD may be older than the log, for example if only HEAD was restored from an older copy of the store. If the log then verifies to
-    /// its end, no transaction is lost, and the method only sets `end.headFlaw`.
+    /// HEAD may be older than the log, for example if only HEAD was restored from an older copy of the store. If the log nevertheless
+    /// verifies to its end, no transaction is lost, and the method only sets `end.headFlaw`.
     ///
     /// - Parameter isWhole: whether only zeros follow the last frame.
     private mutating func checkHead(_ tail: LogReader.SegmentTail, isWhole: Bool) throws {
         guard let head else { return }
         let segment = tail.header.firstTransaction
         let path = LogFileName.path(segment, .segment)
-        // HEAD states positions in the open segment. They are not valid in the sealed segment that replaced the open segment.
+        // HEAD states a position in the open segment. The position is not valid in the sealed segment that replaced the open segment.
         let isSealed = tail.header.kind.isSealed
         let statedOffset = statedByHead(segment)
         if !isSealed, statedOffset > tail.position {
@@ -133,8 +133,8 @@ extension LogCursor {
         head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
     }
 
-    /// Moves back from an unfinished segment to the segment before it. A writer may remove the unfinished segment, and continue in the
-    /// segment before it.
+    /// Moves back from an unfinished segment to the preceding segment. A writer may remove the unfinished segment and continue in the
+    /// preceding one.
     mutating func stepBack() {
         guard unfinished != nil, let before = left else { return }
         (reader, end) = before
@@ -154,7 +154,7 @@ extension LogCursor {
 }
 
 extension LogReader.End {
-    /// Adds one to the number of segments, and adds the bytes of a segment that were read from `offset` on.
+    /// Counts a segment and the bytes of the segment that were read from `offset` on.
     mutating func note(_ reader: SegmentReader, from offset: Int) {
         segmentCount += 1
         byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset

@@ -2,8 +2,8 @@ import CambiumBytes
 internal import CambiumModel
 
 extension LogCursor {
-    /// Opens the next segment. Returns `false` if the next segment is the last segment and cannot be read. In that case, a process ended
-    /// while it was creating the segment or is still creating it, or a writer has removed the segment.
+    /// Opens the next segment. Returns `false` if the next segment is the last segment and cannot be read. In that case, the creation of
+    /// the segment is in progress or was interrupted, or a writer has removed the segment.
     mutating func openNext() throws -> Bool {
         unfinished = nil
         while true {

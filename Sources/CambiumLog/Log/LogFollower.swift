@@ -22,10 +22,10 @@ package struct LogFollower {
     /// Calls `body` with the transactions that were appended since the last call, in order.
     ///
     /// The first call determines how the log ends. It throws `.damaged` if the log is corrupt, and `.notFound` if the log contains no
-    /// transaction. A later call throws `.damaged` if a segment is corrupt and another segment follows it. The log may end with bytes that
-    /// do not verify. This call leaves these bytes to the next call, because another process may be writing them. If `body` throws, the
-    /// call throws that error, and the next call reads the same transactions again. A later call without new transactions throws
-    /// `.notFound` if the store was removed or replaced, because the open files then get no more transactions.
+    /// transaction. A later call throws `.damaged` if a segment is corrupt and another segment follows it. If the log ends with bytes that
+    /// do not verify, a later call leaves these bytes to the next call. Another process may be writing them. If `body` throws, the call
+    /// throws that error, and the next call reads the same transactions again. A later call without new transactions throws `.notFound` if
+    /// the store was removed or replaced, because the open files then get no more transactions.
     ///
     /// Complexity: O(bytes that were appended), and at least one listing of the directory.
     package mutating func advance(_ body: (LogRecord) throws -> Void) throws {

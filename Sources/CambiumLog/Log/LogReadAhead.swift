@@ -21,7 +21,7 @@ final class LogReadAhead: Sendable {
     }
 
     private let queue = BoundedQueue<Batch>(countMax: batchCountMax, weightMax: pendingByteCountMax)
-    /// Empty arrays that the caller has returned, so that their memory is used again.
+    /// Emptied arrays of earlier batches, so that later batches reuse their memory.
     private let used = Guarded<[[LogRecord]]>([])
     private let outcome = Guarded<Result<LogReader.End, any Error>?>(nil)
     private let scan: @Sendable (LogCursor.BatchBody) throws -> LogReader.End

@@ -25,7 +25,8 @@ package struct LogReader: Sendable {
             return StoreSettings(store: header.store, creationTime: segment.rawValue == 1 ? header.creationTime : 0, durability: .synced)
         }
         for root in try CheckpointRecord.list(volume) {
-            // If this record cannot be read, the loop tries the next checkpoint. A record of format 1 may take many MiB.
+            // If this record cannot be read, the loop tries the next checkpoint. `PageFile.bytes` has no limit of 1 MiB, because a record
+            // of format 1 may take many MiB.
             guard let bytes = try? PageFile.bytes(volume, CheckpointRecord.path(root)), let store = CheckpointRecord.store(in: bytes)
             else { continue }
             return StoreSettings(store: store, creationTime: 0, durability: .synced)
@@ -144,7 +145,8 @@ package struct LogReader: Sendable {
         let headerChecksum: UInt32
         let position: Int
         let lastChecksum: UInt32
-        /// Whether the checksum of the last frame is lost. If so, the next segment need not state the checksum.
+        /// Whether the checksum of the last frame is lost, because the index is corrupt. If so, the checksum in the next segment is not
+        /// checked.
         let isChecksumLost: Bool
         /// The offset up to which the segment was durable according to HEAD or a frame.
         let durableOffset: Int
@@ -173,7 +175,7 @@ package struct LogReader: Sendable {
     ///
     /// Throws `.damaged` if the log is corrupt, after `body` has received every transaction before the corruption. Also throws the errors
     /// of `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the log from the segment that contains `first`). If this
-    /// segment is sealed, only its frames from the frame with `first` count.
+    /// segment is sealed, its frames before the frame with `first` do not count.
     ///
     /// - Parameter makesDurable: whether another process may write at the same time. If so, bytes are made durable before they are read, so
     ///   that no caller acts on a transaction that a power failure may remove.

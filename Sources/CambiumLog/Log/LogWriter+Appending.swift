@@ -70,7 +70,7 @@ extension LogWriter {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
         var metadata = record.metadata
-        // A repair may continue after a forged checkpoint that states a later time than the transactions after it.
+        // During a repair, `lastTime` may come from a forged checkpoint, and may be later than the following transactions.
         metadata.time = max(metadata.time, Timestamp(microsecondsSince1970: lastTime))
         try append(metadata, writer.finish(), salt: record.saltBytes)
     }
@@ -141,8 +141,8 @@ extension LogWriter {
         return byteCount
     }
 
-    /// Writes zeros beyond a frame before the frame itself is written, so that a frame whose write fails is never complete on the disk. If
-    /// the disk has no space for the zeros, the writer continues without them.
+    /// Writes zeros beyond a frame, in a separate write before the frame. One write of the frame and the zeros could fail after the frame
+    /// is complete. If the disk has no space for the zeros, the writer continues without them.
     private func preallocate(after end: Int) throws(CambiumError) {
         guard end > preallocatedEnd else { return }
         let zeros = [UInt8](repeating: 0, count: Self.preallocatedByteCount)

@@ -41,8 +41,8 @@ extension LogWriter {
         do throws(CambiumError) {
             try headFile.sync()
         } catch {
-            // Each later sync of the same object would fail, too, even if the disk is no longer full. If the file cannot be opened again
-            // either, the next sync fails and tries again.
+            // Each later sync through the same open file would fail, too, even if the disk is no longer full. So the file is opened again.
+            // If that fails, the next sync also fails, and then tries again to open the file.
             if let file = try? volume.open(Head.fileName, .update) {
                 headFile.close()
                 headFile = file
@@ -79,8 +79,8 @@ extension LogWriter {
         do {
             try tree.append(LogReader(volume), after: base, upTo: lastTransaction, byteCountMax: tuning.closingTreeByteCountMax)
         } catch {
-            // The log is too long, or cannot be read (`verify` then reports the corruption). In both cases, the known tree is correct. If
-            // the tree in HEAD contradicts the log, it stays as evidence for later verifications: the known tree does not extend beyond it.
+            // The log is too long, or cannot be read. In both cases, the known tree is correct, and `verify` reports any corruption. A tree
+            // in HEAD that contradicts the log stays as evidence for `verify`: the known tree does not extend beyond the tree in HEAD.
         }
         if tree.transaction > headTree?.transaction ?? .none { headTree = Head.Tree(tree.tree) }
     }

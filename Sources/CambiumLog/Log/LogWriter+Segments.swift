@@ -75,7 +75,8 @@ extension LogWriter {
     }
 
     /// Poisons the writer and throws if the lock file of the store was removed or replaced, because another process may be writing to the
-    /// same files. If the directory of the store was removed, too, no other process writes to these files, and the next sync reports it.
+    /// same files. If the directory of the store was removed, too, no other process writes to these files, and the next sync reports the
+    /// removal.
     func checkLock() throws(CambiumError) {
         // During a rotation, `path` is already the path of the next segment, but `file` is still the file of the full segment.
         guard let lock, !lock.isInPlace, try volume.names(rotation?.ended.path ?? path, file) else { return }

@@ -180,9 +180,9 @@ package final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Writes bytes to the same place once more, because they are possibly not durable. After a failed sync, the kernel may have marked the
-    /// pages of these bytes as written although the bytes never reached the disk. A later sync would then succeed without writing the
-    /// bytes.
+    /// Writes bytes to the same place once more, because an earlier sync of these bytes may have failed. After a failed sync, the kernel
+    /// may have marked the pages of these bytes as written although the bytes never reached the disk. A later sync would then succeed
+    /// without writing the bytes.
     private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
         var offset = start
         while offset < end {

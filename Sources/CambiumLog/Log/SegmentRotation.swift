@@ -4,16 +4,15 @@ internal import CambiumModel
 /// A rotation: it ends one segment (a log file) and creates the next one. The rotation waits for the disk, but does not hold the lock of
 /// the log's owner.
 ///
-/// `LogWriter.stage` decides that a segment is full. Then `stage` stages its transaction and the following transactions for the next
-/// segment. `run` makes the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before
-/// both are done.
+/// If `LogWriter.stage` finds that a segment is full, it stages the new transaction and all later transactions for the next segment. `run`
+/// makes the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before `run` has ended.
 package final class SegmentRotation: Sendable {
     struct Outcome {
         /// Whether the full segment is durable, and the path of the segment still leads to the segment's file.
         var synced: Result<Void, CambiumError>
         /// The file of the next segment.
         var file: Result<any VolumeFile, CambiumError>
-        /// The error that makes the writer unusable, if the file could not be created and the state of the file is unknown.
+        /// The error that poisons the writer, if creating the file failed and left the file in an unknown state; otherwise `nil`.
         var poison: CambiumError?
     }
 
@@ -81,7 +80,8 @@ package final class SegmentRotation: Sendable {
     static func make(_ volume: any Volume, _ path: String, _ header: [UInt8]) -> Outcome {
         var isReplacement = false
         do throws(CambiumError) {
-            // A segment that already has this name has lost all of its frames. The new segment replaces it, and has another salt.
+            // A segment that already has this name has lost all of its frames. The new segment replaces that segment, and has another salt
+            // seed, so that readers notice the replacement.
             isReplacement = try volume.exists(path)
             if isReplacement { try volume.replace(path, header) } else { try volume.create(path, header) }
             try volume.syncDirectory(LogDirectory.name)

@@ -32,7 +32,7 @@ extension SegmentSealer {
 
     /// Returns the runs of segments to merge, the newest run first. A segment that could not be sealed is not in any run.
     ///
-    /// A run begins with the newest segment. Each older segment joins the run if it is at most twice as large as the run so far. So each
+    /// A run grows from its newest segment. Each older segment joins the run if it is at most twice as large as the run so far. So each
     /// byte is rewritten O(log n) times, and n small segments become O(log n) segments. Complexity: opens O(segments) files.
     package func mergeableRuns(before end: TransactionNumber) throws -> [SegmentRun] {
         if mergedByteCountMax <= 0 { return [] }

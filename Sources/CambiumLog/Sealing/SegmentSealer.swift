@@ -31,8 +31,8 @@ package struct SegmentSealer: Sendable {
     }
 
     /// Replaces a segment with a retired segment, and then removes the files with the ops of its transactions. The retired segment contains
-    /// only the envelope of each transaction (number, time, actor, message and request id) and the hash of its payload. So it can still be
-    /// proven that each transaction is in the Merkle tree over the log.
+    /// only the envelope of each transaction (number, time, actor, message and request id) and the hash of its payload. So a proof that a
+    /// transaction is in the Merkle tree over the log is still possible.
     ///
     /// There must be a checkpoint that contains the transactions, and another segment must follow. Throws as `seal` does.
     ///
@@ -70,7 +70,7 @@ package struct SegmentSealer: Sendable {
 
     // MARK: Reading
 
-    /// Opens a segment by its name. Throws `.damaged` if the file belongs to another store, or is another segment.
+    /// Opens a segment by its name. Throws `.damaged` if the file belongs to another store, or contains another segment.
     func reader(of segment: TransactionNumber) throws(CambiumError) -> SegmentReader {
         let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         guard reader.header.firstTransaction == segment, reader.header.store == store else {

@@ -5,7 +5,7 @@ package struct LogPrefix: Sendable {
     package let transaction: TransactionNumber
     let time: Int64
     let position: LogPosition
-    /// Whether the checksum of the position is lost. If so, the next segment need not state the checksum.
+    /// Whether the checksum of the position is lost, because an index is corrupt. If so, the checksum in the next segment is not checked.
     let isChecksumLost: Bool
 
     package init(transaction: TransactionNumber, time: Int64, position: LogPosition, isChecksumLost: Bool = false) {

@@ -3,7 +3,7 @@ internal import CambiumModel
 
 /// A writer that writes the ops of a large transaction to a separate file, before any frame of the log refers to that file.
 ///
-/// When the writer is released, it removes the file, unless `keep` was called. So nothing remains of a transaction that did not happen.
+/// When the writer is released, it removes the file, unless `keep` was called. So no file remains of a transaction that was not committed.
 ///
 /// SENDABLE: the owner of the writer lets only one thread at a time use it.
 final class OpsFileWriter: @unchecked Sendable {
@@ -41,8 +41,9 @@ final class OpsFileWriter: @unchecked Sendable {
         file.close()
     }
 
-    /// Removes the file. If this fails, opening the store removes the file. If the number of the transaction is used again, no opening
-    /// removes a file with the final name, so the removal of such a file is made durable. If that fails, the file only takes space.
+    /// Removes the file. If the removal fails, opening the store removes the file. But after the transaction number is used again, opening
+    /// the store keeps a file with the final name. So the removal of a file with the final name is synced. If the sync fails, the file only
+    /// takes space.
     private func remove() {
         try? volume.remove(path)
         if path == LogFileName.path(transaction, .ops) { try? volume.syncDirectory(LogDirectory.name) }

@@ -214,7 +214,7 @@ struct SegmentReader {
         // A corrupt count must not cause the reader to allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
         // All transactions that one read of the file returned use the same source. But each frame of a sealed segment of version 2 states
-        // the salt seed of its original segment, so it gets its own source.
+        // the salt seed of its original segment, so each such frame gets its own source.
         if sourceWindow != frames.windowCount {
             source = LogSource(file: path, saltSeed: header.saltSeed)
             sourceWindow = frames.windowCount

@@ -2,17 +2,17 @@ internal import CambiumModel
 
 /// The texts of a sealed segment that its current frame repeats.
 ///
-/// Each frame contains the actors and messages of its transactions again, but the segment before sealing contains each of them once. So
-/// short frames with many long texts could take far more space than that segment.
+/// Each frame of a sealed segment repeats the actors and messages of its transactions. The open segment contained each of these texts only
+/// once. So short frames with many long texts could take far more space than the open segment.
 struct TextRepetition {
-    /// Repeating a shorter text costs about as much as a transaction, so such texts are not counted.
+    /// Shorter texts are not counted, because repeating a shorter text costs only about as much as a transaction.
     private static let textByteCountMin = 64
 
-    /// The hashes of the long texts in all frames, and of those in the current frame. Two texts with the same hash only make a frame
-    /// longer.
+    /// The hashes of the long texts in all frames so far. If two different texts have the same hash, a frame only becomes longer.
     private var known = Set<Int>()
+    /// The hashes of the long texts in the current frame.
     private var current = Set<Int>()
-    /// The number of bytes of the texts in the current frame that earlier frames have as well.
+    /// The number of bytes of the long texts in the current frame that earlier frames also contain.
     private var repeatedByteCount = 0
     /// The number of bytes that the transactions of the current frame had in the segments that the new segment replaces.
     private var replacedByteCount = 0

@@ -34,7 +34,7 @@ struct InternTable {
         add(text)
     }
 
-    /// Decodes a text of at most `max` bytes. Without this limit, each transaction of a small frame could refer to a text of a GiB.
+    /// Decodes a text of at most `max` bytes. Without this limit, each transaction of a small frame could refer to a text of 1 GiB.
     mutating func decode(_ reader: inout ByteReader, max: Int) throws(DecodingError) -> String {
         let offset = reader.offset
         let number = try reader.readVarint()

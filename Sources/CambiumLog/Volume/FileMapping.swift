@@ -17,8 +17,8 @@ package final class FileMapping: @unchecked Sendable {
     private let slackByteCount: Int
     package var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: byteCount) }
 
-    /// Maps zeroed memory that does not belong to a file, for volumes that only imitate files of the operating system. Parts that no thread
-    /// touches take only addresses.
+    /// Maps zeroed memory that does not belong to a file, for volumes that only imitate files of the operating system. A part that no
+    /// thread touches takes address space, but no memory.
     package convenience init(byteCount: Int) {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {

@@ -35,7 +35,8 @@ package final class InputFile: @unchecked Sendable {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Whether a file can be read more than once. Returns `true` if there is no such file: the attempt to open it then reports the error.
+    /// Whether a file can be read more than once. Returns `true` if there is no such file: the later attempt to open the file reports the
+    /// error.
     package static func isRepeatable(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG

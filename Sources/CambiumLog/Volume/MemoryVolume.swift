@@ -11,10 +11,10 @@ package final class MemoryVolume: Volume {
 
     package init() {}
 
-    /// The current files: the bytes of each path.
+    /// The current files: the bytes of each file, by its path.
     package var contents: [String: [UInt8]] { files.withLock { $0.mapValues(\.bytes) } }
 
-    /// Creates a volume with the given files: the bytes of each path.
+    /// Creates a volume with the given files: the bytes of each file, by its path.
     package init(contents: [String: [UInt8]]) {
         files.withLock { $0 = contents.mapValues { MemoryFile(bytes: $0) } }
     }
@@ -103,8 +103,8 @@ final class MemoryFile: VolumeFile {
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         content.withLock { bytes in
             let start = min(offset, bytes.count)
-            // The bytes are copied, because an array of all bytes would share the storage of the file. A writer changes this storage in
-            // place as soon as no array shares it.
+            // The bytes are copied, so that a reader never shares the storage of the file. The thread sanitizer would not see that the
+            // reader drops the storage before a writer changes it in place.
             return bytes.withUnsafeBufferPointer { [UInt8](UnsafeBufferPointer(rebasing: $0[start..<min(start + count, $0.count)])) }
         }
     }
@@ -143,7 +143,7 @@ package final class SharedFiles: Sendable {
         throw CambiumError(.notFound, "There is no file '\(path)'.")
     }
 
-    /// Whether some process holds a shared lock on a file, as `Volume.isShared` specifies.
+    /// Whether a file has a shared lock, as `Volume.isShared` specifies.
     package func isShared(_ path: String) -> Bool { counts.withLock { $0[path, default: 0] > 0 } }
 
     /// Removes a file, as `Volume.removeUnlessShared` promises.

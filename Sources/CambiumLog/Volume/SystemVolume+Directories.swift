@@ -33,7 +33,7 @@ extension SystemVolume {
     }
 
     private static func remove(_ directories: [String]) {
-        // `rmdir` fails if another process already uses the directory. The directory stays then, and so do the directories above it.
+        // `rmdir` fails if another process already uses the directory. In that case, this directory and the directories above it stay.
         for path in directories.reversed() where rmdir(path) != 0 { return }
     }
 
@@ -41,7 +41,8 @@ extension SystemVolume {
     private func makeDirectories(_ path: String) throws(CambiumError) -> [String] {
         if path.isEmpty { throw Self.emptyName }
         var made: [String] = []
-        // A mark at the beginning of a name is part of the same character as the slash before it, so slashes are found as bytes.
+        // A combining mark at the beginning of a name forms one `Character` with the preceding slash. So the code searches for slashes in
+        // the bytes.
         let bytes = path.utf8
         var end = bytes.startIndex
         do throws(CambiumError) {

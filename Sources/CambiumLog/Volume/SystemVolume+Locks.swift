@@ -35,8 +35,8 @@ extension SystemVolume {
             let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
             let code = SystemCalls.uninterrupted { calls.flock(descriptor, LOCK_SH) }
             if code != 0 { throw SystemFailure.error("lock", full(path), code) }
-            // While this call waited, a process that held an exclusive lock may have removed or replaced the file. The call then begins
-            // again.
+            // While this call waited, a process that held an exclusive lock may have removed or replaced the file. In that case, the call
+            // begins again.
             if try hasName(descriptor, path) { return SystemShare(file: file) }
         }
     }
@@ -83,8 +83,8 @@ extension SystemVolume {
         let descriptor = try descriptor(path, O_RDONLY)
         let code = lockExclusively(descriptor)
         if code != EBADF { return (descriptor, code) }
-        // NFS locks a file exclusively only if the file is open for writing. Other file systems do not require this. There, the file may
-        // belong to another user, who permits only reading.
+        // NFS locks a file exclusively only if the file is open for writing. The first attempt opens the file for reading, because another
+        // user may own the file and permit only reading.
         Glibc.close(descriptor)
         let writable = try self.descriptor(path, O_RDWR)
         return (writable, lockExclusively(writable))
