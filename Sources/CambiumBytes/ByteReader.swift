@@ -13,7 +13,7 @@ public enum DecodingError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A phrase that an error message states in brackets, such as "a time that is out of range, at offset 16".
+    /// A phrase that an error message contains in parentheses, such as "a time that is out of range, at offset 16".
     public var description: String {
         switch self {
         case .truncated(let offset): "the bytes end before the end of a value, at offset \(offset)"

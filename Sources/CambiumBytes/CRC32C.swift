@@ -30,8 +30,8 @@ extension CRC32C {
 
     private static let polynomial: UInt32 = 0x82F6_3B78
 
-    /// The number of different values of x^(2^k) modulo the polynomial. They repeat after 31 steps of k, because x^(2^31 - 1) is 1 modulo
-    /// the polynomial. For zlib's polynomial, they repeat after 32 steps.
+    /// The number of different values of x^(2^k) modulo the polynomial. The values repeat after 31 steps of k, because x^(2^31 - 1) is 1
+    /// modulo the polynomial. The source, zlib, uses 32 steps, because it has another polynomial.
     private static let period = 31
 
     /// The numbers x^(2^k) modulo the polynomial of CRC-32C, for k from 0 to 30. The highest bit is the coefficient of x^0.

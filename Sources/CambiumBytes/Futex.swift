@@ -11,8 +11,8 @@ public final class Futex: @unchecked Sendable {
 
     deinit { word.deallocate() }
 
-    /// The number. A thread that reads the number also sees all writes that another thread made before it stored the number. Storing the
-    /// number wakes no thread.
+    /// The number. A thread that reads the number also sees all writes that another thread made before that thread stored the number.
+    /// Storing the number wakes no thread.
     public var value: UInt32 {
         get { cmachine_load(word) }
         set { cmachine_store(word, newValue) }

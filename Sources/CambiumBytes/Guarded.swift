@@ -11,7 +11,7 @@ public struct Guarded<Value>: ~Copyable, @unchecked Sendable {
 
     @usableFromInline static var free: UInt32 { 0 }
     @usableFromInline static var taken: UInt32 { 1 }
-    /// A thread holds the lock, and other threads may be sleeping until it is free.
+    /// A thread holds the lock, and other threads may be sleeping until the lock is free.
     @usableFromInline static var contended: UInt32 { 2 }
 
     @inlinable public init(_ initial: consuming sending Value) { value.initialize(to: initial) }

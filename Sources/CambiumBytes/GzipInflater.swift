@@ -1,7 +1,8 @@
 internal import CZlib
 
 /// A decompressor for gzip files (RFC 1952), which it reads piece by piece. A file consists of any number of members, which are compressed
-/// separately. Zeros may follow the last member, because a program that writes fixed blocks, such as one for tapes, fills the last block.
+/// separately. Zeros may follow the last member, because programs that write blocks of a fixed size, for example to tapes, fill the last
+/// block with zeros.
 ///
 /// The inflater uses a window of 32 KiB, however large the output is. It checks the CRC-32 and the length of each member. It is not
 /// thread-safe.
