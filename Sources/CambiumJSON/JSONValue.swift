@@ -5,7 +5,7 @@
 /// print(row["title"] == .string("Paris"), row.text)  // true {"title":"Paris","days":3}
 /// ```
 ///
-/// Two values are equal if they have the same members in the same order, and the same digits and bytes of texts.
+/// Equal values have the same members in the same order, and their numbers and texts are the same byte by byte.
 public indirect enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -70,7 +70,7 @@ public indirect enum JSONValue: Hashable, Sendable {
         return members.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
     }
 
-    /// Compact text with only the escapes that JSON requires. JSON values are stored in this form.
+    /// The value as compact text, with only the escapes that JSON requires. A store contains JSON values in this form.
     public var text: String {
         var writer = JSONWriter(escapes: .required)
         writer.write(self)

@@ -53,8 +53,9 @@ extension JSONWriter {
     private static var ones: UInt64 { 0x0101_0101_0101_0101 }
     private static var tops: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// Returns a word in which the top bit of each byte is set if the byte at the same position in `word` equals `byte`. The top bit of the
-    /// byte after a match may also be set. This does not change the result of `isPlain`, because the match alone makes the result `false`.
+    /// Returns a word in which the top bit of each byte is set if the byte at the same position in `word` equals `byte`. The top bits of
+    /// bytes after a match may also be set. These bits do not change the result of `isPlain`, because the match alone makes the result
+    /// `false`.
     @inline(__always)
     private static func zeros(_ word: UInt64, _ byte: UInt64) -> UInt64 {
         let difference = word ^ (ones &* byte)
