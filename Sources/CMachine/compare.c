@@ -47,8 +47,8 @@ WITHIN(cmachine_within_float, float)
 WITHIN(cmachine_within_double, double)
 
 FAST uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, const cmachine_text *text) {
-    // The fields are read before the loops. Otherwise, the structure would be copied in memory and read in units other than those just
-    // written, and the processor would wait for each copy.
+    // The fields are read before the loops. Otherwise, the compiler would copy the structure, and would read the copy in units of another
+    // size than it was written. The processor would wait for each copy.
     const uint64_t wanted = text->word, mask = text->mask;
     const uint32_t skipped = text->skipped, mark = text->mark;
     uint32_t far = 0;
@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) int32_t group_of(cmachine_key key, 
     int32_t code;
     while ((code = groups.places[place]) >= 0) {
         const cmachine_key *known = &groups.keys[code];
-        // Only keys of texts of less than 8 bytes contain this tag. The high words of their keys are 0, so these words need no comparison.
+        // Only the keys of texts of less than 8 bytes contain this tag. The high words of such keys are 0 and need no comparison.
         uint64_t difference = (known->low ^ key.low) | (known->tag ^ key.tag);
         if (key.tag != CMACHINE_TEXT_TAG) difference |= known->high ^ key.high;
         if (!difference) break;

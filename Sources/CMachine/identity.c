@@ -9,8 +9,8 @@
 int cmachine_identity(int descriptor, const char *path, cmachine_identity_t *identity) {
     struct statx found;
     const int flags = path == 0 ? AT_EMPTY_PATH : 0;
-    // The call does not request the times of the file. After a query of the times, the next write would also update them, and the sync of
-    // this write would take half as long again.
+    // The call does not request the times of the file. If a process queries the times, the next write also updates them, and the sync of
+    // that write takes about 50 percent longer.
     int failure;
     // On a network file system, a signal can interrupt the call.
     do {

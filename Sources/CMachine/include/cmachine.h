@@ -97,15 +97,16 @@ uint64_t cmachine_within_double(const void *values, double low, double high);
 /// without a value is 0.
 #define CMACHINE_TEXT_MARK 0x100
 
-/// A text with which the texts of cells are compared. `word` has its last bytes, at most 8, and `mask` has all bits of these bytes.
-/// `skipped` is the number of bytes before them. `mark` is the upper half of each cell whose text has the same length.
+/// A text with which the texts of cells are compared. `word` has the last bytes of the text, at most 8. In `mask`, all bits of these bytes
+/// are 1. `skipped` is the number of bytes of the text before the word. `mark` is the upper half of each cell whose text has the same
+/// length.
 typedef struct {
     uint64_t word, mask;
     uint32_t skipped, mark;
 } cmachine_text;
 
-/// Returns a bit for each of 64 cells. The bit is set if the cell contains the mark of `text` and its value ends with the word of `text`.
-/// The lower half of a cell is the offset of its value in the page. The page has `size` bytes, and nothing is read after them.
+/// Returns a bit for each of 64 cells. The bit is set if the cell contains the mark of `text` and the cell's value ends with the word of
+/// `text`. The lower half of a cell is the offset of the value in the page. The page has `size` bytes, and nothing is read after them.
 uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, const cmachine_text *text);
 
 /// The key of a group: the value that all rows of the group have.
@@ -142,9 +143,9 @@ static inline uint64_t cmachine_key_hash(cmachine_key key, cmachine_seed seed) {
     return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
-/// A hash table of groups with linear probing. `keys` has the key of each group. `places` has a group number for each place of the
-/// table, or -1 for a free place. `mask` is the number of places less 1. If the key of group n is a text of less than 8 bytes,
-/// `short_keys` has its low word at index n + 1. For other keys, and at index 0, it has a word that no such text has.
+/// A hash table of groups with linear probing. `keys` has the key of each group. `places` has a group number for each place of the table,
+/// or -1 for a free place. `mask` is the number of places less 1. If key n is a text of less than 8 bytes, `short_keys` has the low word of
+/// the key at index n + 1. For other keys, and at index 0, `short_keys` has a word that no such text has.
 typedef struct {
     const cmachine_key *keys;
     const uint64_t *short_keys;
@@ -159,8 +160,8 @@ typedef struct {
 uint32_t cmachine_text_codes(const void *page, const uint32_t *cells, uint32_t last, uint64_t rows, cmachine_groups groups, int32_t *codes);
 
 /// Writes a number to `codes` for each of 64 rows. Returns a bit for each row. The bit is set if the cell has a text of less than 8 bytes
-/// and the number is the number of its group. Returns 0 if a cell has a longer value, or an offset after `last`. Examines only the first
-/// place of each hash, so it does not find all groups.
+/// and the written number is that of the text's group. Returns 0 if a cell has a longer value, or an offset after `last`. Examines only the
+/// first place of each hash, so it does not find all groups.
 uint64_t cmachine_short_text_codes(const void *page, const uint32_t *cells, uint32_t last, cmachine_groups groups, int32_t *codes);
 
 /// Whether `bytes` contains the bytes of `part`. Complexity: O(count).
