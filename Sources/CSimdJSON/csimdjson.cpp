@@ -1,5 +1,5 @@
-// The first stage of simdjson finds where tokens begin, and checks UTF-8. This file replaces its second stage, which keeps neither the text
-// of numbers nor the offsets of tokens. We need both.
+// The first stage of simdjson finds where tokens begin, and checks UTF-8. This file replaces the second stage of simdjson, which keeps
+// neither the text of numbers nor the offsets of tokens. Cambium needs both.
 #include "csimdjson.h"
 #include <algorithm>
 #include <cstddef>
@@ -166,7 +166,7 @@ struct Walk {
         return at > start ? at : count;
     }
 
-    // Adds the string whose opening quote is at `start`. `next` is the position that the first stage found next.
+    // Adds the string whose opening quote is at `start`. `next` is the next position that the first stage found.
     int string(uint32_t start, uint32_t next) {
         uint32_t at = hasEscapes ? quoteOrBackslash(start + 1) : closingQuote(start, next);
         if (at < count && bytes[at] == '"') {
@@ -220,8 +220,8 @@ struct Walk {
 
     static bool isDigit(uint8_t c) { return c >= '0' && c <= '9'; }
 
-    // Whether a byte ends a number or a word. A quote does not: if a string directly follows a number or a word, the first stage does not
-    // report the string's start.
+    // Whether a byte ends a number or a word. A quote ends neither, because the first stage does not report the start of a string that
+    // directly follows a number or a word.
     static bool endsToken(uint8_t c) {
         return c == ',' || c == '}' || c == ']' || c == ':' || c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '{' || c == '[';
     }
@@ -352,8 +352,8 @@ size_t illFormed(const uint8_t *bytes, size_t count) {
     return at;
 }
 
-// Returns the position of a mistake that the first stage reports without a position. Like that stage, it treats a backslash outside of
-// strings as an escape.
+// Returns the position of a mistake that the first stage reports without a position. Like the first stage, this function treats a backslash
+// outside of strings as an escape.
 size_t locate(const uint8_t *bytes, size_t count, int code) {
     if (code == CSIMDJSON_UTF8) return illFormed(bytes, count);
     bool inString = false;

@@ -33,8 +33,8 @@ typedef struct csimdjson_parser csimdjson_parser;
 
 csimdjson_parser *csimdjson_create(void);
 void csimdjson_destroy(csimdjson_parser *parser);
-/// Parses one document and checks all of it. `*tokens` and `*strings` are valid until the next call. Returns a CSIMDJSON_ code. If it is an
-/// error, `*position` is the byte offset of the mistake.
+/// Parses one document and checks all of it. `*tokens` and `*strings` are valid until the next call. Returns a CSIMDJSON_ code. If the code
+/// is an error, `*position` is the byte offset of the mistake.
 int csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, size_t count, uint32_t depth_max,
                     const csimdjson_token **tokens, size_t *token_count, const uint8_t **strings, size_t *position);
 
