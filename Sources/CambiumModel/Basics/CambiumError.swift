@@ -46,8 +46,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
         /// The call is not allowed in this context, such as a write inside the closure of a write of the same store.
         public static let misuse = Code(rawValue: "misuse")
-        /// A lease has ended, or compaction has removed the changes of transactions that an observer needs. The requested graphs are no
-        /// longer available.
+        /// A lease has ended, or compaction has removed changes that an observer needs. The requested graphs are no longer available.
         public static let expired = Code(rawValue: "expired")
         /// The existing data does not match the data that the change is based on.
         public static let conflict = Code(rawValue: "conflict")

@@ -1,5 +1,5 @@
-// The numbers of entities and properties are compared and hashed in inner loops of other modules. The attributes below let the compiler
-// inline these operations there, although the types are not public.
+// The numbers of entities and properties are compared and hashed in inner loops of other modules. `@usableFromInline` and `@inlinable` let
+// the compiler inline these operations there, although the types are not public.
 
 /// The number of an entity in a schema. Each number is assigned once and never reused, not even after a migration.
 @usableFromInline package struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 internal import CambiumJSON
 
 extension String {
-    /// The text in the form for a message: cut if it is long, and with control characters as escapes. An unknown name that a caller passes
-    /// may have millions of characters.
+    /// The text as a message shows it: shortened if it is long, and with escapes for control characters. A message may quote a name that a
+    /// caller passed, and such a name may have millions of characters.
     package var excerpt: String { Excerpt.plain(self) }
 }

@@ -22,7 +22,7 @@ package struct CloneOp: Sendable, Equatable {
         case series = 2
     }
 
-    /// The copies that the clone creates in one hierarchy: of a root entity and its descendants.
+    /// The copies that the clone creates in one hierarchy, which consists of a root entity and its descendants.
     package struct Hierarchy: Sendable, Equatable {
         package let root: EntityNumber
         /// The serial of the first copy in the hierarchy.

@@ -45,7 +45,7 @@ public struct CloneRequest: Hashable, Sendable {
     ///   - excludedAtRoot: The relationships that are not copied for the roots only.
     ///   - depth: The number of levels that are copied below the roots; `nil` for all levels.
     ///   - objectCountMax: The maximum number of objects that may be copied; `nil` for no limit.
-    ///   - keys: The keys of the `userInfo` that have rules for clones.
+    ///   - keys: The keys under which the `userInfo` of the schema states rules for clones.
     ///   - rootValues: The values of attributes in the copies of the roots, by the names of the attributes.
     public init(
         excluding: [String] = [], excludedAtRoot: [String] = [], depth: Int? = nil, objectCountMax: Int? = nil,

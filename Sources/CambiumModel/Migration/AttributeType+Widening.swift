@@ -1,5 +1,5 @@
 extension AttributeType {
-    /// Whether each value of this type converts exactly to a value of another type, and the converted values have the same order.
+    /// Whether each value of this type converts exactly to a value of another type, and the conversion keeps the order of the values.
     package func widens(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.int16, .int32), (.int16, .int64), (.int16, .float), (.int16, .double), (.int16, .decimal), (.int32, .int64),

@@ -13,17 +13,17 @@ struct NameMatch {
     /// Maps each old name that matches a new name to that new name.
     private var newNames: [String: String] = [:]
 
-    /// - Parameter isMoved: Returns whether an element with this name may come from another entity. If so, it undoes no renaming.
+    /// - Parameter isMoved: Returns whether a property may have moved from another entity. Such a property does not undo a renaming.
     init(old: [Name], new: [Name], isMoved: (Name) -> Bool = { _ in false }) {
         let formerNames = Dictionary(old.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
         let wanted = Dictionary(new.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
-        // If the old schema has the name with the same former name, an earlier migration has already applied the renaming.
+        // If a name has the same former name in the old schema, an earlier migration has already applied the renaming.
         for name in new where name.formerName != nil && formerNames[name.name] == .some(name.formerName) { take(name.name, name.name) }
         for name in new where oldNames[name.name] == nil {
             guard let former = name.formerName, former != name.name, formerNames[former] != nil, newNames[former] == nil else { continue }
             let keeper = wanted[former]
-            // If the new schema still has the former name, no other name can be renamed from it. There is one exception: the name that is
-            // still there was itself renamed from another old name, as in an exchange of names.
+            // If the new schema still has the former name, no other name can be renamed from the former name. There is one exception: the
+            // new schema renames another old name to the former name, as in an exchange of names.
             if let keeper, !(keeper.map { formerNames[$0] != nil && $0 != former } ?? false) { continue }
             take(name.name, former)
         }
@@ -34,8 +34,9 @@ struct NameMatch {
         // name, unless the former name is itself an old name with a match.
         let byFormerName = Dictionary(
             old.compactMap { name in name.formerName.map { ($0, name) } }, uniquingKeysWith: { first, _ in first })
-        // A name without a former name is its own identifier, so an earlier version of a schema undoes a renaming. Names that state a
-        // former name take precedence. A relationship is not an earlier version of an attribute.
+        // A name without a former name is its own identifier. So setting an earlier version of a schema undoes a renaming. Names that state
+        // a former name take precedence. Without a former name, a relationship matches only a relationship, and an attribute only an
+        // attribute.
         let unmatched = new.filter { oldNames[$0.name] == nil }
         for name in unmatched.filter({ $0.formerName != nil }) + unmatched.filter({ $0.formerName == nil }) {
             let identifier = name.formerName ?? name.name
@@ -51,7 +52,8 @@ struct NameMatch {
             let holder = newNames[former] ?? renamed.flatMap { wanted[$0] == .some(former) ? $0 : nil }
             if let holder { addAmbiguous(name.name, former, holder) }
         }
-        // A name cannot be exchanged with a name that the old schema has renamed from it: that entry has taken effect already.
+        // An exchange consists of two new renamings. If the old schema already states one of the two, that renaming has no effect now, so
+        // the names cannot be exchanged.
         for name in new where oldNames[name.name] == name.name {
             guard let former = name.formerName, former != name.name, formerNames[name.name] != .some(former), oldNames[former] == former,
                 wanted[former] == .some(name.name), formerNames[former] == .some(name.name)
@@ -63,7 +65,7 @@ struct NameMatch {
     }
 
     /// Adds the mistake that a name cannot be renamed from its former name, because another new name, `holder`, matches the former name.
-    /// So it cannot be decided which of the two names was renamed.
+    /// The schema does not show which of the two new names was renamed.
     private mutating func addAmbiguous(_ name: String, _ former: String, _ holder: String) {
         let (reason, remedy) =
             holder == former

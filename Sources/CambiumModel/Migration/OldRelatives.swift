@@ -1,5 +1,5 @@
-/// An index of the old schema's properties by name. It finds the properties that relatives of an entity declared. A relative is an ancestor
-/// or a descendant of the entity, in the old schema or in the new schema.
+/// An index of the old schema's properties by name, which finds the properties that relatives of an entity declared. A relative is an
+/// ancestor or a descendant of the entity, in the old schema or in the new schema.
 struct OldRelatives {
     private let matcher: SchemaMatcher
     /// For each name of a property, the old entities that declare such a property, in the order of the old schema.

@@ -35,7 +35,7 @@ struct QueryNames {
         }
     }
 
-    /// Collects the names of a path. Returns the entity of the objects to which the path leads, or `nil` if it leads to values.
+    /// Collects the names of a path. Returns the entity of the objects to which the path leads, or `nil` if the path leads to values.
     @discardableResult
     private mutating func collect(_ path: QueryPath, _ entity: Entity) -> Entity? {
         var end = entity

@@ -9,11 +9,11 @@ public struct SchemaChange: Sendable, Hashable {
     /// The kind of a difference between two schemas.
     public enum Kind: String, Sendable, CaseIterable {
         case added, removed, renamed
-        /// Another entity of the hierarchy declares the property.
+        /// In the new schema, another entity of the hierarchy declares the property.
         case moved
         /// An aspect of an entity or a property changed.
         case changed
-        /// A new entity or property of the same name replaces the old one. Values are not converted automatically.
+        /// A new entity or property replaces the old one. Values are not converted automatically.
         case replaced
     }
 

@@ -5,7 +5,7 @@ extension SchemaComparison {
     /// Returns whether the new schema uses the name of an old entity for another entity, because the old entity was removed or replaced.
     func isReused(_ entity: String?) -> Bool { entity.map { newNames[$0] == nil && matcher.new.entity($0) != nil } ?? false }
 
-    /// Returns those keys of an old entity whose value has a name that means another entity or property in the new schema.
+    /// Returns the keys in the JSON form of an old entity under which a name means another entity or property in the new schema.
     func reusedKeys(of entity: EntityDefinition) -> Set<String> {
         func hasReused(_ sets: [[String]]) -> Bool { sets.contains { $0.contains { isReused($0, entity) } } }
         var keys: Set<String> = isReused(entity.parent) ? ["parent"] : []
@@ -15,7 +15,7 @@ extension SchemaComparison {
         return keys
     }
 
-    /// Returns those keys of an old property whose value has a name that means another entity or property in the new schema.
+    /// Returns the keys in the JSON form of an old property under which a name means another entity or property in the new schema.
     func reusedKeys(of key: SchemaMatcher.Key, in entity: EntityDefinition) -> Set<String> {
         if isReused(oldRelationships[key]?.destination) { return ["to"] }
         guard let derivation = oldAttributes[key]?.derivation else { return [] }
@@ -25,8 +25,8 @@ extension SchemaComparison {
         return isOther ? ["derived"] : []
     }
 
-    /// Returns whether a property, which an old entity declares or inherits, has lost its name to another old property. In the new schema,
-    /// the name then belongs to the other property, or to its replacement. This happens only if the property was removed or replaced.
+    /// Returns whether a property that an old entity declares or inherits was removed or replaced, and has lost its name. In the new
+    /// schema, the name belongs to another old property, or to the replacement of another old property.
     private func isReused(_ property: String, _ entity: EntityDefinition) -> Bool {
         guard let key = oldKey(of: property, entity), newKeys[key] == nil, let newKey = newKey(of: property, entity) else { return false }
         return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old).map { $0 != key } ?? false

@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// A comparison of an old schema with a new schema. It lists their differences.
+/// A comparison of an old schema with a new schema, which lists the differences.
 struct SchemaComparison {
     let matcher: SchemaMatcher
     private let old: SchemaDefinition
@@ -55,7 +55,8 @@ struct SchemaComparison {
             } else {
                 changes.append(SchemaChange(.added, entity.name, old: nil, new: subject))
             }
-            // A property of a new entity is new, too, unless it has moved or replaces a property of a relative.
+            // The added entity covers its new properties. Only a property that moved here, or that replaces a property of a relative, is a
+            // separate change.
             compareProperties(entity) { [matcher] in matcher.properties[$0] != nil || matcher.replaced[$0] != nil }
             return
         }
@@ -72,8 +73,8 @@ struct SchemaComparison {
 
     /// Records a change for each key whose value differs between two JSON objects.
     ///
-    /// - Parameter reusedKeys: The keys whose value has a name that means another entity or property in the new schema. For these keys,
-    ///   equal values are a change, too.
+    /// - Parameter reusedKeys: The keys under which a name means another entity or property in the new schema. For these keys, even equal
+    ///   values are a change.
     private mutating func compare(
         _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, changing reusedKeys: Set<String>,
         _ old: SchemaChange.Subject, _ new: SchemaChange.Subject
@@ -186,7 +187,7 @@ struct SchemaComparison {
         let moved = Self.firstReordered(old.entities.compactMap(\.number), new.entities.compactMap(\.number))
         for entity in new.entities {
             guard let before = matcher.entities[entity.name].flatMap({ oldByName[$0] }) else { continue }
-            // If an entity has moved and its properties have, too, one change reports both.
+            // One change reports both a new position of the entity and a new order of its properties.
             let isReordered =
                 (moved != nil && entity.number == moved)
                 || Self.firstReordered(before.attributes.compactMap(\.number), entity.attributes.compactMap(\.number)) != nil

@@ -1,5 +1,5 @@
 /// A match of the entities and properties of a new schema with those of the old schema, by name. If an old entity or property cannot be
-/// converted, a new one of the same name replaces it, and the matcher records the reason.
+/// converted, the new one that matches it counts as a replacement, and the matcher records the reason.
 struct SchemaMatcher {
     struct Key: Hashable {
         let entity: String
@@ -134,8 +134,9 @@ struct SchemaMatcher {
     }
 
     /// Finds properties that moved to another entity of the hierarchy. If an entity newly declares a property, the old property of a
-    /// relative (an ancestor or a descendant) matches the new property. If several old properties match it, or if several new properties
-    /// match one old property, no value is kept: the new property counts as the replacement of the first old property that matches.
+    /// relative (an ancestor or a descendant) matches the new property. If several old properties match one new property, or several new
+    /// properties match one old property, no value is kept. The new property then counts as the replacement of the first old property that
+    /// matches.
     private mutating func matchMoved(_ relatives: OldRelatives) {
         let known = Set(properties.values).union(replaced.values.map(\.old))
         var candidates: [(key: Key, old: [Key])] = []

@@ -13,7 +13,8 @@ extension Condition {
 extension Operand {
     /// Parses a path such as `owner.name`, or an aggregate such as `items.@sum.price`.
     ///
-    /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is neither. A literal is refused.
+    /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is neither a path nor an aggregate. A literal is
+    /// refused, too.
     public init(parsing text: String) throws(CambiumError) {
         var parser = try QueryParser(text)
         self = try parser.wholeOperand()

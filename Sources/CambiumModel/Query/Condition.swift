@@ -1,6 +1,7 @@
 /// A condition that an object satisfies or does not satisfy: the parsed form of a predicate.
 ///
-/// Every condition is true or false, as in NSPredicate. Docs/QUERIES.md specifies the text and the meaning of each form.
+/// A condition is always either true or false, even if a value is null, as in NSPredicate. Docs/QUERIES.md specifies the text and the
+/// meaning of each form.
 ///
 /// ```swift
 /// let condition = try Condition(parsing: "age > 30 and any tags.name == \"red\"")

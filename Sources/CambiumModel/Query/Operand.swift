@@ -9,7 +9,7 @@ public struct Operand: Hashable, Sendable {
     package enum Form: Hashable, Sendable {
         /// The value at the end of a path.
         case path(QueryPath)
-        /// A number that is computed from related objects, such as `items.@sum.price`.
+        /// A value that is computed from related objects, such as `items.@sum.price`.
         case aggregate(RelatedAggregate)
         /// A constant.
         case literal(QueryLiteral)
@@ -40,8 +40,8 @@ public struct Operand: Hashable, Sendable {
 /// itself.
 package struct QueryPath: Hashable, Sendable {
     package var names: [String]
-    /// The position of the path in the text of the query. Only a path before `where` has this position. Any other path is part of an
-    /// operand, which has its own position.
+    /// The position of the path in the text of the query, if the path precedes `where`. Any other path is part of an operand, and the
+    /// operand has the position.
     package var offset = TextOffset(nil)
 
     package init(_ names: [String]) { self.names = names }
@@ -50,7 +50,7 @@ package struct QueryPath: Hashable, Sendable {
     package static let nameCountMax = 64
 }
 
-/// A number that is computed from the objects at the end of a path: `tags.@count`, `items.@sum.price`.
+/// A value that is computed from the objects at the end of a path: `tags.@count`, `items.@sum.price`.
 package struct RelatedAggregate: Hashable, Sendable {
     package var function: AggregateFunction
     /// The path to the objects.

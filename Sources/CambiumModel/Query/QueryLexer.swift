@@ -86,8 +86,8 @@ struct QueryLexer: Sendable {
 
     // MARK: Names
 
-    /// Whether the name of an entity or a property can contain the character. If `first` is `true`, whether such a name can begin with the
-    /// character. `_id` and `_entity` begin with `_`.
+    /// Whether the name of an entity or a property can contain the character. If `first` is `true`, whether a name can begin with the
+    /// character. `_` is allowed, because of `_id` and `_entity`.
     func isInName(_ scalar: Unicode.Scalar, first: Bool) -> Bool {
         if scalar == "_" { return true }
         if scalar.value < 0x80 {

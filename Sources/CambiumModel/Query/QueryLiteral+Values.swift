@@ -1,7 +1,7 @@
 internal import CambiumJSON
 
 extension QueryLiteral {
-    /// The text of the literal in a message. It is cut if it is long, because the value of a parameter may have millions of characters.
+    /// The text of the literal as a message shows it: shortened if it is long, because a parameter's value may have millions of characters.
     package var excerpt: String { Excerpt.plain(description) }
 
     /// The digits of a number; `nil` if the literal is not a number. `Double` also reads texts such as `0x10`, which are not numbers here.
@@ -34,7 +34,7 @@ extension QueryLiteral {
         }
     }
 
-    /// Whether the literal means a value of a kind. `isObject` decides this for objects, because their ids depend on the schema.
+    /// Whether the literal means a value of a kind. For objects, `isObject` decides, because ids depend on the schema.
     package func isValue(of kind: ValueKind, isObject: (QueryLiteral) -> Bool) -> Bool {
         if self == .null || self == .value(.null) { return true }
         return switch kind {

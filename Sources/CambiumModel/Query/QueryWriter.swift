@@ -43,7 +43,7 @@ struct QueryWriter: Sendable {
         }
     }
 
-    /// Writes a condition that is a part of another one, in parentheses if it consists of several conditions.
+    /// Writes a condition that is part of another condition. Adds parentheses if the inner condition consists of several conditions.
     private mutating func writeGrouped(_ condition: Condition) {
         switch condition.form {
         case .and(let parts) where !parts.isEmpty, .or(let parts) where !parts.isEmpty:
@@ -95,7 +95,8 @@ struct QueryWriter: Sendable {
         case .literal(let literal): write(literal)
         case .parameter(let name): text += "$" + ControlText.escaped(name)
         case .list(let elements):
-            // A comparison at the deepest level may have a list, and only a list that was built in code contains another list.
+            // The list of a comparison at the deepest level is written. A list at a deeper level is inside another list, which only code
+            // can build.
             guard level <= Condition.depthMax + 1 else {
                 text += "..."
                 return

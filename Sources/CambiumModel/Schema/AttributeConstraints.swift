@@ -75,10 +75,10 @@ package struct AttributeConstraints: Sendable {
 }
 
 extension Value {
-    /// The value in the form for a message. A text is in quotation marks, because it may be empty or contain a comma.
+    /// The value as a message shows it. A text is in quotation marks, because the text may be empty or contain a comma.
     fileprivate var excerpt: String { plainText.map(Excerpt.quoted) ?? Excerpt.plain(text) }
 
-    /// The same value, except that 0.0 replaces -0.0. As numbers, both are equal, but their bits differ.
+    /// The value, or 0.0 if the value is -0.0. The two zeros are equal as numbers, but their bits differ.
     package var withoutNegativeZero: Value {
         switch self {
         case .float(let value) where value == 0: .float(0)

@@ -40,7 +40,7 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     /// Ends the process if a `Value.json` among the parameters is not JSON.
     ///
     /// - Parameters:
-    ///   - defaultValue: The value of an object that is inserted without a value. `nil` means no default.
+    ///   - defaultValue: The value that a new object has if none is assigned. `nil` means no default.
     ///   - min: The least value of a number or a date.
     ///   - max: The greatest value of a number or a date.
     ///   - minLength: The minimum length: in Unicode scalars for text, in bytes for data.

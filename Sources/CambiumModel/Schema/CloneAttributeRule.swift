@@ -2,8 +2,8 @@
 package struct CloneAttributeRule: Hashable, Sendable {
     package enum Source: Hashable, Sendable { case original, defaultValue, newUUID, now }
 
-    /// The rule `followParent`: an attribute of a copy takes its value from the copy of the parent, or of an object above the parent. The
-    /// parent is the object through which the clone reached the original.
+    /// The rule `followParent`: an attribute of a copy takes its value from the copy of the parent, or from the copy of an object above the
+    /// parent. The parent is the object through which the clone reached the original.
     package struct Follow: Hashable, Sendable {
         /// The number of levels to go up; 1 is the parent.
         package let levelCount: Int

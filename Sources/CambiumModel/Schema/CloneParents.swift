@@ -1,4 +1,4 @@
-/// An index of the possible parents of each entity. The check of the clone rule `followParent` uses it. If an attribute has this rule, each
+/// An index of the possible parents of each entity, for the check of the clone rule `followParent`. If an attribute has this rule, each
 /// copy takes the value of the attribute from an attribute of its parent's copy. A possible parent of an entity is an entity with a
 /// relationship to that entity, to one of its ancestors, or to one of its descendants.
 ///
@@ -8,7 +8,8 @@ struct CloneParents {
     /// For each entity X, the positions in `tree.order` of the entities that have a relationship to X.
     private var sources: [[Int]]
     private var declared: [String: [(place: Int, type: AttributeType)]] = [:]
-    /// The parents of the entity at `place`, as ascending positions in `tree.order`.
+    /// The parents of the entity that was looked up last, as ascending positions in `tree.order`. The positions are kept, because the check
+    /// looks up an entity once for each attribute that has the rule.
     private var parents: (place: Int, positions: [Int])?
     private var stepCount = 0
     static let stepCountMax = 1 << 24

@@ -1,8 +1,8 @@
-/// The rules in `userInfo` that control deep clones. They are checked together with the schema. Otherwise, only a clone would report a
-/// misspelled word.
+/// The rules in `userInfo` that control deep clones. The check of a schema includes these rules, because otherwise only a clone would
+/// report a misspelled word.
 enum CloneRules {
-    /// Checks the rules of all entities, and adds the mistakes in these rules. If many entities have many possible parents, the check can
-    /// take too many steps; it then throws `.limitExceeded`.
+    /// Checks the rules of all entities, and adds the mistakes in these rules. Throws `.limitExceeded` if the check takes too many steps,
+    /// because many entities have many possible parents.
     static func check(
         _ definition: SchemaDefinition, _ tree: SchemaTree, _ mistakes: inout SchemaMistakes
     ) throws(CambiumError) {

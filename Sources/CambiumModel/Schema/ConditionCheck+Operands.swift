@@ -1,6 +1,6 @@
 /// Checks the sides of comparisons, and the constants on these sides.
 extension ConditionCheck {
-    /// One side of a comparison: the properties of its operand that are known before the parameters have values.
+    /// One side of a comparison: its operand, with the facts that are known before the parameters have values.
     struct Side {
         let operand: Operand
         /// The kind of the values; `nil` for a literal, and for a parameter about which nothing is known.

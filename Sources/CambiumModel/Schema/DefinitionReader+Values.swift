@@ -1,7 +1,7 @@
 internal import CambiumJSON
 
-/// The values in the JSON form of a schema. A value of another kind is a mistake. In place of an optional text, number or array, null
-/// counts as absent. In place of an object, a boolean or a required text, null is a mistake.
+/// Reads the values in the JSON form of a schema. A value of an unexpected kind is a mistake. In place of an optional text, number or
+/// array, null counts as absent. In place of an object, a boolean or a required text, null is a mistake.
 extension DefinitionReader {
     mutating func object(_ value: JSONValue?, _ place: SchemaPlace) -> [JSONValue.Member] {
         guard let value else { return [] }
@@ -69,8 +69,8 @@ extension DefinitionReader {
         return nil
     }
 
-    /// Returns the allowed values of an attribute. For a mandatory attribute, a list that contains only null allows no value, so it is a
-    /// mistake. In a schema from a log, such a list is accepted, so that the store can still be opened.
+    /// Returns the allowed values of an attribute. For a mandatory attribute, a list that contains only null is a mistake, because the list
+    /// allows no value. In a schema from a log, such a list is accepted, so that the store can still be opened.
     mutating func allowed(_ value: JSONValue?, isMandatory: Bool, _ place: SchemaPlace) -> [JSONValue]? {
         let allowed = array(value, place)
         if !acceptsNumbers, isMandatory, let allowed, !allowed.isEmpty, allowed.allSatisfy({ $0 == .null }) {

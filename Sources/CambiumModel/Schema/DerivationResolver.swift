@@ -133,8 +133,8 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns whether the value of an attribute's expression can be null. If it can, the attribute is optional, even if its definition
-    /// states that it is mandatory.
+    /// Returns whether the value of an attribute's expression can be null. If the value can be null, the attribute is optional, even if the
+    /// definition makes the attribute mandatory.
     mutating func mayBeNull(_ attribute: AttributeDefinition, of index: Int) -> Bool {
         switch attribute.derivation?.function {
         case .count, .sum, nil: return false
@@ -145,8 +145,8 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns the types that the derived attribute can have. The list is empty if the function cannot read `source`, because it has the
-    /// wrong type.
+    /// Returns the types that the derived attribute can have. The list is empty if the function cannot read `source`, because `source` has
+    /// the wrong type.
     private func types(_ function: ResolvedDerivation.Function, _ source: AttributeDefinition?) -> [AttributeType] {
         switch (function, source?.type) {
         case (.count, _): [.int64, .int32, .int16]

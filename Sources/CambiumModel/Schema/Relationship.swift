@@ -81,7 +81,7 @@ package struct Link: Sendable, Hashable {
     package struct End: Sendable, Hashable {
         /// The root entity whose table contains the objects at this end.
         package let root: EntityNumber
-        /// The property at this end, or `nil` if the schema names no inverse for the other end.
+        /// The property at this end, or `nil` if the schema names no inverse for the relationship at the other end.
         package let property: PropertyNumber?
         package let isToMany: Bool
         package let isOrdered: Bool

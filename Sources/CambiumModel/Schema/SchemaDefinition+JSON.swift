@@ -27,8 +27,8 @@ extension SchemaDefinition {
         nextNumber = reader.nextNumber
         var mistakes = reader.mistakes
         if !mistakes.all.isEmpty, reader.hasSoundRelationships {
-            // Only names, parents and relationships are checked. The other rules depend on the attributes, and would report mere
-            // consequences of the mistakes so far.
+            // Only names, parents and relationships are checked. The other checks depend on the attributes, and would only report
+            // consequences of the mistakes that were found.
             var resolver = SchemaResolver(self, .compileAtFirstUse)
             try resolver.checkRelationships(&mistakes)
         }

@@ -63,7 +63,7 @@ package struct DecimalSum: Sendable {
         }
     }
 
-    /// Adds or subtracts a magnitude. To subtract it, the function adds its two's complement.
+    /// Adds or subtracts a magnitude. To subtract, the function adds the two's complement of the magnitude.
     private static func add(_ magnitude: [UInt64], to sum: inout [UInt64], isNegative: Bool) {
         var carry: UInt128 = isNegative ? 1 : 0
         for index in sum.indices {

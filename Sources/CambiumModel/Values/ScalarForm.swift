@@ -20,7 +20,7 @@ package enum ConversionError: Error, Hashable, Sendable {
     case wrongKind(AttributeType, found: String)
     /// The value is of the right kind but is invalid, such as a date with a 13th month.
     case malformed(AttributeType, String)
-    /// The value exceeds a limit, a text is not JSON, or a function or format of a mapping does not accept the value. The text gives the
+    /// The value exceeds a limit, is not JSON, or is refused by a function or a format of a mapping. The associated string states the
     /// reason.
     case unfit(String)
 

@@ -21,7 +21,7 @@ package enum StoredForm: Hashable, Sendable {
         case (.int(let value), .int64): self = .fixed(UInt64(bitPattern: value), 0)
         case (.float(let value), .float): self = .fixed(UInt64(value.bitPattern), 0)
         case (.double(let value), .double): self = .fixed(value.bitPattern, 0)
-        // Adding 0 turns -0.0 into 0.0. Dates have no negative zero, because their text could not distinguish it from zero.
+        // Adding 0 turns -0.0 into 0.0. Dates have no negative zero, because the text of a date cannot distinguish -0.0 from 0.0.
         case (.date(let value), .date): self = .fixed((value.timeIntervalSinceReferenceDate + 0).bitPattern, 0)
         case (.uuid(let value), .uuid):
             let words = withUnsafeBytes(of: value.uuid) { bytes in

@@ -30,7 +30,7 @@ extension Value {
         let parser = JSONParser()
         let bytes = Array(json.text.utf8)
         self = try bytes.withUnsafeBytes { bytes -> Result<Value, ConversionError> in
-            guard let tokens = try? parser.parse(bytes) else {  // Text that `JSONValue` wrote parses, unless it nests too deeply.
+            guard let tokens = try? parser.parse(bytes) else {  // `JSONValue` writes valid JSON, so only its depth can be refused.
                 return .failure(.malformed(type, json.text))
             }
             return Result { () throws(ConversionError) in try Value(tokens, 0, type: type) }
@@ -88,8 +88,7 @@ extension Value {
         text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
     }
 
-    /// The value as text for a person: strings and URIs as they are, and all other values as in JSON, but without quotation marks around
-    /// them.
+    /// The value as text for a person: strings and URIs unchanged, and all other values as in JSON, but without quotation marks.
     public var text: String {
         if case .string(let text) = self { return text }
         if case .uri(let text) = self { return text }
