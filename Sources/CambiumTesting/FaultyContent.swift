@@ -40,7 +40,7 @@ struct FaultyContent: Sendable {
 
     /// Returns memory that shows the beginning of the file, including later changes. Bytes beyond the end of the file are zero.
     ///
-    /// - Parameter isWindow: whether the process may write to the memory, and thereby to the file.
+    /// - Parameter isWindow: Whether the process may write to the memory, and thereby to the file.
     mutating func map(byteCount: Int, isWindow: Bool) -> FileMapping {
         absorb()
         let mapping = SharedMapping(memory: FileMapping(byteCount: byteCount), isWindow: isWindow)
@@ -49,8 +49,8 @@ struct FaultyContent: Sendable {
         return mapping.memory
     }
 
-    /// Compares the windows with the file. Records each page that a process has changed as a write that is not yet durable. Removes the
-    /// mappings that were released.
+    /// Compares the windows (the mappings for writing) with the file. Records each page that a process has changed as a write that is not
+    /// yet durable. Removes the mappings that were released.
     mutating func absorb() {
         for index in mappings.indices.reversed() {
             // The memory of a released mapping does not change after this check, so the comparison finds all of its changes.
@@ -118,7 +118,7 @@ struct FaultyContent: Sendable {
         }
     }
 
-    /// Adds zeros up to a length. Does nothing if there are as many bytes already.
+    /// Adds zeros up to a length. Does nothing if the bytes have that length already.
     private static func extend(_ bytes: inout [UInt8], to byteCount: Int) {
         if byteCount > bytes.count { bytes += [UInt8](repeating: 0, count: byteCount - bytes.count) }
     }
@@ -126,7 +126,7 @@ struct FaultyContent: Sendable {
 
 /// The beginning of a file in the memory of a process.
 private struct SharedMapping {
-    /// The process has another reference to this memory until it releases the mapping.
+    /// The memory of the mapping. The process holds a second reference to the memory until the process releases the mapping.
     var memory: FileMapping
     /// Whether the process may write to the memory, and thereby to the file.
     let isWindow: Bool
@@ -135,7 +135,7 @@ private struct SharedMapping {
 
     func bytes(_ range: Range<Int>) -> [UInt8] { Array(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory.bytes)[range])) }
 
-    /// Returns the pages in which a window differs from its file: those that a process has written since the last comparison.
+    /// Returns the pages in which a window differs from its file: the pages that a process has written since the last comparison.
     func changedPages(of file: [UInt8]) -> [Range<Int>] {
         let end = isWindow ? min(file.count, memory.byteCount) : 0
         let own = UnsafeRawBufferPointer(memory.bytes)

@@ -2,7 +2,7 @@ internal import CambiumModel
 
 extension RandomProgram {
     /// Returns an op that clones a few objects and usually succeeds. Returns `nil` if no clone of at most 150 objects is found. The
-    /// reference graph computes the outcome in the op. The op lacks the hash that only the engine can compute.
+    /// reference graph computes the result that the op states. The op lacks the hash, which only the engine can compute.
     mutating func clone(_ graph: ReferenceGraph) -> Op? {
         // A large graph is not cloned: if copies were cloned again and again, the graph would grow exponentially.
         if graph.objectCount > 500 { return nil }

@@ -50,7 +50,7 @@ extension RandomSchema {
         entities[entity].attributes[place] = attribute
     }
 
-    /// Gives a relationship without an inverse another destination.
+    /// Changes the destination of a relationship that has no inverse.
     mutating func changeDestination(_ entity: Int, _ random: inout SplitMix64) {
         let places = entities[entity].relationships.indices.filter { entities[entity].relationships[$0].inverse == nil }
         guard let place = random.pick(places), let target = random.pick(entities) else { return }

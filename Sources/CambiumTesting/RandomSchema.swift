@@ -94,8 +94,8 @@ package struct RandomSchema {
         if !components.isEmpty { entities[index].indexes.append(components) }
     }
 
-    /// Returns the names for a unique set. The set usually includes an attribute that gets a new value in each copy. Without such an
-    /// attribute, most clones would violate the set.
+    /// Returns the names of the attributes of a new unique set. The set usually includes an attribute that gets a new value in each copy.
+    /// Without such an attribute, most clones would violate the set.
     private mutating func uniqueNames(_ index: Int, _ names: [String], _ random: inout SplitMix64) -> [String] {
         let some = someOf(names, &random)
         if random.isTrue(1, outOf: 4) { return some }

@@ -1,8 +1,8 @@
 internal import CambiumModel
 import Foundation
 
-/// Compares values as the comparisons of queries do. The code is slow and simple, and independent of the engine, so that tests can compare
-/// the engine with it.
+/// Compares values in the same way as queries do. The code is slow, simple and independent of the engine's comparisons, so that tests can
+/// compare the results of both.
 struct ReferenceComparison {
     enum Wanted {
         case literal(QueryLiteral)

@@ -86,7 +86,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Assigns the next serials of each hierarchy, in the order of the originals' serials.
+    /// Assigns serials to the copies: in each hierarchy, the next serials, in the order of the originals' serials.
     private func number(_ plan: inout ReferenceClone) throws(CambiumError) {
         let byHierarchy = Dictionary(grouping: plan.reached.sorted(), by: \.root)
         for (root, originals) in byHierarchy.sorted(by: { $0.key < $1.key }) {
@@ -146,8 +146,8 @@ extension ReferenceGraph {
         return true
     }
 
-    /// Whether the copy of an object is linked only to copies, and not to the members that the clone does not copy. A many-to-many
-    /// relationship has this effect if the inverse relationship of a copied member has the rule `copy`.
+    /// Whether a relationship links the copy of an object only to copies, and not to members that the clone does not copy. A many-to-many
+    /// relationship does so if the inverse relationship of a copied member, other than the object itself, has the rule `copy`.
     private func isLinkedToCopiesOnly(_ id: ObjectID, _ relationship: Relationship, _ plan: ReferenceClone) -> Bool {
         let here = side(relationship)
         guard end(here).isToMany, end(opposite(here)).isToMany else { return false }

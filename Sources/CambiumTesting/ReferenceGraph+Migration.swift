@@ -59,8 +59,8 @@ extension ReferenceGraph {
         return schema.entities.filter { $0.root == end.root }.compactMap { $0.relationship(property) }.first
     }
 
-    /// Returns the key of the same relationship in the old schema, or `nil` if the old schema does not have it. `new` is one end of `link`,
-    /// a pair of inverse relationships in the new schema.
+    /// Returns the key under which the old schema has a relationship of the new schema, or `nil` if the old schema lacks the relationship.
+    /// `new` is the key in the new schema, and `link` is the link in the new schema.
     private func oldSide(of new: Side, _ link: Link) -> Side? {
         let ends = new.end == 0 ? (link.first, link.second) : (link.second, link.first)
         if link.isSymmetric, new.end == 1 { return nil }
@@ -101,7 +101,7 @@ extension ReferenceGraph {
 
     // MARK: Rules
 
-    /// Adds the violations of rules that the new schema added, by objects that existed before the migration.
+    /// Adds the violations that the migration causes: objects that existed before may violate rules that only the new schema has.
     func addViolations(since old: Schema, to broken: inout BrokenRules) {
         for (id, object) in objects {
             guard let before = old.entity(object.entity.number) else { continue }

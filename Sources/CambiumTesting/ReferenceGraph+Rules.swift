@@ -1,7 +1,8 @@
 package import CambiumGraph
 internal import CambiumModel
 
-/// The rules of the schema that the current state of a reference graph breaks. The engine must report them when it commits the same state.
+/// The rules of the schema that the current state of a reference graph breaks. The engine must report these rules when it commits the same
+/// state.
 package struct BrokenRules: Sendable {
     /// All violations except duplicates and denied deletions. The engine must report exactly these violations.
     package internal(set) var violations = Set<Violation>()

@@ -133,8 +133,7 @@ package struct ReferenceQuery: Sendable {
         return false
     }
 
-    /// Returns all values at the end of a path. If a to-one relationship in the path has no target, the value is null, or there is no value
-    /// if a to-many relationship follows in the path.
+    /// Returns all values or objects at the end of a path.
     private func items(_ path: QueryPath, _ id: ObjectID) -> [Item] {
         var items: [Item] = [.object(id)]
         for (index, name) in path.names.enumerated() {

@@ -4,7 +4,7 @@ public import CambiumModel
 
 extension StoreEnvironment {
     /// An environment that makes the runs of a test reproducible. The clock starts at a given time, and advances by a fixed step each time
-    /// it is read. The random bytes depend only on the seed, and so do the ids that are made of them.
+    /// it is read. The random bytes, and the ids that are made from them, depend only on the seed.
     ///
     /// ```swift
     /// let store = try Store.inMemory(schema: schema, environment: .fixed())
