@@ -11,7 +11,8 @@
         /// The option with the constant, followed by `as` and the type of the property if the property states its type.
         ///
         /// A macro does not know to which type a name refers. The type may also be a record or a `JSONAttribute`, which has no default. So
-        /// the option of such a type tests at run time whether the type is an `AttributeValue`, and otherwise has no effect.
+        /// if the macro does not know the type, the option tests at run time whether the type is an `AttributeValue`. For any other type,
+        /// the option has no effect.
         let option: ExprSyntax
 
         init?(_ property: StoredProperty) {
@@ -61,7 +62,7 @@
             guard let member = value.as(MemberAccessExprSyntax.self), member.declName.argumentNames == nil else { return nil }
             let name = member.declName.baseName
             if name.text == "now" || (property.isOptional && name.text == "none") { return nil }
-            // An enum may have a case with such a name, so only the known types are tested.
+            // An enum may have a case with one of these names, so only the types that the macro knows are tested.
             if property.shape?.attributeType != nil, unstorableMembers.contains(name.text) { return nil }
             guard let base = member.base else { return value }
             return base.trimmedDescription == type.trimmedDescription ? ".\(name.trimmed)" : nil

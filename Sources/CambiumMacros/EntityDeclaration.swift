@@ -9,8 +9,8 @@
         let access: DeclModifierListSyntax
         /// All stored instance properties, in the order of their declaration.
         private(set) var properties: [StoredProperty]
-        /// The stored and computed instance properties with the name `ref`. They are mistakes, because the expansion adds a property with
-        /// this name.
+        /// The stored and computed instance properties with the name `ref`. These properties are mistakes, because the expansion adds a
+        /// property with this name.
         let refs: [PatternBindingSyntax]
         /// The requirements of `EntityRecord` that the struct itself implements.
         let ownRequirements: Set<Requirement>
@@ -60,7 +60,7 @@
         /// Whether the struct itself declares a property `ref`, as the expansion does.
         var declaresRef: Bool { !refs.isEmpty }
 
-        /// This struct without its properties. The extension that is generated for it compiles even if the properties have mistakes.
+        /// This struct without its properties, so that the generated extension compiles even if the properties have mistakes.
         var withoutProperties: EntityDeclaration {
             var entity = self
             entity.properties = []

@@ -1,7 +1,7 @@
 #if Macros
     import SwiftSyntax
 
-    /// One of the attributes that describe a stored property, such as `@Attribute(.minLength(1))`.
+    /// One of the Swift attributes that describe a stored property, such as `@Attribute(.minLength(1))`.
     struct Marker {
         enum Kind: String {
             case identity = "Identity"
@@ -50,7 +50,7 @@
     }
 
     extension AttributeSyntax {
-        /// The name of the attribute, without the module name `Cambium`.
+        /// The name of the Swift attribute, without the module name `Cambium`.
         var ownName: String {
             guard let member = attributeName.as(MemberTypeSyntax.self), member.baseType.trimmedDescription == "Cambium" else {
                 return attributeName.trimmedDescription

@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports properties with a name that the store refuses, that another property has, or that the generated code adds itself.
+    /// Reports properties with a name that the store refuses, that another property has, or that `@Entity` gives to a generated property.
     struct NameCheck {
         private let entity: EntityDeclaration
 

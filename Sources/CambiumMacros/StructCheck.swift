@@ -1,7 +1,7 @@
 #if Macros
     import SwiftSyntax
 
-    /// Reports structs that cannot be records for a reason other than one property. Also reports names that an entity cannot have.
+    /// Reports mistakes that concern the struct as a whole, such as generic parameters. Also reports names that an entity cannot have.
     struct StructCheck {
         private let entity: EntityDeclaration
 

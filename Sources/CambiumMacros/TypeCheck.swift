@@ -32,7 +32,7 @@
             switch shape {
             case .implicitlyUnwrapped:
                 let mark = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self)?.exclamationMark
-                // An identity and a collection of objects cannot be optional either.
+                // The remedy '?' is wrong for an identity and for a collection of objects, because neither can be optional.
                 let mayBeOptional = !property.isIdentity && (property.isJSON || !shape.wrapped.isToMany)
                 let mistake = Mistake(
                     "implicitlyUnwrapped", "'\(property.name)' is implicitly unwrapped, so a missing value would end the program.",

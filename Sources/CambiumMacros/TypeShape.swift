@@ -1,7 +1,7 @@
 #if Macros
     import SwiftSyntax
 
-    /// The kind of a type, as its syntax shows. A macro sees only names, and does not know to which types the names refer.
+    /// The kind of a type, as far as the syntax shows it. A macro sees only names, and does not know to which types the names refer.
     indirect enum TypeShape {
         /// A type that an attribute can have.
         case attribute(String)
@@ -85,7 +85,7 @@
     extension TypeShape {
         var isOptional: Bool { if case .optional = self { true } else { false } }
 
-        /// The form of the type inside an optional, or the form itself if it is not an optional.
+        /// The shape of the type inside an optional, or this shape if the type is not an optional.
         var wrapped: TypeShape {
             switch self {
             case .optional(let shape), .implicitlyUnwrapped(let shape): shape.wrapped

@@ -60,8 +60,8 @@
             }
         }
 
-        /// Reports attributes of other modules, which may be property wrappers. Skips attributes of the compiler, which begin with a
-        /// lower-case letter.
+        /// Reports Swift attributes of other modules, which may be property wrappers. Skips the attributes of the compiler, which begin
+        /// with a lower-case letter.
         private func checkWrappers(_ findings: inout Findings) {
             for attribute in variable.attributes.compactMap({ $0.as(AttributeSyntax.self) }) {
                 let isOwn = Marker(attribute) != nil
