@@ -2,7 +2,7 @@
 struct ModelElement {
     let name: String
     let attributes: [String: String]
-    /// The position of the end of the start tag, counted from 1.
+    /// The position of the end of the start tag, counted from 1, for error messages.
     let line: Int
     let column: Int
     var children: [ModelElement] = []

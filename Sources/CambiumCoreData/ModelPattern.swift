@@ -5,7 +5,7 @@ internal import CambiumModel
 enum ModelPattern {
     private static let asciiClasses = Array("wWdDsSbB".utf8)
 
-    /// Returns a clause for each difference, with which a warning can end. Complexity: O(bytes).
+    /// Returns one clause for each difference, as the end of a warning. Complexity: O(bytes).
     ///
     /// - Parameter pattern: An expression that is valid in RE2.
     static func differences(in pattern: String) -> [String] {

@@ -79,7 +79,8 @@ extension ModelReader {
             case .data, .json: nil
             }
         if value != nil { return value }
-        // Core Data has no text for such a value. The text may be JSON or base64, so it would be wrong to state that it is not a value.
+        // Core Data has no text form for data and JSON. The text may be valid base64 or JSON, so the warning must not deny that the text is
+        // a value.
         if type == .data || type == .json {
             warnUnfit(key, type, place)
         } else {
@@ -151,8 +152,8 @@ extension ModelReader {
         }
     }
 
-    /// Removes a default that the constraints refuse. In Core Data, an object with such a default cannot be saved until the attribute gets
-    /// another value.
+    /// Removes a default that the constraints refuse, because a schema cannot have such a default. In Core Data, the default only prevents
+    /// saving an object until the attribute gets another value.
     private mutating func checkDefault(_ attribute: inout AttributeDefinition, _ place: String) {
         let type = attribute.type
         // All values were converted to the type earlier, so an error is impossible here.

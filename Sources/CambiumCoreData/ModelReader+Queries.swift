@@ -19,7 +19,7 @@ struct ModelFetch {
 }
 
 extension ModelReader {
-    /// Reads a fetch request template. In Core Data, a template is a part of the model, and not of an entity.
+    /// Reads a fetch request template. A template belongs to the whole model, so the entity that it fetches declares the query.
     mutating func fetchRequest(_ element: ModelElement) throws(CambiumError) {
         let name = try name(of: element)
         let place = "The fetch request '\(name)'"

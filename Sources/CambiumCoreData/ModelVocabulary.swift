@@ -1,4 +1,4 @@
-/// Lists the names of the XML attributes of a model ("words"), and states what the reader does with each of them.
+/// Lists the names of a model's XML attributes, and states which of them the reader uses, ignores, or reports in a warning.
 enum ModelVocabulary {
     /// The kinds of XML elements. The reader checks the XML attributes of these elements.
     enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement, fetchRequest, fetchedProperty }
@@ -51,7 +51,7 @@ enum ModelVocabulary {
     /// Returns whether the XML attribute `key` affects the data, but has no equivalent in a schema.
     static func isForeign(_ key: String, _ kind: Kind) -> Bool { !isRead(key, kind) && !isSilent(key, kind) }
 
-    /// Returns the part of a warning that states what the store does instead of what the XML attribute or element `key` requests.
+    /// Returns the end of a warning about the XML attribute or element `key`: the consequence of ignoring this attribute or element.
     static func consequence(of key: String) -> String {
         switch key {
         case "allowsExternalBinaryDataStorage": "the bytes are stored in the store, like any other value"

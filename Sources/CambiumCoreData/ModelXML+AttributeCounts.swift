@@ -1,10 +1,11 @@
 internal import CambiumModel
 
 extension ModelXML {
-    /// Rejects elements with too many XML attributes. An attribute is counted by its equals sign, which is outside of a value.
+    /// Rejects elements with too many XML attributes. Counts the equals signs outside of values, because each attribute has one.
     ///
-    /// In well-formed XML, this check and the XML parser find the same values and comments; the parser stops at the first mistake. In a
-    /// document type, quotation marks need not come in pairs. So from a document type on, every equals sign counts.
+    /// In well-formed XML, this check and the XML parser find the same values and comments. In other XML, the parser stops at the first
+    /// mistake. Quotation marks in a document type need not come in pairs, so every equals sign after the beginning of a document type
+    /// counts.
     static func checkAttributeCounts(_ bytes: [UInt8], file: String) throws(CambiumError) {
         var index = 0
         while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
@@ -48,7 +49,7 @@ extension ModelXML {
         return bytes.count
     }
 
-    /// Rejects markup with too many equals signs, including those of values and of the following text.
+    /// Rejects markup with too many equals signs, including the equals signs in values and in the text after the markup.
     private static func checkEqualsSigns(_ bytes: [UInt8], from first: Int, file: String) throws(CambiumError) {
         var count = 0
         for index in first..<bytes.count {

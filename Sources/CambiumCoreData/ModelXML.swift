@@ -39,7 +39,7 @@ enum ModelXML {
     }
 
     /// Rejects text that is dangerous for the XML parser: declarations, processing instructions, and elements with too many XML attributes.
-    /// Also rejects encodings in which a search for declarations would not find them.
+    /// Also rejects encodings in which the search for declarations would fail.
     private static func checkText(_ bytes: [UInt8], file: String) throws(CambiumError) {
         if bytes.starts(with: Array("bplist".utf8)) {
             throw CambiumError(
