@@ -27,7 +27,7 @@ struct CSVObjectWriter {
 
     /// Determines the columns. Throws `.limitExceeded` if there are more columns than an import can read. Each included level of
     /// relationships can add columns. Throws `.invalidInput` if sub-entities have different properties with the name of an included
-    /// relationship, whose columns could not contain all of them.
+    /// relationship, because the same columns cannot contain both.
     ///
     /// - Parameter objects: a writer of JSON with the same options. The CSV writer takes the keys and the order of members from `objects`.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) throws(CambiumError) {
@@ -91,7 +91,7 @@ struct CSVObjectWriter {
         return group
     }
 
-    /// Whether the record of an object may be an empty line: it has no field, or only one field, which may be null.
+    /// Whether the record of an object may be an empty line: the record has no field, or only one field, which may be null.
     private static func mayBeEmpty(_ group: Group) -> Bool {
         guard let column = group.columns.first else { return true }
         if group.columns.count > 1 { return false }

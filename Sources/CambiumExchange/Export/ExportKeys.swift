@@ -143,8 +143,8 @@ final class ExportTable {
     /// Returns the identity values of an object.
     func identity(of place: ObjectPlace) -> [Value] { keys(of: place).identity.map { graph.value(of: $0, at: place) } }
 
-    /// Returns whether an object's identity is a single value that an import reads as a reference. In the place of a reference, an import
-    /// reads a JSON object as the object itself, and a JSON array as a list.
+    /// Returns whether an object's identity is a single value that an import reads as a reference. In place of a reference, an import reads
+    /// a JSON object as a nested object, and a JSON array as a list of members.
     ///
     /// - Parameter keys: the keys of the object.
     func isScalar(identityOf place: ObjectPlace, _ keys: ExportKeys) -> Bool {

@@ -22,11 +22,11 @@ extension Graph {
     ///
     /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` for CSV with identities
     /// if an included stub lacks a mandatory value. Throws `.invalidInput` for CSV that includes a to-one relationship if another
-    /// sub-entity has a different property with its name. Throws `.limitExceeded` for CSV with more columns than an import reads. Throws
-    /// `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not read back the exported object. Throws
-    /// `.invalidInput` for a mapping without an entity, and `.unknownName` for an entity that the schema does not have. Rethrows the errors
-    /// of `put` and the hook. If the export throws, `put` has already received the rows before the error. Complexity: O(bytes of the rows),
-    /// and O(objects x log objects) with identities.
+    /// sub-entity has a different property with the name of the relationship. Throws `.limitExceeded` for CSV with more columns than an
+    /// import reads. Throws `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not read back the
+    /// exported object. Throws `.invalidInput` for a mapping without an entity, and `.unknownName` for an entity that the schema does not
+    /// have. Rethrows the errors of `put` and the hook. If the export throws, `put` has already received the rows before the error.
+    /// Complexity: O(bytes of the rows), and O(objects x log objects) with identities.
     ///
     /// A long export encodes its rows on two threads, unless it writes CSV or has a mapping or a hook. `put` and the hook run on the
     /// caller's thread.
@@ -42,8 +42,8 @@ extension Graph {
         try export(entity, options, hooks: hooks, where: nil, to: put)
     }
 
-    /// Writes the objects that satisfy a condition, as `export(_:_:hooks:to:)` does. The condition does not concern nested objects. The
-    /// rows refer to objects that do not satisfy it, too.
+    /// Writes the objects that satisfy a condition, as `export(_:_:hooks:to:)` does. Nested objects and the targets of references need not
+    /// satisfy the condition.
     ///
     /// - Parameter condition: Returns whether an object is written; `nil` for all objects. It runs on the caller's thread.
     package func export(

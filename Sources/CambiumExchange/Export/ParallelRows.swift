@@ -22,8 +22,8 @@ final class ParallelRows {
         objects = ObjectWriter(graph, options)
     }
 
-    /// Encodes the rows of the objects of the entity, or of all entities, for which `condition` returns `true`; of all objects if it is
-    /// `nil`.
+    /// Exports the objects of the entity, or of all entities if the entity is `nil`. Omits the objects for which `condition` returns
+    /// `false`.
     func export(where condition: ((ObjectPlace) -> Bool)?, to put: ([UInt8]) throws -> Void) throws {
         defer { endThread() }
         try objects.order.forEachObject(of: round.entity, where: condition) { place in

@@ -46,8 +46,8 @@ public enum AbsentLimit: Sendable, Hashable {
         }
     }
 
-    /// Returns the exact percentage of a number of objects. The percentage is the decimal number that the caller wrote, and not the binary
-    /// number nearest to it. Returns `nil` for a positive percentage that is almost zero.
+    /// Returns `percent` percent of a number of objects, without rounding. The percentage is the decimal number that the caller wrote, and
+    /// not the binary number nearest to it. Returns `nil` if a positive percentage is too small for a `DecimalNumber`.
     private static func part(_ percent: Double, of all: Int) -> DecimalNumber? {
         // A double has at most 17 digits, and a count 19, so the product has at most 36.
         guard let digits = DecimalNumber("\(percent)") else { return nil }

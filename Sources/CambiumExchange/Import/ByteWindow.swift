@@ -84,8 +84,8 @@ struct ByteWindow {
         }
     }
 
-    /// Skips a byte order mark at the beginning of the stream. Throws `.invalidInput` if the stream begins as a gzip file or as text in
-    /// UTF-16 does, because an error about the first row would not name the cause.
+    /// Skips a byte order mark at the beginning of the stream. Throws `.invalidInput` for a stream that begins like gzip or like text in
+    /// UTF-16, because an error about the first row would not name the cause.
     mutating func skipByteOrderMark() throws {
         while filled - position < 3, try refill() {}
         for (beginning, message) in Self.foreignBeginnings where bytes[position..<filled].starts(with: beginning) {

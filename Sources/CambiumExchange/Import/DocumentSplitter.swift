@@ -58,7 +58,7 @@ struct DocumentSplitter {
         return document
     }
 
-    // This method is mutating, because a caller that holds the splitter in an optional would otherwise copy it.
+    // This method is mutating, because a caller that holds the splitter in an optional would otherwise copy the splitter.
     mutating func withWindow<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { window.withBytes(body) }
 
     private mutating func recognize() throws {
@@ -74,8 +74,9 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns whether brackets end the documents. They do if the first value is valid JSON, and if it spans several lines or more text
-    /// follows it on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
+    /// Returns whether brackets, instead of line ends, end the documents. For the result `true`, the first value must be valid JSON, and
+    /// must have several lines or be followed by text on its line. Otherwise, each line is a document, so that a malformed line affects no
+    /// other line.
     private mutating func isStream() throws -> Bool {
         let valueCount = try valueEnd() - window.position
         guard isDocument(byteCount: valueCount) else { return false }
@@ -163,8 +164,8 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns the end of the value that begins at the position of the window. A value with brackets ends after its last bracket, any other
-    /// value before the next delimiter.
+    /// Returns the end of the value that begins at the position of the window. A value with brackets ends after its last bracket. Any other
+    /// value ends before the next delimiter.
     private mutating func valueEnd() throws -> Int {
         var scan = BracketScan()
         while true {

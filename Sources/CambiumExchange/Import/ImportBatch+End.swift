@@ -50,7 +50,7 @@ extension ImportBatch {
         guard errors.isEmpty else { return [] }
         var absent = draft.absent(entity, mentioned: mentioned)
         var all = draft.original.count(of: entity)
-        // If fewer objects are absent than existed before the import, a row mentions one of them, and no search is needed.
+        // If some of the objects that existed before the import are not absent, a row mentions these objects, and no search is needed.
         var isMentioned = absent.count < all
         if !isMentioned { isMentioned = draft.hasObject(of: entity, in: mentioned) }
         if let scope = options.absentScope {
@@ -87,8 +87,8 @@ extension ImportBatch {
         if deferred.isEmpty { return }
         let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }
         // An import that skips errors omits the rows of this error, and applies the other rows again. So the error must not contain a row
-        // that would be valid without the first refused row. A certain row is refused even then. If certain rows are omitted, other refused
-        // rows may become valid, and are then imported (Docs/IMPORT.md).
+        // that would be valid without the first refused row. A row whose refusal is certain (`isCertain`) would be refused even then. If
+        // such rows are omitted, other refused rows may become valid, and are then imported (Docs/IMPORT.md).
         let certain = hasDependentRow ? [] : refusals.dropFirst().filter(\.isCertain)
         let others = certain.isEmpty ? followers(refusals) : certain
         guard let first = refusals.first.flatMap(refusal) else { return }

@@ -72,7 +72,7 @@ package struct ImportBatch {
         return planner
     }
 
-    /// While a row is applied, the memory for the identities of a later row is prefetched. This is the number of rows between the two.
+    /// While a row is applied, the memory for the identities of a later row is prefetched: the row that follows at this distance.
     private static let prefetchDistance = 8
 
     /// Applies rows of the batch to a draft.
@@ -132,9 +132,9 @@ package struct ImportBatch {
             return false
         }
         var isApplied = false
-        // The unknown keys of the previous row have already been counted. A row that cannot be read adds no unknown keys.
+        // The unknown keys of the previous row were counted, and must not be counted again if this row cannot be read.
         unknownKeysOfRow.removeAll(keepingCapacity: true)
-        // The report of an import that this row stops has the unknown keys of the row, too. One of them may be a misspelled name.
+        // If this row stops the import, the report also has the row's unknown keys, because one of them may be a misspelled name.
         defer { for key in unknownKeysOfRow { noteUnknown(key) } }
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }

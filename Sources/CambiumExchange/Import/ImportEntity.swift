@@ -81,8 +81,8 @@ final class ImportEntity {
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)
     }
 
-    /// Whether it does not matter which of several rows creates an object of this entity. If `true`, each of them would create it with the
-    /// same entity, and the object can break no rule once it exists.
+    /// Whether any of several rows could create an object of this entity with the same outcome. If `true`, each of these rows would create
+    /// the object with the same entity, and the object can break no rule once it exists.
     var isReplaceable: Bool { isAlone && table.isUnlimited }
 
     /// Returns the name of an identity attribute for a message, and the keys from which a mapping reads it if they have other names.
@@ -95,7 +95,7 @@ final class ImportEntity {
     /// Returns whether the identity can find objects of an entity.
     func finds(_ entity: EntityNumber) -> Bool { scope?.family.contains(entity) ?? true }
 
-    /// Records the identity of the object in a table row that was inserted or changed. The tables in `scans` then find the object.
+    /// Records the identity of an inserted or changed object, so that the tables in `scans` find the object. `row` is its table row.
     @inline(__always)
     func note(_ row: UInt32, _ draft: borrowing Draft) {
         if scans.isEmpty { return }

@@ -73,7 +73,7 @@ public struct ImportOptions: Sendable, Hashable {
 
     private var reading = Reading.names
 
-    /// `indirect` makes the size of this field one word. The options must be small, because the import reads them for every row.
+    /// `indirect` keeps the options small: a field of this type takes one word of memory, even with a mapping.
     private indirect enum Reading: Sendable, Hashable {
         case names
         case mapping(ImportMapping)

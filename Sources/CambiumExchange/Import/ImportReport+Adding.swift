@@ -2,7 +2,7 @@ import CambiumGraph
 import CambiumModel
 
 extension ImportReport {
-    /// Adds the number of a batch's rows, with their errors, unknown keys and objects. If the batch failed, its last row is the row that
+    /// Adds the number of a batch's rows, with their errors, unknown keys and objects. The number includes the row at which the batch
     /// failed. `addObjects(of:)` adds the numbers of changed objects once the batch is committed.
     package mutating func addRows(of batch: ImportBatch) {
         rowCount = batch.lastRow

@@ -1,8 +1,8 @@
 import CambiumGraph
 import CambiumModel
 
-/// The objects that one row creates. The planner searches them when the row refers to an object by identity. It compares a few objects one
-/// by one, and finds more objects by hash.
+/// The objects that one row creates. The planner searches these objects when the row refers to an object by identity. Up to
+/// `comparedCountMax` objects are compared one by one. If there are more objects, they are found by hash.
 final class NewObjects {
     private var objects: [(identity: UInt64, place: Int, hash: UInt64)] = []
     /// The indexes of objects by the hash of their identity, for the first `hashedCount` objects.

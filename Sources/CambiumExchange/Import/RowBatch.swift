@@ -45,7 +45,7 @@ package struct RowBatch: Sendable {
         let token: Int32
         /// An index into `failures` if the object cannot be imported; otherwise negative. An object with a failure has no links.
         var failure: Int32 = -1
-        /// Whether the failure is an unknown key. If the object belongs to a sub-entity of `entity`, it may have a property with this key.
+        /// Whether the failure is an unknown key. If the object belongs to a sub-entity of `entity`, that sub-entity may have the key.
         var hasUnknownKey = false
         var values = Span.none
         /// The relationships that the row contains for the object, as a range of the batch's `links`.

@@ -19,11 +19,12 @@ import CambiumGraph
 /// * The row describes only new objects, and existing objects without other entities in their hierarchy and without a unique set except the
 ///   identity. So the row frees no unique value. The row does not correct a number of members that an earlier row made wrong.
 /// * The links that the row makes or removes take no member from other objects, and are not counted at their other ends
-///   (`ImportEnd.isFree`). Links between new objects of the row are an exception. So are links of new objects to others whose number of
-///   members has only a maximum (`ImportEnd.isAddition`). Without the row, those others have fewer members. Therefore, no row may be
-///   refused because of them, except the rows of a series that contains this row.
-/// * No row changes members at the other ends of these links. Such a row could remove the links, or would remove them without this row.
-///   The same holds for all links of an existing object that the row describes, and for ends that could take members from that object.
+///   (`ImportEnd.isFree`). There are two exceptions: links between new objects of the row, and links from new objects to objects whose
+///   number of members has only a maximum (`ImportEnd.isAddition`). Without the row, the latter objects have fewer members. Therefore,
+///   no row may be refused because of them, except the rows of a series that contains this row.
+/// * No row changes members at the other ends of these links. Such a row could remove links that this row makes. Without this row, it
+///   could remove links that this row removes. The condition also holds for the other links of an existing object that the row describes,
+///   and for ends that could take members from that object.
 /// * No later row finds an object that this row made, or that this row changed in a way that matters. This also holds for later rows that
 ///   fail. Objects that the later row would otherwise create itself are an exception. Their entity has no limits
 ///   (`ImportEntity.isReplaceable`), and the later row has all mandatory values or only refers to the object. An object that the later row
@@ -112,8 +113,8 @@ struct RowInfluences {
             case .existing:
                 guard entity.isAlone, entity.table.isUniqueByIdentityOnly else { return }
                 if isReplaceable, !object.isFilled { continue }
-                // Without this row, the object would stay as it was, and it would then matter if another row changed its members. So the
-                // ends of its relationships are recorded.
+                // Without this row, the object would not change, so another row that changes its members would matter. Therefore, the ends
+                // of the object's relationships are recorded.
                 for link in entity.links { ends.formUnion(link.end.isFree ? [link.end.opposite] : [link.end.number, link.end.opposite]) }
             case .alias, .skipped: continue
             }

@@ -39,7 +39,7 @@ struct RowPlan {
         let kind: Kind
     }
 
-    /// A mandatory value that a part of the row lacks. A later part of the row, or the program's hook, may supply it.
+    /// A mandatory value that a part of the row lacks. A later part of the row, or the program's hook, may supply the value.
     struct Lack {
         /// The index of the object in `objects`.
         let object: Int

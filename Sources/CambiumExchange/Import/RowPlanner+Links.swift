@@ -46,8 +46,8 @@ extension RowPlanner {
         }
     }
 
-    /// Returns whether a relationship of the object that is being planned leads back to the object that contains it in the row. The row
-    /// states this link by the nesting, so the relationship is not missing. If it were cleared, a nested object that several rows contain
+    /// Returns whether a relationship of the object that is being planned leads back to the enclosing object in the row. The nesting states
+    /// this link, so the relationship is not missing. If the import cleared the relationship, a nested object that several rows contain
     /// would keep only the link of the last row.
     private func leadsBack(_ relationship: Relationship, _ batch: borrowing RowBatch) -> Bool {
         guard let step = steps.last else { return false }

@@ -14,7 +14,7 @@ extension RowPlanner {
         return entity.isAlone && entity.facts.indices.allSatisfy { entity.facts[$0].isOptional || entity.isGivenAttribute($0) }
     }
 
-    /// Records that an object lacks a mandatory value. The end of the row or the program's hook may supply it.
+    /// Records that an object lacks a mandatory value. A later part of the row, or the program's hook, may supply the value.
     ///
     /// - Parameter isReference: Whether the object is nested and has only an identity, so that it probably refers to another row.
     private mutating func lack(_ index: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch, isReference: Bool = false) {
@@ -91,8 +91,8 @@ extension RowPlanner {
         }
     }
 
-    /// Adds the defaults to a stub that the row completes, so that the stub gets the same values as a new object. A program may have set
-    /// values of the stub. They are cleared if a repeated import would clear them.
+    /// Adds the defaults to a stub that the row completes, so that the stub gets the same values as a new object. A value that a program
+    /// has set is cleared if a repeated import would clear the value.
     mutating func completeStub(
         _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) {

@@ -9,8 +9,8 @@ extension RowReader {
         case token(Int, isLiteral: Bool)
         /// A value on the path is null. `node` is the place of this value in the tree of the mapping's paths.
         case null(node: Int)
-        /// A value on the path is neither an object nor null, so the path cannot be followed. The token is this value, and `node` is its
-        /// place in the tree of the mapping's paths.
+        /// A value on the path is neither an object nor null, so the path cannot be followed. The first number is the token of the value,
+        /// and `node` is the place of the value in the tree of the mapping's paths.
         case blocked(Int, node: Int)
 
         var isLiteral: Bool { if case .token(_, isLiteral: true) = self { true } else { false } }

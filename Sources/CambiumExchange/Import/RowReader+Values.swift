@@ -46,8 +46,8 @@ extension RowReader {
         }
     }
 
-    /// Returns whether a key is an empty field of CSV in the column of another entity of the hierarchy. If no column names the entities of
-    /// the records, each record has all columns.
+    /// Returns whether a key is an empty field of CSV in a column of another entity of the hierarchy. If no column names the entities of
+    /// the records, each record has the columns of all entities, and such a key is not a mistake.
     private func isEmptyField(_ key: Int, _ tokens: JSONTokens) -> Bool {
         guard isRecord, tokens.kind(key + 1) == .null else { return false }
         return entities[declared].counted.entity.family.contains { number in
@@ -103,8 +103,8 @@ extension RowReader {
         "'\(entity.attributes[index].name)': \(error.message)" + remedy(error, entity, index, token, tokens)
     }
 
-    /// Returns the end of a message, which states the mapping that reads other forms of dates, or the number that a text spells. Returns an
-    /// empty text for any other error.
+    /// Returns the end of the message for a date, or for a text that spells a number: a mapping that reads such values. Returns an empty
+    /// text for any other error.
     private mutating func remedy(
         _ error: ConversionError, _ entity: RowEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens
     ) -> String {

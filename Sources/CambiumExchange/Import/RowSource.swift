@@ -80,13 +80,13 @@ final class RowSource {
         reader.batch.rows.append(row)
     }
 
-    /// Returns whether a document that is not an object may have the names of columns: it is the first line, and begins with no bracket.
+    /// Returns whether a document that is not an object may be the names of columns: it is the first line, and begins without a bracket.
     private static func mayBeCSV(_ document: DocumentSplitter.Document, _ bytes: UnsafeRawBufferPointer) -> Bool {
         !document.isRecord && document.line == 1 && document.column == 1 && bytes.first != UInt8(ascii: "{")
             && bytes.first != UInt8(ascii: "[")
     }
 
-    /// Adds to the failure of a document how an import reads CSV.
+    /// Returns the failure of a document, with the ways to import CSV added to its message.
     private static func csv(_ failure: RowFailure) -> RowFailure {
         let remedy = "CSV needs a file name that ends in .csv, or --format csv, or the format .csv in Swift"
         return RowFailure(code: failure.code, pointer: failure.pointer, message: "\(failure.message). \(remedy)")

@@ -8,8 +8,7 @@ final class ScannedIdentity {
     private let attributes: [Int]
     private let table: ImportTable
     private let scope: Entity?
-    /// For each key, the table row of an object with the key. If several objects have the key, it is the table row of the one with the
-    /// lowest serial.
+    /// For each key, the table row of the object with the key. If several objects have the key, this is the object with the lowest serial.
     private var rows: [[UInt8]: UInt32] = [:]
     /// The table rows of further objects that have or had a key. Most keys have none.
     private var others: [[UInt8]: Set<UInt32>] = [:]
@@ -32,7 +31,7 @@ final class ScannedIdentity {
     func row(_ cells: [Cell], _ draft: borrowing Draft) -> UInt32? {
         var key: [UInt8] = []
         for cell in cells { Self.append(cell, to: &key) }
-        // A hook may have changed the values of the object after its table row was recorded. Then another object may have the key.
+        // A hook may have changed the values of the object after its table row was recorded. In that case, another object may have the key.
         guard let row = rows[key] else { return nil }
         return self.key(of: row, draft) == key ? row : oldest(with: key, draft)
     }
@@ -55,8 +54,8 @@ final class ScannedIdentity {
         }
     }
 
-    /// Returns the table row of an object in `others` that has the key; if there are several, of the one with the lowest serial.
-    /// Complexity: O(objects that have or had the key).
+    /// Returns the table row of the object in `others` that has the key. If several objects have the key, returns the table row of the one
+    /// with the lowest serial. Complexity: O(objects that have or had the key).
     private func oldest(with key: [UInt8], _ draft: borrowing Draft) -> UInt32? {
         var found: UInt32?
         for row in others[key] ?? [] where self.key(of: row, draft) == key {

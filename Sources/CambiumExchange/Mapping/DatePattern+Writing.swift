@@ -26,7 +26,7 @@ extension DatePattern {
         return text
     }
 
-    /// The offset in the form `+0100`, which every program reads.
+    /// The offset in the form `+0100`.
     private var zone: String {
         let minutes = offset.magnitude / 60
         return (offset < 0 ? "-" : "+") + DateText.pad(Int(minutes / 60), 2) + DateText.pad(Int(minutes % 60), 2)

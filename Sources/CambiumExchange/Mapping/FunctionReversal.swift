@@ -4,9 +4,9 @@ import CambiumModel
 
 /// Reverses the functions of a mapping (`ValueFunction`): finds an input that the functions turn into a given output.
 ///
-/// If several inputs lead to the same output, as with `trim`, `upper` and `lower`, the value stays unchanged. It also stays unchanged if it
-/// is not in the table of a `lookup`. So the result can be wrong: the caller must apply the functions to the result, and compare the output
-/// with the given one.
+/// If several inputs lead to the same output, as with `trim`, `upper` and `lower`, the value stays unchanged. A value that is not in the
+/// table of a `lookup` also stays unchanged. Therefore, the result can be wrong: the caller must apply the functions to the result, and
+/// compare the output with the given one.
 struct FunctionReversal {
     private enum Step {
         case same

@@ -120,7 +120,7 @@ struct MappingResolver {
         return isTaken ? nil : Discriminator(key: key)
     }
 
-    /// Returns the discriminator of an entity. Its key is the name of the CSV column that contains it: the whole path, without escapes.
+    /// Returns the discriminator of an entity for CSV. Its key is the name of its column: the whole path, without escapes.
     func discriminatorColumn(_ entity: Entity) -> Discriminator? {
         guard var column = discriminator(entity) else { return nil }
         if let objects = rules(entity)?.objects, objects.entityFrom != nil,

@@ -121,7 +121,7 @@ struct MappingTree {
         return .init(functions: rule.functions, dates: dates, numbers: rule.numbers)
     }
 
-    /// Throws if a rule has a zone or a pivot without date formats, because nothing would apply them.
+    /// Throws if a rule has a zone or a pivot without date formats, because only date formats use a zone or a pivot.
     private static func checkDates(_ rule: PropertyMapping, _ mistake: Mistake) throws(CambiumError) {
         guard rule.dates.isEmpty else { return }
         let formats = "write formats of dates, such as \"dates\": [\"iso8601\"]"

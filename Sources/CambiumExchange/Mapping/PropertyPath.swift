@@ -3,7 +3,7 @@ internal import CambiumJSON
 
 /// The path to a value in a row, as a list of keys.
 struct PropertyPath: Hashable {
-    /// The maximum number of keys. A longer path is refused. `JSONParser.depthMax` allows only a few more levels in a document.
+    /// The maximum number of keys of a path. The maximum depth of a document, `JSONParser.depthMax`, is only a little larger.
     static let keyCountMax = 512
 
     let keys: [String]

@@ -19,8 +19,8 @@ extension ResolvedMapping.Conversion {
         return Value(form, UnsafeRawBufferPointer(start: nil, count: 0), scratch, type)
     }
 
-    /// Writes a date in the first format that reads back as the same date, and a number in the number format. Otherwise, or if no format
-    /// fits the value, returns `plain`: the JSON that an export without a mapping writes for the value.
+    /// Returns a date in the first format that reads back as the same date, and a number in the number format. For any other value, or if
+    /// no format fits, returns `plain`: the JSON that an export without a mapping writes for the value.
     func json(_ value: Value, _ plain: JSONValue) -> JSONValue {
         if let dates, case .date(let date) = value { return dates.json(date.timeIntervalSinceReferenceDate) ?? plain }
         if let numbers, case .number(let text) = plain { return .string(numbers.text(text)) }

@@ -80,7 +80,7 @@ struct MappedIdentity: Hashable {
 extension MappedKeys.Property {
     var pointer: String { rule.place }
 
-    /// Returns the value of a row for the property, before the value is converted to the property's type; `nil` if the row has no value.
+    /// Returns the value that an import reads from a row for the property, before the conversion to its type; `nil` if the row has none.
     func given(_ row: RowTree) throws(ConversionError) -> JSONValue? {
         switch rule.rule.source {
         case .constant(let value): return try rule.rule.functions.apply(value)

@@ -9,8 +9,8 @@ final class MappedObjectWriter {
     private let resolver: MappingResolver
     private let keys: [EntityNumber: MappedKeys]
     let order: ExportOrder
-    /// The identities of the last rows, which all have the same values. The identities differ in their attributes, because entities can
-    /// have different identity attributes.
+    /// The identity of the last row, and the identities with the same values in the rows directly before that row. These identities have
+    /// different attributes, because entities can have different identity attributes.
     private var lastIdentities: Set<MappedIdentity> = []
 
     /// How an object appears in a row: as the row itself, as a nested object, or as a reference.
@@ -43,7 +43,7 @@ final class MappedObjectWriter {
     }
 
     /// Returns the row of an object of the entity `declared` or of one of its sub-entities. The caller must request rows in the order of
-    /// `order`, because this method compares an object only with the preceding objects of the same identity.
+    /// `order`, so that rows with the same identity are adjacent. This method compares only adjacent rows.
     func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         if let identity = identity(place, keys) {
@@ -95,8 +95,8 @@ final class MappedObjectWriter {
                 value = try written(graph.value(of: field, at: place), attribute, conversion, property, place, keys)
             case .end(let relationship, let handle):
                 if ExportTable.isOmitted(relationship, of: position.arrival, position.tree, options) { continue }
-                // The functions of a mapping can change values, but not objects. If a property has functions, a reference is written as a
-                // value if the identity has exactly one attribute.
+                // The functions of a mapping can change values, but not objects. If a property has functions, each reference is therefore a
+                // value, unless the identity has several attributes.
                 let takesObjects = property.rule.rule.functions.isEmpty
                 let elementLevels = relationship.isToMany ? 1 : 0
                 var inner = position
@@ -196,13 +196,13 @@ final class MappedObjectWriter {
         throw refusal(place, keys, property?.pointer ?? "", flaw)
     }
 
-    /// Returns the identity that the mapping reads from a value that refers to a member of a relationship. The result has the standard
-    /// spelling of the identity. Returns `nil` if the value refers to no object in this way.
+    /// Returns the identity, in its standard spelling, that the mapping reads from a value that refers to a member of a relationship.
+    /// Returns `nil` if the mapping cannot read the value, or if only an object can be a reference.
     func identity(_ json: JSONValue, of relationship: Relationship) -> JSONValue? {
         guard json.isScalar, let keys = keys[relationship.destination], keys.identity.count == 1 else { return nil }
         for property in keys.properties where property.isIdentity {
             guard case .attribute(let attribute, _, let conversion) = property.content else { continue }
-            // A value that the mapping cannot read is compared as it is.
+            // If the mapping cannot read the value, the result is `nil`, and the caller compares the value as it is.
             return (try? (conversion ?? .plain).value(json, attribute.type)).map { FunctionReversal.canonical($0.json) }
         }
         return nil

@@ -27,8 +27,9 @@ struct CSVColumns {
         /// The kinds of the field in objects of certain entities, if they differ from the kind in `content`. Sub-entities may have
         /// different properties with the same name.
         let otherKinds: [EntityNumber: Kind]
-        /// The entities that have the property, or for which a mapping reads a property from the column. `nil` if the entity of the columns
-        /// is one of them, or if there are none. For an object of any other entity, an empty field is omitted.
+        /// The entities that have the property, or for which a mapping reads a property from the column. For objects of other entities, an
+        /// empty field is omitted. `nil` if no empty field is omitted, because the entity of the columns has the property, or no entity has
+        /// it.
         var owners: Set<EntityNumber>?
     }
 
@@ -42,7 +43,7 @@ struct CSVColumns {
         var members: [Member] = []
         /// The indexes in `members`, by the UTF-8 bytes of the property's name.
         var places: [[UInt8]: Int] = [:]
-        /// The name of the column that names the entity of the object, and the entity that each text in it means.
+        /// The name of the column that names the entity of the object, and the entity that each text in that column means.
         let discriminator: Discriminator?
         /// The index of that column.
         var discriminatorColumn: Int?
@@ -66,10 +67,10 @@ struct CSVColumns {
     private(set) var names: [String] = []
     private let schema: Schema
     private let resolver: MappingResolver
-    /// The discriminators of the entities that occur in names, with the names of their columns.
+    /// The discriminators that were looked up so far, by entity. The key of a discriminator is the name of its column.
     private var discriminators: [EntityNumber: Discriminator?]
-    /// The keys with which the paths of a mapping begin; `nil` if there is no mapping. With a mapping, the name of a column does not
-    /// determine the type of its texts.
+    /// The keys with which the paths of a mapping begin; `nil` if there is no mapping. With a mapping, the name of a column does not state
+    /// the type of its texts, so the reader of rows converts the texts.
     private let mappedKeys: Set<String>?
     /// The properties that a mapping reads from each key; `nil` if there is no mapping.
     private let readers: KeyReaders?

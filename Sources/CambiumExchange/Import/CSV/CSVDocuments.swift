@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Creates a JSON document from each record of a CSV file. The first record contains the names of the columns. Empty lines are skipped.
 ///
-/// The memory contains one part of the file and one record, so it does not grow with the file.
+/// Only one part of the file and one record are in memory, so the needed memory does not grow with the file.
 struct CSVDocuments {
     private var window: ByteWindow
     private var scan = CSVRecordScan()
@@ -40,7 +40,7 @@ struct CSVDocuments {
 
     // MARK: Records
 
-    /// Finds the next record, skips empty lines, and returns the end of the record.
+    /// Skips empty lines, finds the next record, and returns its end.
     private mutating func record() throws -> Int? {
         while true {
             scan.removeAll()

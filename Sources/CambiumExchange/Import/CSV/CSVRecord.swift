@@ -35,8 +35,8 @@ struct CSVRecord {
         writer.endObject()
     }
 
-    /// Whether the member is an empty field of the column `_entity`. CSV cannot omit a field of a row, so such a row names no entity, as if
-    /// the column were missing. The column that a mapping names instead must have a text.
+    /// Whether the member is an empty field of the column `_entity`. CSV cannot omit a field of a row, so the row is read as if it had no
+    /// such column. If a mapping names another column for the entity, the field in that column must not be empty.
     private func isEmptyEntityName(_ member: CSVColumns.Member, of object: CSVColumns.Object) -> Bool {
         guard case .field(let index, _) = member.content, index == object.discriminatorColumn else { return false }
         return fields[index].isEmpty && object.discriminator == Discriminator(key: Discriminator.exportedKey)

@@ -41,7 +41,7 @@ struct CSVRecordScan {
         index = 0
     }
 
-    /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends before the record. The caller
+    /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends within the record. The caller
     /// then calls again with the same bytes and more, and the scan continues where it stopped.
     ///
     /// - Parameter isLast: whether the input ends with these bytes.
