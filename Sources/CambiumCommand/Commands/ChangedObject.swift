@@ -58,7 +58,8 @@ struct ChangedObject {
         for links in change.relationships {
             let name = links.relationship.name
             if entity.relationship(links.relationship.number) == nil, let other = entity.relationship(name) {
-                // The changes list the new relationship first. They omit it if a migration gave it this name and its members are unchanged.
+                // The changes list the new relationship first. They omit the new relationship if a migration gave it this name and its
+                // members are unchanged.
                 let later = after.members(other, of: change.id) ?? []
                 let all = ChangedMembers(name, from: links.before, to: later, isOrdered: other.isOrdered)
                 if let place = members.firstIndex(where: { $0.name == name }) { members[place] = all } else { members.append(all) }
@@ -173,7 +174,7 @@ struct ChangedObject {
     }
 }
 
-/// The members of a relationship that an object has at only one of two moments, or the orders of its members.
+/// The members that a relationship of an object has at only one of two moments, or the order of its members at both moments.
 private struct ChangedMembers {
     let name: String
     let removed: [ObjectID]
@@ -181,8 +182,8 @@ private struct ChangedMembers {
     /// The members at both moments, if only their order differs.
     let moved: (before: [ObjectID], after: [ObjectID])?
 
-    /// Creates the change to a relationship that no other relationship has replaced. If only one of the moments has the object, all of its
-    /// members are listed. They are in the order of the relationship, if it is ordered; otherwise, they ascend.
+    /// Creates the change to a relationship that no other relationship has replaced. If only one of the moments has the object, all members
+    /// are listed: in the order of an ordered relationship, otherwise in ascending order.
     init(_ change: RelationshipChange, _ kind: ObjectChange.Kind) {
         name = change.relationship.name
         switch kind {
@@ -194,7 +195,7 @@ private struct ChangedMembers {
         moved = change.isMoved && change.relationship.isOrdered ? (before: change.before, after: change.after) : nil
     }
 
-    /// Creates the change from the members of a relationship to those of another one with the same name.
+    /// Creates the change from the members of a relationship to the members of its replacement, which has the same name.
     init(_ name: String, from before: [ObjectID], to after: [ObjectID], isOrdered: Bool) {
         self.name = name
         let (old, new) = (Set(before), Set(after))

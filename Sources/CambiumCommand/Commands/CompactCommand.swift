@@ -7,9 +7,10 @@ struct CompactCommand: ParsableCommand {
         commandName: "compact", abstract: "Retire the changes of early transactions, to make the log smaller.",
         discussion: Discussion.text(
             """
-            A retired transaction keeps its author, time and message, and a hash of its changes. A checkpoint takes the place of the \
-            changes. The command makes it first, and compares it with the log. --dry-run reports the moments that could not be shown any \
-            more. --archive keeps the retired changes in another directory; 'restore --archive' makes a store from both, with all changes.
+            A retired transaction keeps its author, time and message, and a hash of its changes. A checkpoint replaces the changes, after \
+            the command has compared this checkpoint with the log. The command also makes a checkpoint of the newest transaction. \
+            --dry-run reports the moments that could not be shown any more. --archive keeps the retired changes in another directory; \
+            'restore --archive' makes a store with all changes from the compacted store and this directory.
             """,
             examples: "cambium compact notes --retain since:2026-01-01 --archive kept --dry-run",
             "cambium compact notes --retain snapshots:3"))

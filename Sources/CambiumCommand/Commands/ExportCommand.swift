@@ -11,8 +11,8 @@ struct ExportCommand: ParsableCommand {
         commandName: "export", abstract: "Write objects as JSON or CSV, in a stable order.",
         discussion: Discussion.text(
             "An export with '--references identity' can be imported into any store with the same schema. The same export of that "
-                + "store then writes the same bytes. A reference creates no object that needs other mandatory values and belongs to a "
-                + "sub-entity, or has several identity attributes. Import such objects first (Docs/CSV.md). "
+                + "store then writes the same bytes. A reference cannot create an object of a sub-entity, or with several identity "
+                + "attributes, if the object needs other mandatory values. Import such objects first (Docs/CSV.md). "
                 + "The condition of --where selects the rows. Nested objects and references need not satisfy it.",
             examples: "cambium export notes --references identity", "cambium export notes Note --format csv --at 2026-11-21",
             "cambium export notes Note --where 'id > 7' --references identity"))
@@ -40,7 +40,7 @@ struct ExportCommand: ParsableCommand {
     }
 
     /// Refuses options that have no effect on an export of ids or identities. `--nulls omit` has an effect on identities, which may be
-    /// null. A mapping may write an identity at a nested path, so `--key-paths flat` then has an effect.
+    /// null. `--key-paths flat` has an effect with a mapping, which may write an identity at a nested path.
     private func validateIDs() throws {
         if include.isUsed {
             throw ValidationError("--ids-only writes no relationships. Omit --include and --depth, or omit --ids-only.")

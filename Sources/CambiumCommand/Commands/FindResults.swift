@@ -88,7 +88,7 @@ struct FindResults {
     func print(_ plan: QueryPlan) {
         if isJSON { return print(json: plan.json) }
         for step in plan.steps {
-            let noun = step.kind == .sort || step.kind == .limit ? "row" : "object"  // These steps may have groups.
+            let noun = step.kind == .sort || step.kind == .limit ? "row" : "object"  // These steps may count groups.
             let estimate = step.estimatedCount.map { ", \(Readable.count($0)) expected" } ?? ""
             Terminal.print(
                 "\(step.kind.rawValue.padded(to: 8))  \(step.name.map { "\($0): " } ?? "")\(Readable.of(step.objectCount, noun))"
@@ -97,8 +97,8 @@ struct FindResults {
         Terminal.print(Readable.seconds(plan.duration))
     }
 
-    /// Prints a JSON value. `JSONWriter` escapes control characters as JSON requires, so `Terminal.print` finds none to escape: its own
-    /// escapes are not valid in JSON.
+    /// Prints a JSON value. `JSONWriter` has escaped the control characters as JSON requires. Therefore, `Terminal.print` does not add its
+    /// own escapes, which are not valid in JSON.
     private func print(json value: JSONValue) {
         var writer = JSONWriter()
         writer.write(value)

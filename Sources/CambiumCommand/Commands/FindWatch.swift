@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// Prints the result of a query, and then its differences as other processes commit.
+/// Prints the result of a query, and then the changes to the result when other processes commit.
 struct FindWatch {
     let path: String
     let isJSON: Bool
@@ -38,8 +38,8 @@ struct FindWatch {
         }
     }
 
-    /// Runs `body` in the graph after a migration. The options were valid before, so a name that the new schema lacks is not a mistake of
-    /// the user: the error is a conflict, and its message names the cause.
+    /// Runs `body` for the graph after a migration. The options were valid before, so a name that the new schema lacks is a conflict, and
+    /// not a mistake of the user. The message of the error names the cause.
     private static func afterMigration<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

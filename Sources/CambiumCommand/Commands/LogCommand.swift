@@ -7,7 +7,7 @@ struct LogCommand: ParsableCommand {
         commandName: "log", abstract: "List the transactions of a store.",
         discussion: Discussion.text(
             "A moment is \(Moment.forms). \(Moment.rules) As the moment of --from, a day means its beginning. Transactions that were "
-                + "written together, as a restore writes them, share their bytes equally. A dash before a message means that the "
+                + "written together, for example by a restore, have equal shares of the bytes. A dash before a message means that the "
                 + "transaction has no author.",
             examples: "cambium log notes --from yesterday --ops", "cambium log notes --object Note/1 --actor jane --json"))
 
@@ -102,7 +102,7 @@ struct LogCommand: ParsableCommand {
     }
 
     /// Returns the schema after the last transaction that was read. If that transaction was retired, the log has no op with the schema, so
-    /// the schema is read from the graph. Without it, an error would state that the schema has no entities.
+    /// the schema is read from the graph. Without this schema, an error would state that the schema has no entities.
     private func lastSchema(_ reading: Reading) throws -> Schema {
         guard let retired = reading.retired else { return reading.schema }
         return try ReadOnlyStore.graph(of: store, after: retired).schema

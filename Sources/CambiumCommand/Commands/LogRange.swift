@@ -28,7 +28,7 @@ struct LogSelection: ParsableArguments {
         return LogRange(from: start, to: try to.map { try Self.resolved($0.point(.end, now: now), store) } ?? .latest, schema: nil)
     }
 
-    /// Returns the transaction of a label. All other points stay unchanged, because their moments need not be in the log.
+    /// Returns the transaction of a label as a point. Returns any other point unchanged, because its moment need not be in the log.
     private static func resolved(_ point: Point, _ store: String) throws -> Point {
         guard case .label(let name) = point else { return point }
         if let number = try ReadOnlyStore(at: store).graph.labels[name] { return .transaction(number) }
@@ -70,7 +70,7 @@ struct LogRange {
     }
 
     /// The time to wait after the end of a range for its last transactions. A transaction gets its time shortly before other processes can
-    /// read it, so they may see a transaction of the range only after the end.
+    /// read it. So another process may see a transaction of the range only after the end of the range.
     private static let commitDuration = Duration.seconds(1)
 
     /// Returns whether a log that was read at a time has all transactions of the range. Later transactions have later times.

@@ -78,7 +78,7 @@ struct MigrationText {
         case ("order", _, _): return "in another order"
         case ("optional", nil, _): return "optional"
         case ("optional", _, nil): return "mandatory"
-        // The default of a Boolean attribute may be `true`. It is a value, and not a flag that the attribute has or lacks.
+        // The default of a Boolean attribute may be `true`. Such a default is a value, and not a flag that the attribute has or lacks.
         case ("default", _, _): return "default \(pair(change.before, change.after))"
         case (_, let before, "true"?) where before == nil: return aspect
         case (_, "true"?, nil): return "not \(aspect)"
@@ -91,8 +91,8 @@ struct MigrationText {
     /// The output for a value that is absent.
     private static let absent = "none"
 
-    /// Returns a name without the quotes of JSON. Any other text keeps its quotes, which show where the text ends. The text `none` keeps
-    /// them, too, because it would look like an absent value.
+    /// Returns a name without the quotes of JSON. Any other text keeps its quotes, which show where the text ends. The name `none` keeps
+    /// its quotes, because without quotes it would look like an absent value.
     private static func plain(_ text: String?) -> String {
         guard let text else { return absent }
         let inner = text.dropFirst().dropLast()

@@ -62,8 +62,8 @@ struct QueryRequest {
     let order: OrderOptions
     /// Whether the options `--sort`, `--limit` and `--offset` concern groups instead of objects.
     var isForGroups = false
-    /// Whether the query follows later graphs. Another object may get the identity that `--identity` states, so the query then has a
-    /// condition on the values of the identity.
+    /// Whether the query follows later graphs. If so, the query has a condition on the values of `--identity`, because another object may
+    /// get these values.
     var isLive = false
 
     func query(_ entity: Entity, _ graph: Graph) throws -> Query {
@@ -97,7 +97,8 @@ struct QueryRequest {
         return keys
     }
 
-    /// Parses the paths in the values of an option, and checks that they fit the entity. An error has the position in the option's value.
+    /// Parses the paths in the values of an option, and checks that they fit the entity. An error states the position in the option's
+    /// value.
     ///
     /// - Parameter part: Returns the part of the query that consists of the paths in one value.
     static func operands(

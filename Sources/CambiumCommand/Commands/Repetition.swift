@@ -117,7 +117,7 @@ extension Op {
 }
 
 extension JSONWriter {
-    /// Writes the key `id` with the first of some ids, unless there are none. If there are several ids, also writes the key `ids` with all.
+    /// Writes the key `id` with the first id, if there is one. If there are several ids, also writes the key `ids` with all of them.
     mutating func ids(_ ids: [String]) {
         guard let first = ids.first else { return }
         key("id")

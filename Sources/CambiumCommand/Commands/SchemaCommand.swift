@@ -38,7 +38,7 @@ struct SchemaCommand: ParsableCommand {
             guard let request = error.underlying as? RepeatedRequest else { throw error }
             try Repetition(store, request).printWithoutReport(json: output.json)
         } catch let error as CambiumError where error.place?.pointer != nil && error.place?.file == nil {
-            // Only the comparison with the schema of the store finds such a mistake, and it does not know the file.
+            // The comparison with the schema of the store has found this mistake, and the comparison does not know the name of the file.
             var error = error
             error.place?.file = Terminal.name(of: set)
             throw error

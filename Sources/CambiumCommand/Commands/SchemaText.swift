@@ -14,7 +14,7 @@ struct SchemaText {
 
     var lines: [String] { schema.entities.flatMap { lines(of: $0) } }
 
-    /// Returns the lines of an entity: its name, its sets and indexes, and its own and inherited properties.
+    /// Returns the lines of an entity: its name, its unique sets and indexes, and its own and inherited properties.
     func lines(of entity: Entity) -> [String] {
         var title = [entity.name + (entity.parent.flatMap { schema.entity($0) }.map { ": \($0.name)" } ?? "")]
         if entity.isAbstract { title[0] += " (abstract)" }
@@ -101,7 +101,7 @@ struct SchemaText {
 
     private func formerName(_ name: String?) -> [String] { name.map { ["renamed from \($0)"] } ?? [] }
 
-    /// Returns a value. A text that is hard to distinguish from the text around it gets quotation marks.
+    /// Returns a value as text. Quotation marks enclose a text that is hard to distinguish from the text around it.
     private func text(_ value: Value) -> String {
         guard case .string(let text) = value else { return value.text }
         let isPlain = !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || "_-./:".contains($0) }

@@ -6,7 +6,7 @@ struct PromptAnswer {
     let titles: [String]
     private(set) var rows: [[QueryValue]]
     let plan: QueryPlan
-    /// The number of rows that the query has without the limit of the prompt.
+    /// The number of rows that the query returns without the limit of the prompt.
     var total: Int
 
     init(titles: [String], rows: [[QueryValue]], plan: QueryPlan) {

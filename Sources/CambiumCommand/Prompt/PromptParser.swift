@@ -53,7 +53,7 @@ struct PromptParser {
         return .show(parts, include: paths)
     }
 
-    /// Returns the strings, and the values that spaces separate, in the tokens from `start` to the one before `end`.
+    /// Returns the values in the tokens from `start` to the token before `end`. A value is a string, or a text without spaces.
     private func values(from start: Int, to end: Int) -> [PromptClause] {
         var values: [PromptClause] = []
         for index in start..<end {

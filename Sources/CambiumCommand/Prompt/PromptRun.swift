@@ -69,7 +69,7 @@ struct PromptRun {
         }
     }
 
-    /// Returns a query of the schema. A mistake in its arguments is reported at the name of the query.
+    /// Returns the stored query that a clause names. An error in the query or its arguments gets the position of the clause.
     private static func stored(
         _ clause: PromptClause, _ graph: Graph, _ entity: Entity, _ arguments: [String: Operand]
     ) throws -> Query {

@@ -42,8 +42,8 @@ struct PromptToken: Equatable {
 
     private static let openers = Array("({[".utf8)
     private static let closers = Array(")}]".utf8)
-    /// The characters, other than letters and digits, that a word may contain. A minus sign belongs to a word only between two of its other
-    /// characters.
+    /// The characters, other than letters and digits, that a word may contain. A word may also contain a minus sign between two letters,
+    /// digits or underscores.
     private static let marks = Array("_.$@#/:".utf8)
 
     private static func endOfString(_ bytes: [UInt8], _ start: Int) -> Int {

@@ -6,7 +6,7 @@ struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query", abstract: "Open a prompt that answers queries.",
         discussion: Discussion.text(
-            "A line begins with an entity, and words such as where and sort follow, which mean the same as the options of find: "
+            "A line begins with an entity, followed by words such as where and sort, which mean the same as the options of find: "
                 + "'Note where title contains \"x\" sort -created limit 5 select title'. "
                 + "The line 'help' lists the other lines. New transactions of other processes are visible to the next line. If standard "
                 + "input is not a terminal, its lines are run without a prompt, and the exit code is that of the first failure.",
@@ -34,7 +34,7 @@ struct QueryCommand: ParsableCommand {
                 let outcome = try signals.run { try session.withLock { try $0.run(line) } }
                 if outcome == .quit { return }
             } catch is CancellationError {
-                // The terminal has shown '^C' on the current line.
+                // The terminal has shown '^C' on the current line, so the message begins on the next line.
                 Terminal.print("")
                 Terminal.print("The line was cancelled.")
             } catch {
@@ -73,7 +73,7 @@ struct QueryCommand: ParsableCommand {
 }
 
 extension PromptMistake {
-    /// Converts an error to a mistake at a position of the line. Throws the error itself if it has another type.
+    /// Converts a `PromptMistake` or a `CambiumError`. Throws any other error unchanged.
     fileprivate init(any error: any Error) throws {
         if let mistake = error as? PromptMistake {
             self = mistake

@@ -22,7 +22,7 @@ enum Arguments {
     /// Throws if the option of a condition is given twice. Without this check, the argument parser would use only the last condition. A
     /// command could then find, and thus change, more objects than the user wants.
     ///
-    /// The options check this when they are validated, because the parser then prints the usage of the command with the error.
+    /// The groups of options call this method in `validate`, because the parser then prints the usage of the command with the error.
     static func checkOnce(_ option: String) throws {
         let names = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.map { $0.utf8.prefix { $0 != UInt8(ascii: "=") } }
         if names.count(where: { $0.elementsEqual(option.utf8) }) > 1 {

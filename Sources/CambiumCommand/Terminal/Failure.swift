@@ -61,9 +61,9 @@ enum Failure {
 
 extension Store {
     /// Closes the store after an error, and returns the error to throw: the first error, because it states why the command failed. If
-    /// closing fails, too, the error of closing becomes a detail of it.
+    /// closing fails, too, the error of closing becomes a detail of the first error.
     ///
-    /// A repeated request is not a failure, so an error of closing replaces it.
+    /// A repeated request is not a failure. If closing fails after a repeated request, the error of closing is returned.
     func close(after first: any Error) -> any Error {
         do throws(CambiumError) {
             try close()

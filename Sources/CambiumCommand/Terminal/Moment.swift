@@ -75,7 +75,7 @@ struct Moment: ExpressibleByArgument {
     private static func time(_ text: String) -> Form? {
         let form = /(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.[0-9]+)?)?([Zz]|[+-]\d\d:\d\d)?/
         guard let parts = text.wholeMatch(of: form)?.output else { return nil }
-        // The time of a transaction has microseconds. If the time of the text were rounded up, it could become that of a later transaction.
+        // Transactions have times in microseconds. If the time of the text were rounded up, it could equal the time of a later transaction.
         let seconds = parts.3 ?? ":00"
         let microsecondEnd = ":00.000000".count
         let kept = "\(parts.1)T\(parts.2)\(seconds.prefix(microsecondEnd))\(parts.4 ?? "Z")"

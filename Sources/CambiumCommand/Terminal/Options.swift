@@ -96,7 +96,7 @@ struct AssignmentArgument: ExpressibleByArgument {
         if name.isEmpty { return nil }
     }
 
-    /// Returns the objects to which a relationship of a new object leads. Their ids are in the text, separated by commas, or in its JSON.
+    /// Returns the objects to which a relationship of a new object leads. The text contains the ids, separated by commas or as JSON.
     func targets(_ relationship: Relationship, in graph: Graph) throws(CambiumError) -> [ObjectID] {
         var ids: [String] = []
         if isJSON {
@@ -182,7 +182,7 @@ extension Schema {
             var (named, value): (Entity?, Substring) = (nil, text[...])
             if let slash = text.firstIndex(of: "/"), slash > text.startIndex {
                 named = try required(String(text[..<slash]))
-                // A serial may be greater than that of every possible object. The text is an id nevertheless.
+                // Even a serial that is too large for any object is part of an id, so the error states that there is no such object.
                 value = text[text.index(after: slash)...]
                 if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { throw Self.missing(text) }
             }
@@ -198,7 +198,7 @@ extension Schema {
     private static func search(_ entity: Entity?, _ value: String) -> String {
         let command = "cambium find STORE \(entity?.name ?? "ENTITY")"
         if let entity, entity.identity.count != 1 { return command }
-        // A text that a message cannot contain as it is cannot be part of a command.
+        // If a message must shorten or escape the value, a command with the changed value would fail.
         let isPlain = !value.isEmpty && Excerpt.plain(value) == value
         return "\(command) --identity \(isPlain ? ShellWord.quoted(value) : "VALUE")"
     }

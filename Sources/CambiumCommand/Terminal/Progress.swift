@@ -49,7 +49,7 @@ final class Progress: Sendable {
             put: isatty(STDERR_FILENO) == 1 ? terminal : nil, width: { RawTerminal.width(of: STDERR_FILENO) })
     }
 
-    /// Returns a source with the same content. The progress shows the number of bytes that were read from this source.
+    /// Returns a source with the same content. Reading this source updates the progress.
     func watch(_ source: ImportSource, _ number: Int) -> ImportSource {
         var watched = ImportSource(name: source.name, isRepeatable: source.isRepeatable, format: source.format) { [self] in
             let read = try source.open()
@@ -95,7 +95,7 @@ final class Progress: Sendable {
             parts.append(Readable.bytes(count))
         }
         let line = (parts + [Readable.seconds(time)]).joined(separator: "  ")
-        // A longer line would wrap, and the next one would not replace it.
+        // A longer line would wrap, and the next line would not replace all of it.
         let visible = width().map { line.prefix(columnCount: max(0, $0 - 1)) } ?? line[...]
         return "\r\(visible)\u{1B}[K"
     }

@@ -40,7 +40,8 @@ struct RawTerminal {
     }
 
     /// Switches the terminal to a mode in which it passes each key to the program immediately, and does not show the key. Returns `nil` if
-    /// the terminal does not support this mode. Until `end`, `input` must be called again and again, because it also passes on the signals.
+    /// the terminal does not support this mode. Until it calls `end`, the caller must call `input` repeatedly, because signals take effect
+    /// only in `input`.
     static func begin(_ signals: SignalPipe) -> RawTerminal? {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
@@ -80,7 +81,7 @@ struct RawTerminal {
 
     /// Restores the terminal while a signal has its default effect.
     private func pass(_ number: Int32) {
-        // In the background, the terminal belongs to another program, and a change of its settings would stop this one.
+        // In the background, the program does not own the terminal, and a change of the settings would stop the program.
         let group = tcgetpgrp(STDIN_FILENO)
         if group < 0 || group == getpgrp() { _ = apply(saved, TCSANOW) }
         signals.deliver(number)

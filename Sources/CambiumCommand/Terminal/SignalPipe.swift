@@ -56,7 +56,7 @@ final class SignalPipe: Sendable {
     }
 
     /// Lets signals reach this program. A program inherits the blocked signals of the thread that starts it. For example, threads of
-    /// Dispatch block all these signals, so no other program could end a command that waits.
+    /// Dispatch block all these signals, and no other program could end a waiting command that such a thread has started.
     static func unblock() {
         var set = sigset_t()
         sigemptyset(&set)
@@ -120,13 +120,13 @@ final class SignalPipe: Sendable {
         let result = Mutex<Result<Value, any Error>?>(nil)
     }
 
-    /// Runs work in a task, and waits for its end. `SIGINT` cancels the task. If `SIGINT` arrives again before the task ends, it ends the
-    /// program, as other signals do. During the call, the terminal must have the settings that it had before the prompt.
+    /// Runs work in a task, and waits for its end. The first `SIGINT` cancels the task. A second `SIGINT` ends the program if the task has
+    /// not ended, as other signals do. During the call, the terminal must have the settings that it had before the prompt.
     ///
     /// Throws the error of the work, which is a `CancellationError` if the work has noticed that its task was cancelled.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) throws -> Value {
         let answer = Answer<Value>()
-        // The work may wait for files and for the terminal, but no other task needs the thread.
+        // The work may block its thread while it waits for files or for the terminal, because no other task needs this thread.
         let task = Task.detached {
             let result = Result { try work() }
             answer.result.withLock { $0 = result }

@@ -8,14 +8,14 @@ import Synchronization
 
 /// The streams of the process. Every command reads and writes through this type.
 ///
-/// If standard output fails, the program reports the failure and the effect of the command on standard error, and exits with 74. The
-/// exception is a command that has changed nothing, if the reader of its output has closed the pipe. The program then ends silently, as the
-/// tools of the operating system do.
+/// If standard output fails, the program reports the failure and the effect of the command on standard error, and exits with 74. If the
+/// reader of the output has closed the pipe, a command that has changed nothing ends silently instead, as the tools of the operating
+/// system do.
 enum Terminal {
     /// The permanent effect of the command so far, as a sentence for people.
     private static let outcome = Mutex<String?>(nil)
 
-    /// Shows the time that the command takes; `nil` if it is not to be shown.
+    /// Shows the time that the command takes; `nil` if no time is shown.
     private static let ticker = Mutex<Ticker?>(nil)
 
     /// Whether standard output is a terminal.
@@ -81,8 +81,8 @@ enum Terminal {
         exit(Failure.ioFailure)
     }
 
-    /// Waits for 50 milliseconds, before a command that follows a store reads it again. If the reader of standard output has closed the
-    /// pipe, ends the program as a failed write does. Otherwise, the program would not notice that before it has a line to write.
+    /// Waits for 50 milliseconds before a command that follows a store reads the store again. If the reader of standard output has closed
+    /// the pipe, ends the program as a failed write does. Otherwise, the program would notice the closed pipe only when it writes a line.
     static func pause() {
         endTicker()
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
