@@ -117,7 +117,7 @@ extension Draft {
             let groupCount = (page + TablePage.groupCountOffset).assumingMemoryBound(to: UInt32.self)
             index = groupCount.pointee
             groupCount.pointee += 1
-            Trap.unless(index < TableLayout.groupCountMax, "A table holds at most 2^32 rows.")
+            Trap.unless(index < TableLayout.groupCountMax, "A table holds at most 2^32 - 128 rows.")
         }
         let group = makeGroup(table, virtualPage: virtualPage)
         let rows = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)

@@ -6,13 +6,6 @@ struct ConditionBinder {
     let context: QueryContext
     /// The values of the parameters.
     let arguments: [String: Operand]
-    /// The comparison whose operands are bound now; `nil` outside a comparison.
-    private(set) var comparison: Comparison?
-
-    init(context: QueryContext, arguments: [String: Operand]) {
-        self.context = context
-        self.arguments = arguments
-    }
 
     var layout: GraphLayout { context.layout }
     var schema: Schema { layout.schema }
@@ -31,7 +24,14 @@ struct ConditionBinder {
         case .and(let parts): return AndNode(try bind(parts, entity))
         case .or(let parts): return OrNode(try bind(parts, entity))
         case .not(let part): return NotNode(try bind(part, entity))
-        case .comparison(let comparison): return try narrowed(to: comparison).bind(comparison, entity)
+        case .comparison(let comparison):
+            do throws(QueryMistake) {
+                return try bind(comparison, entity)
+            } catch {
+                // The message of a mistake names a parameter only if it occurs in the comparison. Narrowing each binder would cost a part of
+                // a short query's time, so only a comparison with a mistake is bound again.
+                return try narrowed(to: comparison).bind(comparison, entity)
+            }
         case .related(let quantifier, let path, let inner):
             return try quantified(quantifier, path, entity, at: path.offset) { end throws(QueryMistake) in
                 guard case .object(let entity) = end else {
@@ -50,21 +50,21 @@ struct ConditionBinder {
 
     // MARK: Messages
 
-    /// Returns a binder for the operands of a comparison. A message about a constant names only parameters that occur in the comparison.
+    /// Returns this binder with only the values of the parameters that occur in a comparison. Otherwise, a message about a constant could
+    /// name a parameter of another comparison that has the same value. Complexity: O(operands of the comparison).
     func narrowed(to comparison: Comparison) -> ConditionBinder {
-        var binder = self
-        binder.comparison = comparison
-        return binder
+        if arguments.isEmpty { return self }
+        var used: [String: Operand] = [:]
+        for name in Condition.comparison(comparison).parameterNames { used[name] = arguments[name] }
+        return ConditionBinder(context: context, arguments: used)
     }
 
     /// Returns the text of a constant, for messages. A long text is cut. If the constant is the value of a parameter, the text also names
     /// the parameter.
     func text(of literal: QueryLiteral) -> String {
         let operand = Operand(.literal(literal))
-        let used = comparison.map { Condition.comparison($0).parameterNames }
         let named = arguments.filter { argument in
-            if let used, !used.contains(argument.key) { return false }
-            return if case .list(let elements) = argument.value.form { elements.contains(operand) } else { argument.value == operand }
+            if case .list(let elements) = argument.value.form { elements.contains(operand) } else { argument.value == operand }
         }
         return named.keys.min().map { "\(literal.excerpt) (the value of $\($0.excerpt))" } ?? literal.excerpt
     }
