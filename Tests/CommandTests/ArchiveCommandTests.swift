@@ -54,6 +54,16 @@ import Testing
         #expect(try other.run("compact", "notes", "--retain", "since:10", "--archive", "kept").output.contains("transactions 1 to 7"))
     }
 
+    @Test func `restoring a moment of a compacted store states how to read it`() throws {
+        let place = try made()
+        #expect(try place.run("compact", "notes", "--retain", "since:8").code == 0)
+        for moment in ["8", "10"] {
+            let refused = try place.run("restore", "notes", "copy", "--at", moment)
+            #expect(refused.code == 66 && refused.errors.contains("Copy the whole store (restore without --at), and read the moment"))
+        }
+        #expect(try place.run("restore", "notes", "copy").code == 0 && place.run("show", "copy", "Note/1", "--at", "8").code == 0)
+    }
+
     @Test func `an archive is verified with its store`() throws {
         let place = try made()
         #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "kept").code == 0)

@@ -65,8 +65,8 @@ public struct Backup: Sendable, Equatable {
         guard try reader.retiredEnd() == .none else {
             throw CambiumError(
                 .notFound,
-                "The changes of the first transactions were retired from the log, so an earlier moment cannot be copied. "
-                    + "Copy the newest moment, and read the earlier one in the copy.\(reader.archiveHint())")
+                "The changes of the first transactions were retired from the log, so a copy up to a moment cannot be made. "
+                    + "Copy the whole store (restore without --at), and read the moment in the copy.\(reader.archiveHint())")
         }
         var settings = reader.settings
         // The copy and its source will have different later transactions, so the copy gets a new id.
