@@ -92,5 +92,6 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "copy/store.json").path))
         let huge = try place.run("show", "notes", "Note/1", "--at", String(repeating: "9", count: 30))
         #expect(huge.code == 66 && huge.errors.contains("the last transaction is 1"), "\(huge.errors)")
+        #expect(huge.errors.contains("A transaction with this number does not exist") && !huge.errors.contains("18446744073709551615"))
     }
 }

@@ -52,8 +52,10 @@ struct EarlierMoment: Equatable {
             throw CambiumError(.notFound, "Transaction 0 does not exist. The first transaction of a store is 1, so name 1 or a later one.")
         }
         if let number, isLogRead, number > reached {
+            // The command line reads every number of more than 64 bits as the greatest number, which the user did not write.
+            let subject = number.rawValue == .max ? "A transaction with this number" : "Transaction \(number)"
             throw CambiumError(
-                .notFound, "Transaction \(number) does not exist; the last transaction is \(reached). Name an earlier transaction.")
+                .notFound, "\(subject) does not exist; the last transaction is \(reached). Name an earlier transaction.")
         }
         if let time, reached == .none { throw CambiumError(.notFound, "The store was created after \(time). Name a later time.") }
     }
