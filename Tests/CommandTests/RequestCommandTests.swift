@@ -47,6 +47,15 @@ import Testing
         #expect(try delete().hasPrefix("Note/1, Item/1 in transaction 4: "))
     }
 
+    @Test func `a deletion names an object once that is given twice, also in a repetition`() throws {
+        let place = try made()
+        func delete() throws -> String {
+            try place.run("delete", "notes", "Note/1", "Note/1", "--request", "q", "--json").output
+        }
+        #expect(try delete() == #"{"transaction":3,"id":"Note/1"}"# + "\n")
+        #expect(try delete() == #"{"transaction":3,"id":"Note/1","repeated":true}"# + "\n")
+    }
+
     @Test func `a request id with other arguments is a conflict`() throws {
         let place = try made()
         #expect(try place.run("set", "notes", "Note/1", "title=B", "--request", "q").code == 0)

@@ -209,7 +209,8 @@ struct DeleteCommand: ParsableCommand {
 
     func run() throws {
         try Edit("delete", store: store, author, output, ids, subjects: ids).run { transaction, schema, graph in
-            let objects = try ids.map { graph.id(of: try schema.object($0, in: graph).place) }
+            var seen: Set<ObjectID> = []
+            let objects = try ids.map { graph.id(of: try schema.object($0, in: graph).place) }.filter { seen.insert($0).inserted }
             try transaction.delete(objects)
             return objects
         }
