@@ -213,6 +213,13 @@ import Testing
         #expect(error.place?.file == "schema.json")
     }
 
+    @Test func `a mistake of the whole schema is not reported with the pointer of an empty key`() throws {
+        for json in ["{}", "[]"] {
+            let error = try #require(SchemaFixture.error(json: json))
+            #expect(error.place?.pointer == "" && error.details.first?.hasPrefix("the whole schema: ") == true, "\(error)")
+        }
+    }
+
     @Test(arguments: [
         ("", 1, 1), ("{\"entities\":{\n  \"E\":{},\n  \"E\":{}}}", 3, 3), ("{\"entities\":{}} x", 1, 17), ("{\n\"entities\" {}}", 2, 12),
     ])

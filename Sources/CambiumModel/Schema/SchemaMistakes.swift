@@ -8,7 +8,7 @@ struct SchemaMistakes {
 
     func throwIfAny() throws(CambiumError) {
         guard let first = all.first else { return }
-        let lines = all.prefix(50).map { "\($0.pointer.isEmpty ? "/" : $0.pointer): \($0.message)" }
+        let lines = all.prefix(50).map { "\($0.pointer.isEmpty ? "the whole schema" : $0.pointer): \($0.message)" }
         let rest = all.count > 50 ? ["and \(all.count - 50) more"] : []
         let count = all.count == 1 ? "The schema has a mistake" : "The schema has \(all.count) mistakes"
         throw CambiumError(
