@@ -112,7 +112,7 @@ import Testing
         #expect(try ids(place, "--sort", "title nulls last", "--after", "Note/1") == ["Note/3"])
         #expect(try ids(place, "--sort", "-id", "--offset", "1", "--limit", "2") == ["Note/3", "Note/2"])
         let mistaken = try place.run("find", "notes", "Note", "--sort", "title", "--after", "Item/6")
-        #expect(mistaken.code == 65 && mistaken.errors.contains("Item/6 is not a 'Note'"))
+        #expect(mistaken.code == 65 && mistaken.errors.contains("Item/6 is not an object of 'Note'"))
     }
 
     @Test(arguments: [

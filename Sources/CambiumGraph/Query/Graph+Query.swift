@@ -184,7 +184,7 @@ extension Graph {
         let run = try QueryRun(query, self)
         guard Int(place.table) == run.table.index else {
             let name = name(of: id(of: place)) ?? "The object"
-            throw CambiumError(.invalidInput, "\(name) is not a '\(query.entity)'. Continue after an object of the answer.")
+            throw CambiumError(.invalidInput, "\(name) is not an object of '\(query.entity)'. Continue after an object of the answer.")
         }
         return run.cursor(after: place.row)
     }
