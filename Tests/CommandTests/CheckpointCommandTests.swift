@@ -78,6 +78,7 @@ import Testing
         for number in 7...9 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0) }
         let planned = try #require(try place.run("compact", "notes", "--retain", "since:8", "--dry-run", "--json").json.first)
         #expect(planned["retired"] as? Int == 7 && planned["firstMoment"] as? Int == 7 && planned["dryRun"] as? Bool == true)
+        #expect(planned["storedBytesFreed"] as? Int == 0 && planned["logBytesFreed"] as? Int ?? 0 > 0)
         #expect(try count(place, "--at", "3") == 2)
         let early = try #require(try place.run("compact", "notes", "--retain", "since:2001-01-01T00:00:00Z", "--json").json.first)
         #expect(early["retired"] as? Int == 0 && early["segments"] as? Int == 0 && early["firstMoment"] as? Int == 1)

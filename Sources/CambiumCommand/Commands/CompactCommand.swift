@@ -11,6 +11,7 @@ struct CompactCommand: ParsableCommand {
             the command has compared this checkpoint with the log. The command also makes a checkpoint of the newest transaction. \
             --dry-run reports the moments that could not be shown any more. --archive keeps the retired changes in another directory; \
             'restore --archive' makes a store with all changes from the compacted store and this directory.
+            With --json, logBytesFreed and storedBytesFreed are negative if hashes or the new checkpoint take more bytes than were freed.
             """,
             examples: "cambium compact notes --retain since:2026-01-01 --archive kept --dry-run",
             "cambium compact notes --retain snapshots:3"))
