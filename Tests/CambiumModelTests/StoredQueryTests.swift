@@ -67,6 +67,7 @@ import Testing
         (#""where": "title like best.name""#, "/where", "constant pattern"), (#""where": "1 == $a""#, "/where", "Both sides"),
         (#""where": "$a contains title""#, "/where", "left side of 'contains' is a constant"),
         (#""where": "_entity == \"Tag\"""#, "/where", "no entity 'Tag'"), (#""where": "best == Tag/1""#, "/where", "Expected an object"),
+        (#""where": "items.@min._entity == \"Tag\"""#, "/where", "no entity 'Tag'"),
         (#""where": "best == $source""#, "/where", "'best' is an object of 'Item', but '$source' is an object of 'Note'"),
         (#""where": "title == $source.id""#, "/where", "'$source.id' is a number"),
         (#""where": "items.count > 3""#, "/where", "'Item' has no attribute or relationship 'count'. Write @count for the function."),

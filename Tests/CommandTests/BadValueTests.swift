@@ -70,6 +70,13 @@ import Testing
         (["find", "notes", "Note", "--where", "\(long) == 1"], 65, "'Note' has no attribute or relationship '\(cut)'."),
         (["find", "notes", "Note", "--where", "id.\(long) == 1"], 65, "End the path before '\(cut)'."),
         (["find", "notes", "Note", "--where", "_entity == '\(long)'"], 65, "The schema has no entity '\(cut)'."),
+        (["find", "notes", "Note", "--where", "items.@min._entity == 'Nope'"], 65, "The schema has no entity 'Nope'."),
+        (["find", "notes", "Note", "--where", "items.@max._entity in {'Item', 'Nope'}"], 65, "The schema has no entity 'Nope'."),
+        (["find", "notes", "Note", "--group-by", "_entity", "--having", "_entity == 'Nope'"], 65, "The schema has no entity 'Nope'."),
+        (
+            ["find", "notes", "Item", "--group-by", "name", "--min", "note._entity", "--having", "min.note._entity in {'Note', 'Nope'}"],
+            65, "The schema has no entity 'Nope'."
+        ),
         (["find", "notes", "Note", "--where", "id == $\(long)"], 65, "The parameter $\(cut) has no value."),
         (["find", "notes", "Note", "--where", "id == 1", "--set", "\(long)=1"], 65, "Remove the value, or use $\(cut) in the condition."),
         (["find", "notes", "Note", "--group-by", "id", "--having", "\(long) == 1"], 65, "'\(cut)' is neither a key of the groups"),

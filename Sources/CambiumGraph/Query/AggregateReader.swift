@@ -37,6 +37,8 @@ final class AggregateReader: ValueReader {
         }
     }
 
+    override var isEntityName: Bool { (function == .min || function == .max) && value?.isEntityName == true }
+
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
         body(.value(value.map { aggregate(row, $0) } ?? .int(count(row, 0))))
     }

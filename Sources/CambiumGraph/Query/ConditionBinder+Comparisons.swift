@@ -124,6 +124,7 @@ extension ConditionBinder {
         let literals = constants.literals(arguments) ?? []
         if case .path(let path) = comparison.left.form { return try bind(comparison, path, literals, entity) }
         let left = try reader(comparison.left, entity)
+        if left.isEntityName { try checkNames(literals, comparison.relation, comparison.folding, at: comparison.right.offset) }
         var values: [QueryValue] = []
         values.reserveCapacity(literals.count)
         for (element, literal) in zip(constants, literals) { values.append(try constant(literal, like: left, at: element.offset)) }

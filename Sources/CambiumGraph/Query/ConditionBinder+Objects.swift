@@ -57,18 +57,13 @@ extension ConditionBinder {
     /// Returns the condition node that compares the name of an object's entity with the constants of `test`.
     func bindName(_ entity: Entity, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         if test.isNull { return ConstantNode(test.relation == .notEqual) }
+        try checkNames(test.present, test.relation, test.folding, at: test.offset)
         var texts: [String] = []
-        var sourceConstants: Set<QueryLiteral>?
         for literal in test.present {
             guard let text = literal.stringText else {
                 let found = self.text(of: literal)
                 throw QueryMistake(
                     "_entity is compared with the name of an entity, not with \(found). Write the name as a string.", at: test.offset)
-            }
-            if [.equal, .notEqual, .isIn].contains(test.relation), test.folding.isEmpty, schema.entity(text) == nil {
-                let constants = sourceConstants ?? self.sourceConstants
-                if !constants.contains(literal) { throw unknown(text, at: test.offset) }
-                sourceConstants = constants
             }
             texts.append(text)
         }
@@ -85,6 +80,20 @@ extension ConditionBinder {
             node = ConstantNode(numbers.contains(table.entities[0]))
         }
         return test.relation == .notEqual ? NotNode(node) : node
+    }
+
+    /// Throws if names of entities are compared with a text that no entity of the schema has as its name.
+    func checkNames(
+        _ literals: [QueryLiteral], _ relation: Comparison.Relation, _ folding: Folding, at offset: TextOffset
+    ) throws(QueryMistake) {
+        guard folding.isEmpty, [.equal, .notEqual, .isIn].contains(relation) else { return }
+        var sourceConstants: Set<QueryLiteral>?
+        for literal in literals {
+            guard let text = literal.stringText, schema.entity(text) == nil else { continue }
+            let constants = sourceConstants ?? self.sourceConstants
+            if !constants.contains(literal) { throw unknown(text, at: offset) }
+            sourceConstants = constants
+        }
     }
 
     /// The values of the object to which `$source` refers. A text among these values is data of the store, so it is not a mistake if no

@@ -12,6 +12,9 @@ extension ConditionBinder {
         }
         let right: ValueReader
         if case .literal(let literal) = comparison.right.form {
+            if left.isEntityName {
+                try checkNames([literal], comparison.relation, comparison.folding, at: comparison.right.offset)
+            }
             right = ConstantReader(try constant(literal, like: left, at: comparison.right.offset), kind: left.kind)
         } else {
             right = try reader(comparison.right, entity)

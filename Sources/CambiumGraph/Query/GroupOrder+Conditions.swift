@@ -71,6 +71,9 @@ extension GroupOrder {
                 let found = binder.text(of: literal)
                 throw QueryMistake("Expected \(kind.text), but found \(found). Write a value of that kind.", at: part.operand.offset)
             }
+            if case .literal(let literal) = part.operand.form, let place = first.place, entityNamePlaces.contains(place) {
+                try binder.checkNames([literal], relation, comparison.folding, at: part.operand.offset)
+            }
         }
     }
 

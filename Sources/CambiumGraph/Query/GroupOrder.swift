@@ -9,6 +9,8 @@ struct GroupOrder {
     private let places: [[UInt8]: Int]
     /// The kind of the values at each place.
     let kinds: [ValueKind]
+    /// The places with names of entities.
+    let entityNamePlaces: Set<Int>
     let patterns = KnownPatterns()
 
     /// - Parameters:
@@ -30,15 +32,20 @@ struct GroupOrder {
         }
         self.places = places
         var kinds: [ValueKind] = []
-        for key in grouping.keys { kinds.append(try binder.reader(key, entity).kind) }
-        for aggregate in grouping.aggregates {
-            var kind = ValueKind.number
-            if let operand = aggregate.operand, aggregate.function == .min || aggregate.function == .max {
-                kind = try binder.reader(operand, entity).kind
+        var entityNamePlaces: Set<Int> = []
+        var operands: [Operand?] = grouping.keys
+        // Only these functions return one of the values. The results of the others are numbers.
+        operands += grouping.aggregates.map { $0.function == .min || $0.function == .max ? $0.operand : nil }
+        for (place, operand) in operands.enumerated() {
+            guard let operand else {
+                kinds.append(.number)
+                continue
             }
-            kinds.append(kind)
+            let reader = try binder.reader(operand, entity)
+            kinds.append(reader.kind)
+            if reader.isEntityName { entityNamePlaces.insert(place) }
         }
-        self.kinds = kinds
+        (self.kinds, self.entityNamePlaces) = (kinds, entityNamePlaces)
     }
 
     /// Returns the condition on the groups, in which places replace the names; `nil` if there is no condition.

@@ -9,6 +9,9 @@ class ValueReader {
     /// The type that an attribute with the values would have; `nil` if the values are objects, or may have several types.
     var type: AttributeType? { nil }
 
+    /// Whether the values are names of entities.
+    var isEntityName: Bool { false }
+
     /// Calls `body` with each value until `body` returns `false`. Returns whether `body` always returned `true`.
     func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool { body(.null) }
 
@@ -71,6 +74,8 @@ final class PathReader: ValueReader {
 
     /// The type of the attribute at the end; `nil` if the path ends at an object.
     override var type: AttributeType? { field?.type }
+
+    override var isEntityName: Bool { if case .entityName = end { true } else { false } }
 
     /// Calls `body` with the values at the end of the path. If several paths over two or more to-many relationships lead to the same
     /// object, its value is passed only once.

@@ -9,6 +9,8 @@ extension ConditionCheck {
         var isConstant = true
         /// Whether the operand is `$source`, or a path that begins with `$source`.
         var isSource = false
+        /// Whether the values are names of entities.
+        var isEntityName = false
         var literal: QueryLiteral?
         /// The path of the operand, if the path begins at the object that the condition tests.
         var path: SchemaPath?
@@ -24,8 +26,11 @@ extension ConditionCheck {
         case .path(let path):
             let found = try SchemaPath(path, from: entity, schema, at: side.offset)
             (side.kind, side.isToMany, side.isConstant, side.path) = (found.kind, found.isToMany, false, found)
+            if case .entityName = found.end { side.isEntityName = true }
         case .aggregate(let aggregate):
             (side.kind, side.isConstant) = (try kind(aggregate, entity, at: side.offset), false)
+            // Only a function that returns one of the values has a text as its result.
+            side.isEntityName = side.kind == .text && aggregate.value?.names.last == "_entity"
         case .literal(let literal): side.literal = literal == .value(.null) ? .null : literal
         case .parameter(let name):
             if let path = QueryDefinition.sourcePath(name) {
@@ -70,9 +75,8 @@ extension ConditionCheck {
             throw QueryMistake("Expected \(kind.text), but found \(literal.excerpt). Write a value of that kind.", at: offset)
         }
         if relation == .matches, let pattern = literal.stringText { try check(pattern, at: offset) }
-        let isName = if case .entityName = left.path?.end { true } else { false }
-        if isName, folding.isEmpty, [.equal, .notEqual, .isIn].contains(relation), let name = literal.stringText, schema.entity(name) == nil
-        {
+        let isName = left.isEntityName && folding.isEmpty && [.equal, .notEqual, .isIn].contains(relation)
+        if isName, let name = literal.stringText, schema.entity(name) == nil {
             throw QueryMistake("The schema has no entity '\(name.excerpt)'. Write the name of an entity of the schema.", at: offset)
         }
     }
