@@ -140,7 +140,9 @@ extension QueryLexer {
         let digits = String(decoding: bytes[start..<index], as: UTF8.self)
         guard let root = UInt16(digits), root > 0, bytes[start] != UInt8(ascii: "-") else {
             while continues(), let scalar = scalar(at: index) { index += UTF8.width(scalar) }
-            throw malformedObject(start)
+            throw error(
+                "'\(excerpt(start..<index))' is not an object. Begin with the name of an entity, or with its number from 1 to "
+                    + "\(UInt16.max), such as Note/42.", at: start)
         }
         return .id(ObjectID(root: EntityNumber(rawValue: root), serial: try serial(from: start)))
     }
