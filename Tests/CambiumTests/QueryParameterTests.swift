@@ -44,6 +44,20 @@ import Testing
         #expect(code(of: { _ = try ranks(condition, value) }) == .invalidInput)
     }
 
+    @Test func `the text of a bool is a word that a condition has for it`() throws {
+        let schema = Schema { EntityDefinition("Item") { AttributeDefinition("done", .bool) } }
+        let store = try Store.inMemory(schema: schema)
+        try store.write { transaction in
+            for done in [true, false] { try transaction.insert("Item", ["done": .bool(done)]) }
+        }
+        func found(_ text: String) throws -> [UInt64] {
+            try store.graph.find(Query("Item", where: "done == $x", ["x": Operand(.literal(.text(text)))])).map(\.serial)
+        }
+        for text in ["true", "yes", "YES"] { #expect(try found(text) == [1], "\(text)") }
+        for text in ["false", "no", "False"] { #expect(try found(text) == [2], "\(text)") }
+        for text in ["null", "1", "yes ", ""] { #expect(code(of: { _ = try found(text) }) == .invalidInput, "\(text)") }
+    }
+
     @Test(arguments: ["rank in {1, \"wrong\", 2}", "rank between {1, \"wrong\"}", "city.born in {\"2020-01-01\", \"wrong\"}"])
     func `a message names the element of a list that has the wrong type`(condition: String) throws {
         let error = try #require(throws: CambiumError.self) { _ = try graph.find(Query("Note", where: condition)) }

@@ -28,8 +28,7 @@ extension QueryLiteral {
     package var boolValue: Bool? {
         switch self {
         case .bool(let value), .value(.bool(let value)): value
-        case .text("true"): true
-        case .text("false"): false
+        case .text(let text): if case .bool(let value)? = QueryWord(text)?.literal { value } else { nil }
         default: nil
         }
     }
