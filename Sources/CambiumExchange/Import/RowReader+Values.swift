@@ -110,7 +110,8 @@ extension RowReader {
     ) -> String {
         var (rule, values) = ("\"dates\":[\"iso8601\"]", "other forms")
         switch error {
-        case .malformed(.date, _), .wrongKind(.date, _): break
+        case .malformed(.date, let text): if Self.hasMissingDay(text) { return "" }
+        case .wrongKind(.date, _): break
         case .wrongKind(let type, _) where type.isNumber && tokens.kind(token) == .string:
             // No mapping helps if the text is not a number of this type.
             if (try? form(ofText: tokens.bytes(token), type)) == nil || tokens.bytes(token).isEmpty { return "" }
@@ -120,6 +121,15 @@ extension RowReader {
         let rules = "{\"attributes\":{\"\(entity.attributes[index].name)\":{\(rule)}}}"
         let mapping = entity.number == target ? rules : "{\"nested\":{\"\(entity.entity.name)\":\(rules)}}"
         return ". A mapping such as \(mapping) reads \(values)"
+    }
+
+    /// Returns whether a text begins with a day in the standard form that the calendar does not have. A mapping cannot read such a text.
+    private static func hasMissingDay(_ text: String) -> Bool {
+        let day = text.utf8.prefix(10)
+        let form = day.map { (0x30...0x39).contains($0) ? UInt8(ascii: "0") : $0 }
+        guard form == Array("0000-00-00".utf8) else { return false }
+        // The only possible error is that the calendar does not have the day.
+        return (try? Value(text: String(decoding: day, as: UTF8.self) + "T00:00:00Z", type: .date)) == nil
     }
 
     /// Returns the message for a mandatory attribute whose value is null or is read as null.
