@@ -16,6 +16,10 @@ struct LogSelection: ParsableArguments {
 
     func validate() throws {
         if at != nil, to != nil { throw ValidationError("--at and --to both end the list. Omit one of them.") }
+        let now = StoreEnvironment.system.now()
+        guard let start = from?.point(.start, now: now), let end = (to ?? at)?.point(.end, now: now) else { return }
+        guard start.isLater(than: end) else { return }
+        throw ValidationError("The range is empty, because --from is later than \(at == nil ? "--to" : "--at"). Exchange the moments.")
     }
 
     /// Returns the range from `--from` to `--to` or `--at`. Throws `.notFound` if the store lacks a label or the moment of `--at`.
@@ -34,6 +38,17 @@ struct LogSelection: ParsableArguments {
         if let number = try ReadOnlyStore(at: store).graph.labels[name] { return .transaction(number) }
         // Opening the point throws the error that lists the labels of the store.
         return .transaction(try ReadOnlyStore(at: store, point: point).graph.transaction)
+    }
+}
+
+extension Point {
+    /// Returns whether the point is known to be later without reading the store: both points are numbers, or both are times.
+    fileprivate func isLater(than other: Point) -> Bool {
+        switch (self, other) {
+        case (.transaction(let number), .transaction(let end)): number > end
+        case (.time(let time), .time(let end)): time > end
+        default: false
+        }
     }
 }
 
