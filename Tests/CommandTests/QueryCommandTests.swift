@@ -117,6 +117,16 @@ import Testing
         #expect(try place.run("query", "nowhere", input: "").code == 66)
     }
 
+    @Test func `a command that the prompt lacks is not mistaken for an entity`() throws {
+        for line in ["walk Note/1 items", "find walk Note/1", "walk", "walk limit"] {
+            let outcome = try place.run("query", "notes", input: line)
+            #expect(outcome.code == 64 && outcome.errors.contains("'walk' is neither an entity nor a command."), "\(outcome.errors)")
+        }
+        for line in ["Note foo", "count Note", "find", "show"] {
+            #expect(try place.run("query", "notes", input: line).code == 65, "\(line)")
+        }
+    }
+
     @Test func `a line with too many values for an identity reports their numbers`() throws {
         let note = try place.run("query", "notes", input: "show Note 1 2")
         #expect(note.errors.contains("The identity of 'Note' has 1 value, but the line has 2."), "\(note.errors)")

@@ -29,6 +29,17 @@ struct PromptParser {
         }
     }
 
+    /// The word in the place of the entity, if the line is a query. `nil` if the line begins with another command, or has a word of a query
+    /// in that place.
+    var entity: PromptClause? {
+        guard let first = tokens.first?.text.lowercased() else { return nil }
+        let isNamed = first == "find" || first == "explain"
+        if !isNamed, Self.commands.contains(first) { return nil }
+        let start = isNamed ? 1 : 0
+        guard let entity = clause(from: start, to: min(start + 1, tokens.count)), tokens[start].kind == .word else { return nil }
+        return PromptWord(entity.text) == nil ? entity : nil
+    }
+
     /// Returns the text from the token at `start` to the token before `end`, or `nil` if there are no such tokens.
     private func clause(from start: Int, to end: Int) -> PromptClause? {
         guard start < end else { return nil }

@@ -46,7 +46,8 @@ struct PromptRun {
 
     // MARK: Parts
 
-    private static func entity(_ clause: PromptClause, _ schema: Schema) throws(PromptMistake) -> Entity {
+    /// Returns the entity that a line names. Throws if the word is not an entity.
+    static func entity(_ clause: PromptClause, _ schema: Schema) throws(PromptMistake) -> Entity {
         if let entity = schema.entity(clause.text) { return entity }
         let similar = schema.entities.first { $0.name.lowercased() == clause.text.lowercased() }
         let newName = presentName(schema.entities.first { $0.formerName == clause.text }?.name)

@@ -37,7 +37,7 @@ final class PromptSession {
     /// Runs a line and prints its answer. Throws `CancellationError` if the task is cancelled while a query runs or lines are printed.
     func run(_ line: String) throws -> Outcome {
         if moment == nil { try follower.advance() }
-        switch try PromptParser(line).statement() {
+        switch try statement(line) {
         case .nothing: break
         case .find(let query): try find(query)
         case .explain(let query):
@@ -53,6 +53,17 @@ final class PromptSession {
         case .quit: return .quit
         }
         return .goOn
+    }
+
+    private func statement(_ line: String) throws -> PromptStatement {
+        let parser = PromptParser(line)
+        do {
+            return try parser.statement()
+        } catch {
+            // If the line begins with a command that the prompt lacks, such as 'walk', the rest of the line is not the mistake.
+            if let entity = parser.entity { _ = try PromptRun.entity(entity, graph.schema) }
+            throw error
+        }
     }
 
     private func find(_ query: PromptQuery) throws {
