@@ -167,7 +167,12 @@ extension Schema {
     /// Returns the object with an id such as `Note/42`. Throws if the graph has no such object.
     func object(_ text: String, in graph: Graph) throws(CambiumError) -> (place: ObjectPlace, entity: Entity) {
         let (id, named) = try self.parsedID(text)
-        guard let place = graph.place(of: id) else { throw Self.missing(text) }
+        guard let place = graph.place(of: id) else {
+            if !graph.hasAssigned(id) { throw Self.missing(text) }
+            throw CambiumError(
+                .notFound,
+                "There is no object \(text). It may have been deleted: 'cambium log STORE --object \(text)' lists its transactions.")
+        }
         let entity = graph.entity(of: place)
         if named.family.contains(entity.number) { return (place, entity) }
         throw CambiumError(.notFound, "There is no object \(text). Write \(graph.text(of: id)) for the object of this number.")

@@ -1,3 +1,5 @@
+package import CambiumModel
+
 extension Graph {
     /// Returns a place that a caller passed. Ends the process if this graph has no object at the place. Complexity: O(1). The check loads
     /// only pages that a read at the place loads, too.
@@ -9,5 +11,12 @@ extension Graph {
 
     @inline(never) private func refuse(_ place: ObjectPlace) -> Never {
         refuse("table \(place.table) has no object in row \(place.row)")
+    }
+
+    /// Returns whether the store had assigned an id when this graph was made. If the graph does not have the object, it may have been
+    /// deleted.
+    package func hasAssigned(_ id: ObjectID) -> Bool {
+        guard id.serial > 0, let table = layout.table(of: id.root) else { return false }
+        return id.serial < reader.nextSerial(table.index)
     }
 }
