@@ -105,6 +105,25 @@ import Testing
         }
     }
 
+    @Test func `a store that accepts no more writes computes no digest`() throws {
+        let volume = FaultyVolume()
+        let poisoned = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        volume.fail(at: volume.operationCount + 1, with: 5)
+        #expect(throws: CambiumError.self) { try add(poisoned, 0..<1) }
+        let closed = try Store.notes()
+        try closed.close()
+        for store in [poisoned, closed] {
+            var readCount = 0
+            let refusal = code {
+                _ = try store.pipeline.recordDigest(Author()) {
+                    readCount += 1
+                    return store.graph
+                }
+            }
+            #expect(refusal == .notWritable && readCount == 0)
+        }
+    }
+
     @Test func `a compaction commits no transaction and no digest`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)

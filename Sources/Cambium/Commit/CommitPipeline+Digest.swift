@@ -1,12 +1,20 @@
 import CambiumGraph
+internal import CambiumLog
 import CambiumModel
 
 extension CommitPipeline {
     /// Commits the digest of the newest graph. The digest is computed while other threads write. While the writer's lock is held, the
     /// digest is only updated for the transactions that were committed in the meantime.
-    func recordDigest(_ author: Author) throws -> Receipt {
+    ///
+    /// - Parameter newest: returns the graph that readers see.
+    func recordDigest(_ author: Author, following newest: () -> Graph) throws -> Receipt {
         try writer.checkOutsideOfWrites("recordDigest")
-        return try record(KnownDigest { writer.graph }, author)
+        // Without this check, a store that accepts no more writes would compute the digest before it refuses the digest.
+        try writer.lock.hold(as: .digest) {
+            try writer.checkOpen()
+            try writer.log?.checkPoison()
+        }
+        return try record(KnownDigest(following: newest), author)
     }
 
     /// Commits the digest of the newest graph. The digest is computed from `known`, the digest of an earlier graph. The op names the

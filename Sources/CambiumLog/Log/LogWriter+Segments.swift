@@ -67,7 +67,8 @@ extension LogWriter {
 
     // MARK: Poison
 
-    func checkPoison() throws(CambiumError) {
+    /// Throws `.notWritable` if an earlier write failed, so that the log accepts no more writes.
+    package func checkPoison() throws(CambiumError) {
         guard let poison else { return }
         throw CambiumError(
             .notWritable, "An earlier write failed, so the store accepts no more writes; open it again. The failure was: \(poison.message)",
