@@ -28,11 +28,23 @@ final class RecentVersions: Sendable {
 
     private struct State {
         var interestCount = 0
-        /// The kept versions, in a ring buffer: the index of a version is the number of its transaction modulo the capacity.
+        /// The kept versions, in a ring buffer: the index of a version is the number of its transaction modulo the size of the buffer. The
+        /// buffer grows with the number of versions, because most observers receive a version before the next one is added.
         var moments: [Moment?] = []
         var numbers: Range<UInt64> = 0..<0
         var byteCount = 0
+
+        func place(_ number: UInt64) -> Int { Int(number % UInt64(moments.count)) }
+
+        mutating func grow(to count: Int) {
+            var larger = [Moment?](repeating: nil, count: count)
+            for number in numbers { larger[Int(number % UInt64(count))] = moments[place(number)] }
+            moments = larger
+        }
     }
+
+    /// The size of the ring buffer for the first versions.
+    private static let firstCapacity = 16
 
     private let state = Guarded(State())
     private let wanted = Atomic(false)
@@ -69,7 +81,7 @@ final class RecentVersions: Sendable {
         state.withLock { state in
             let number = number.rawValue
             guard state.numbers.contains(number), state.numbers.contains(number + 1) else { return nil }
-            guard let before = state.moments[place(number)], let after = state.moments[place(number + 1)] else { return nil }
+            guard let before = state.moments[state.place(number)], let after = state.moments[state.place(number + 1)] else { return nil }
             return after.metadata.map { Step(before: before.graph, after: after.graph, metadata: $0) }
         }
     }
@@ -79,6 +91,9 @@ final class RecentVersions: Sendable {
 
     /// The number of versions that are kept.
     var count: Int { state.withLock { $0.numbers.count } }
+
+    /// The number of versions for which memory is allocated.
+    var allocatedCount: Int { state.withLock { $0.moments.count } }
 
     // MARK: The writer
 
@@ -103,14 +118,18 @@ final class RecentVersions: Sendable {
             let number = graph.transaction.rawValue
             if state.numbers.isEmpty || state.numbers.upperBound != number {
                 released = state.moments
-                state.moments = Array(repeating: nil, count: capacity)
+                state.moments = Array(repeating: nil, count: min(Self.firstCapacity, capacity))
                 (state.numbers, state.byteCount) = (number - 1..<number, 0)
-                state.moments[place(number - 1)] = Moment(graph: previous, metadata: nil)
+                state.moments[state.place(number - 1)] = Moment(graph: previous, metadata: nil)
             } else if isConfirmed {
                 replaceLast(by: previous, in: &state, supersededByteCount).map { released.append($0) }
             }
-            if state.numbers.count == capacity { released.append(dropOldest(&state)) }
-            state.moments[place(number)] = Moment(graph: graph, metadata: metadata)
+            if state.numbers.count == capacity {
+                released.append(dropOldest(&state))
+            } else if state.numbers.count == state.moments.count {
+                state.grow(to: min(2 * state.moments.count, capacity))
+            }
+            state.moments[state.place(number)] = Moment(graph: graph, metadata: metadata)
             state.numbers = state.numbers.lowerBound..<number + 1
             return released
         }
@@ -120,11 +139,11 @@ final class RecentVersions: Sendable {
     /// Replaces the last version with a packed version of the same transaction, in which rows were moved so that pages become free. The
     /// version before the last one may still use pages that packing dropped. If so, the bytes of these pages are added to its `byteCount`.
     private func replaceLast(by packed: Graph, in state: inout State, _ supersededByteCount: (Graph) -> Int) -> Moment? {
-        guard let number = state.numbers.last, let replaced = state.moments[place(number)] else { return nil }
-        state.moments[place(number)]?.graph = packed
+        guard let number = state.numbers.last, let replaced = state.moments[state.place(number)] else { return nil }
+        state.moments[state.place(number)]?.graph = packed
         let byteCount = supersededByteCount(replaced.graph)
         if byteCount > 0, state.numbers.count > 1 {
-            state.moments[place(number - 1)]?.byteCount += byteCount
+            state.moments[state.place(number - 1)]?.byteCount += byteCount
             state.byteCount += byteCount
         }
         return replaced
@@ -136,7 +155,7 @@ final class RecentVersions: Sendable {
         let released = state.withLock { state in
             var released: [Moment?] = []
             guard state.numbers.contains(number.rawValue) else { return released }
-            state.moments[place(number.rawValue)]?.byteCount = byteCount
+            state.moments[state.place(number.rawValue)]?.byteCount = byteCount
             state.byteCount += byteCount
             while state.byteCount > byteCountMax, state.numbers.count > 2 { released.append(dropOldest(&state)) }
             return released
@@ -156,8 +175,8 @@ final class RecentVersions: Sendable {
             // The byte count of the last version includes the pages that a transaction replaced before it was rolled back. The next
             // transaction replaces different pages, so the count is no longer valid.
             if let number = state.numbers.last {
-                state.byteCount -= state.moments[place(number)]?.byteCount ?? 0
-                state.moments[place(number)]?.byteCount = 0
+                state.byteCount -= state.moments[state.place(number)]?.byteCount ?? 0
+                state.moments[state.place(number)]?.byteCount = 0
             }
             return released
         }
@@ -171,11 +190,9 @@ final class RecentVersions: Sendable {
     }
 
     private func remove(_ number: UInt64, from state: inout State) -> Moment? {
-        let moment = state.moments[place(number)]
-        state.moments[place(number)] = nil
+        let moment = state.moments[state.place(number)]
+        state.moments[state.place(number)] = nil
         state.byteCount -= moment?.byteCount ?? 0
         return moment
     }
-
-    private func place(_ number: UInt64) -> Int { Int(number % UInt64(capacity)) }
 }

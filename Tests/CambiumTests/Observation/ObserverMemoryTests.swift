@@ -160,6 +160,28 @@ import Testing
         #expect(kept(RecentVersions(byteCountMax: 50), byteCount: 100) == [8])
     }
 
+    @Test func `the memory for the newest versions grows with their number`() throws {
+        let store = try made(nil)
+        var graphs = [store.graph]
+        for number in 1...80 { graphs.append(try store.addNote(number).graph) }
+        let recent = RecentVersions(countMax: 50)
+        for _ in 0..<2 {
+            recent.beginInterest()
+            var counts: Set<Int> = []
+            for (index, (before, after)) in zip(graphs, graphs.dropFirst()).enumerated() {
+                recent.add(after, after: before, TransactionMetadata(time: .min))
+                counts.insert(recent.allocatedCount)
+                let known = (0...index).filter {
+                    recent.step(after: graphs[$0].transaction)?.after.transaction == graphs[$0 + 1].transaction
+                }
+                #expect(known == Array(max(0, index - 48)...index))
+            }
+            #expect(counts == [16, 32, 50] && recent.count == 50)
+            recent.endInterest()
+            #expect(recent.allocatedCount == 0)
+        }
+    }
+
     @Test func `versions that were rolled back are not kept, and other versions take their places`() throws {
         let store = try made(nil)
         var graphs = [store.graph]
