@@ -42,7 +42,9 @@ extension LoadedCheckpoint {
                 "The changes of transactions 1 to \(retiredEnd) were retired from the log. The earliest state that can be shown is the "
                     + "one after transaction \(oldest).\(hint)")
         }
-        let reasons = flaws.isEmpty ? "" : " The reasons are: \(flaws.joined(separator: "; "))"
+        // The remedy in a reason would be wrong, because neither an older checkpoint nor the log can be used.
+        let list = flaws.map { $0.replacing(". " + PageFile.remedy, with: "") }.joined(separator: "; ")
+        let reasons = flaws.isEmpty ? "" : " The reasons are: \(list)"
         throw CambiumError(
             .damaged,
             "The changes of transactions 1 to \(retiredEnd) were retired from the log, and no checkpoint that replaces them can be used. "

@@ -39,7 +39,7 @@ extension PageFile {
         CambiumError(
             .damaged,
             "The pages of checkpoint \(root.transaction) do not form a valid graph: \(reason). "
-                + "Open the store again to use an older checkpoint or the log.",
+                + PageFile.remedy,
             place: .init(file: "\(volume.name)/\(path)"))
     }
 
@@ -47,7 +47,7 @@ extension PageFile {
         CambiumError(
             .damaged,
             "Chunk \(index) of the pages differs from the bytes that checkpoint \(root.transaction) stored. "
-                + "Open the store again to use an older checkpoint or the log.",
+                + PageFile.remedy,
             place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
     }
 }

@@ -15,7 +15,7 @@ extension PageFile {
                 recorded = try RecordedCheckpoint(bytes, store: store)
             } catch {
                 throw CambiumError(
-                    .damaged, "The checkpoint is corrupt (\(error)). Open the store again to use an older checkpoint or the log.",
+                    .damaged, "The checkpoint is corrupt (\(error)). \(PageFile.remedy)",
                     place: .init(file: record))
             }
             let pages = path(recorded.record.pageFile)
@@ -29,7 +29,7 @@ extension PageFile {
                 throw CambiumError(
                     .damaged,
                     "The file with the pages of checkpoint '\(record)' is missing. "
-                        + "Open the store again to use an older checkpoint or the log.",
+                        + PageFile.remedy,
                     place: .init(file: pages))
             }
         }

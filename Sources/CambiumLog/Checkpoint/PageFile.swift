@@ -21,6 +21,8 @@ package final class PageFile: @unchecked Sendable {
     /// before it is used.
     static let damageMark = CheckpointRecord.directory + "/DAMAGED"
     package static let chunkByteCount = 65_536
+    /// The remedy in each error about a corrupt stored graph. It does not help if the log was retired and there is no older checkpoint.
+    package static let remedy = "Open the store again to use an older checkpoint or the log."
 
     package let root: CheckpointRecord
     /// Whether all chunks were compared with their checksums when this file was opened, because the graph is small or the caller requested
@@ -59,7 +61,7 @@ package final class PageFile: @unchecked Sendable {
             throw CambiumError(
                 .damaged,
                 "The checkpoint does not match its file name, or its pages have a layout that this program does not use. "
-                    + "Open the store again to use an older checkpoint or the log.",
+                    + PageFile.remedy,
                 place: .init(file: record))
         }
         root = try recorded.resolved { chunk, byteCount throws(CambiumError) in
@@ -70,7 +72,7 @@ package final class PageFile: @unchecked Sendable {
             throw CambiumError(
                 .damaged,
                 "The file ends before the last page of checkpoint \(transaction). "
-                    + "Open the store again to use an older checkpoint or the log.",
+                    + PageFile.remedy,
                 place: .init(file: path))
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil

@@ -118,7 +118,7 @@ struct RecordedCheckpoint {
             throw error
         } catch {
             throw CambiumError(
-                .damaged, "The checkpoint is corrupt (\(error)). Open the store again to use an older checkpoint or the log.",
+                .damaged, "The checkpoint is corrupt (\(error)). \(PageFile.remedy)",
                 place: .init(file: CheckpointRecord.path(record.transaction)))
         }
     }
