@@ -140,6 +140,8 @@ import Testing
         let verified = try place.run("verify", "notes", "--json")
         #expect(verified.code == 1)
         #expect(try verified.json.first?["ok"] as? Bool == false)
+        let text = try place.run("verify", "notes").output
+        #expect(text.hasPrefix("CORRUPT: 1 transaction could be verified, \(bytes.count) bytes of log\n"), "\(text)")
         #expect(try place.run("show", "notes", "Note/1").code == 74)
         #expect(try place.run("insert", "notes", "Note", "id=2").code == 74)
         #expect(try place.bytes(of: path) == bytes)

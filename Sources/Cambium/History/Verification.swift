@@ -21,7 +21,7 @@ public struct Verification: Sendable {
     public private(set) var digest: GraphDigest?
     /// The findings as sentences; empty if there are none.
     public private(set) var findings: [String] = []
-    /// The number of bytes of the log that were read.
+    /// The number of bytes of the log; 0 if its files were not found.
     package private(set) var logByteCount = 0
 
     /// Checks a store as `Store.verify(at:archive:)` does.
@@ -69,6 +69,8 @@ public struct Verification: Sendable {
     }
 
     private mutating func replay(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> Bool {
+        // The size is known even if the log turns out to be corrupt.
+        logByteCount = try LogDirectory.files(reader.volume).byteCount
         let listed = try CheckpointRecord.list(reader.volume)
         var tree = try TreeCheck(reader)
         var count = 0
@@ -101,7 +103,6 @@ public struct Verification: Sendable {
         if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
         if let finding = tree.finding { noteCorruption("log: \(finding)") }
-        logByteCount = try LogDirectory.files(reader.volume).byteCount
         let notes = RecoveryReport(reader, Replay.Origin(), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
         if let redacted {

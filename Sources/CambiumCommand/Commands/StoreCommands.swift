@@ -146,10 +146,10 @@ struct VerifyCommand: ParsableCommand {
             writer.endObject()
             Terminal.print(writer.text)
         } else {
-            Terminal.print(
-                "\(isSound ? "Sound" : "CORRUPT"): \(Readable.of(verification.transactionCount, "transaction")), "
-                    + "\(Readable.bytes(verification.logByteCount)) of log"
-            )
+            let transactions = Readable.of(verification.transactionCount, "transaction")
+            // The size of the log is not known if the store cannot be opened at all.
+            let log = verification.logByteCount > 0 ? ", \(Readable.bytes(verification.logByteCount)) of log" : ""
+            Terminal.print(isSound ? "Sound: \(transactions)\(log)" : "CORRUPT: \(transactions) could be verified\(log)")
             Terminal.print("root    \(verification.root)")
             if let digest = verification.digest { Terminal.print("digest  \(digest)") }
             for finding in findings { Terminal.print("- \(finding)") }
