@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `the text of a bool is a word that a condition has for it`() throws {
-        let schema = Schema { EntityDefinition("Item") { AttributeDefinition("done", .bool) } }
+        let schema = try Schema(SchemaDefinition { EntityDefinition("Item") { AttributeDefinition("done", .bool) } })
         let store = try Store.inMemory(schema: schema)
         try store.write { transaction in
             for done in [true, false] { try transaction.insert("Item", ["done": .bool(done)]) }

@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: [
         ("Note where", 10), ("Note limit 3 limit 4", 13), ("Note name == 3", 5), ("Note count 3", 11), ("find", 4), ("show", 4),
         ("explain (", 8), ("select title from Note", 0), ("Note where x == 3 limit", 23),
-        ("show Note \"abc", 10), ("show Note '", 10), ("show Note/1 include ", 19),
+        ("show Note \"abc", 10), ("show Note '", 10), (#"show Note "abc\""#, 10), ("show Note/1 include ", 19),
     ])
     func `a mistake has its place`(line: String, offset: Int) {
         let mistake = #expect(throws: PromptMistake.self) { try PromptParser(line).statement() }

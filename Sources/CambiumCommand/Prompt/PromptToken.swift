@@ -25,7 +25,7 @@ struct PromptToken: Equatable {
             var kind = Kind.symbol
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 kind = .string
-                index = endOfString(bytes, index)
+                index = endOfString(bytes, index) ?? bytes.count
             } else if isPartOfWord(bytes, index) {
                 kind = .word
                 while index < bytes.count, isPartOfWord(bytes, index) { index += 1 }
@@ -46,17 +46,18 @@ struct PromptToken: Equatable {
     /// digits or underscores.
     private static let marks = Array("_.$@#/:".utf8)
 
-    private static func endOfString(_ bytes: [UInt8], _ start: Int) -> Int {
+    /// Returns the index after the quote that closes the string at an index, or `nil` if no quote closes it.
+    private static func endOfString(_ bytes: [UInt8], _ start: Int) -> Int? {
         var index = start + 1
         while index < bytes.count {
             if bytes[index] == bytes[start] { return index + 1 }
             index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
         }
-        return bytes.count
+        return nil
     }
 
     /// Whether the token is a string without a closing quote.
-    var isUnclosed: Bool { kind == .string && (text.utf8.count == 1 || text.utf8.last != text.utf8.first) }
+    var isUnclosed: Bool { kind == .string && Self.endOfString(Array(text.utf8), 0) == nil }
 
     /// Returns whether a byte belongs to a word. All bytes of non-ASCII characters belong to words.
     private static func isPartOfWord(_ bytes: [UInt8], _ index: Int) -> Bool {
