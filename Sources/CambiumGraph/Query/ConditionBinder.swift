@@ -28,8 +28,8 @@ struct ConditionBinder {
             do throws(QueryMistake) {
                 return try bind(comparison, entity)
             } catch {
-                // The message of a mistake names a parameter only if it occurs in the comparison. Narrowing each binder would cost a part of
-                // a short query's time, so only a comparison with a mistake is bound again.
+                // The message of a mistake names a parameter only if the parameter occurs in the comparison. To keep short queries fast,
+                // the parameters are narrowed only for a comparison with a mistake.
                 return try narrowed(to: comparison).bind(comparison, entity)
             }
         case .related(let quantifier, let path, let inner):
