@@ -22,8 +22,8 @@ struct ChangedObject {
         members = Self.members(change, changes.after)
     }
 
-    /// Whether the object has no difference to show. Such an object is listed because a migration has replaced some of its properties
-    /// with others of the same names, values and members.
+    /// Whether the object has no difference to show. Such an object is listed because a migration has replaced some of its properties with
+    /// other properties that have the same names, values and members.
     var isUnchanged: Bool { change.kind == .changed && !change.changesStub && values.isEmpty && members.isEmpty }
 
     private static func values(_ change: ObjectChange, _ after: Graph) -> [(name: String, before: Value, after: Value)] {

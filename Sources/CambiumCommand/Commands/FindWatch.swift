@@ -11,7 +11,7 @@ struct FindWatch {
     /// Follows a store until the process ends.
     ///
     /// - Parameters:
-    ///   - query: Returns the query to follow, for a graph. It is called again after each migration.
+    ///   - query: Returns the query to follow in the given graph. It is called again after each migration.
     ///   - tree: Returns the tree of nested objects to print, for the query's entity and the schema.
     func run(_ query: (Graph) throws -> Query, including tree: (Entity, Schema) throws -> IncludeTree) throws -> Never {
         let follower = try StoreFollower(of: path)

@@ -6,7 +6,7 @@ import Cambium
 
 /// The package graph of this machine, or a made-up graph if the machine has no package lists.
 struct PackageLists {
-    /// A description of the source of the paragraphs, for people.
+    /// The source of the paragraphs, in words that the demo prints.
     let origin: String
     let paragraphs: [ControlFile.Paragraph]
 

@@ -44,7 +44,7 @@ struct PromptAnswer {
         return "\(Readable.count(rows.count)) of \(Readable.of(total, "row")), \(time). Add 'limit N' for more."
     }
 
-    /// Returns a value for people. Null is empty.
+    /// Returns the text of a value as a person reads it. The text of null is empty.
     private static func text(_ value: QueryValue, _ graph: Graph) -> String {
         switch value {
         case .object(let id): graph.text(of: id)

@@ -16,7 +16,7 @@ struct RawTerminal {
     /// Something that the person or a signal has done.
     enum Input {
         case bytes([UInt8])
-        /// A signal requests the same as ctrl-c.
+        /// A signal that has the same effect as ctrl-c.
         case interruption
         /// The program was stopped and continues, so the screen may show other text.
         case continuation

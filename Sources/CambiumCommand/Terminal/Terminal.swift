@@ -12,7 +12,7 @@ import Synchronization
 /// reader of the output has closed the pipe, a command that has changed nothing ends silently instead, as the tools of the operating
 /// system do.
 enum Terminal {
-    /// The permanent effect of the command so far, as a sentence for people.
+    /// The permanent effect of the command so far, as a sentence for the user.
     private static let outcome = Mutex<String?>(nil)
 
     /// Shows the time that the command takes; `nil` if no time is shown.
