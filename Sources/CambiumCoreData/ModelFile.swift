@@ -52,7 +52,8 @@ enum ModelFile {
         if versions.isEmpty {
             throw CambiumError(
                 .invalidInput,
-                "'\(folder)' has neither a file 'contents' nor a folder that ends in '.xcdatamodel'. Pass an '.xcdatamodeld' folder.")
+                "'\(folder)' has neither a file 'contents' nor a folder whose name ends in '.xcdatamodel'. "
+                    + "Pass an '.xcdatamodeld' folder.")
         }
         let listed = versions.map { "'\($0)'" }.joined(separator: ", ")
         guard let name = try versionName(join(folder, ".xccurrentversion")) else {

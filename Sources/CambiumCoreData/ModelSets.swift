@@ -42,7 +42,7 @@ struct ModelSets {
 
     // MARK: Sets
 
-    /// Removes duplicates in sets, duplicate sets, and sets with a name that is not the name of an attribute.
+    /// Removes duplicates in sets, duplicate sets, and sets that name an attribute that the entity does not have.
     private mutating func keepAttributes(_ index: Int, _ warnings: inout ModelWarnings) {
         if entities[index].unique.isEmpty, entities[index].indexes.isEmpty { return }
         let attributes = Set(([index] + ancestors(index)).flatMap { entities[$0].attributes.map(\.name) })
