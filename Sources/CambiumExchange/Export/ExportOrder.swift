@@ -36,8 +36,8 @@ struct ExportOrder {
         }
     }
 
-    /// Sorts objects by identity. Objects without an identity keep their order, and precede the others. Such objects exist if only some
-    /// of the sub-entities have an identity.
+    /// Sorts objects by identity. Objects without an identity keep their order, and precede all other objects. Such objects exist if only
+    /// some of the sub-entities have an identity.
     private func sorted(_ places: [ObjectPlace]) -> [ObjectPlace] {
         guard places.count > 1, places.contains(where: { !table.keys(of: $0).identity.isEmpty }) else { return places }
         let keyed = places.enumerated().map { (key: key($0.element), index: $0.offset) }

@@ -97,7 +97,7 @@ struct ByteWindow {
         }
     }
 
-    /// The beginnings of other formats, none of which is UTF-8, and the errors for them.
+    /// The beginnings of other formats, and the errors for them. None of these beginnings is valid UTF-8.
     private static let foreignBeginnings: [(bytes: [UInt8], message: String)] = [
         ([0x1F, 0x8B], "The input is compressed with gzip. Decompress it, or import a file whose name ends in '.gz'."),
         ([0xFF, 0xFE], "The input is text in UTF-16. Convert it to UTF-8."),

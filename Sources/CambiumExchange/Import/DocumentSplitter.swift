@@ -120,7 +120,7 @@ struct DocumentSplitter {
         return true
     }
 
-    /// The failure of an empty element: a comma or a bracket is where a value must begin.
+    /// The failure for a missing element of the array: a comma, a `]` or a `}` is found instead of a value.
     private var missingElement: RowFailure {
         let wanted = elementCount > 0 ? "a value after the comma" : "a value"
         let found = Character(Unicode.Scalar(window[window.position]))

@@ -86,9 +86,10 @@ extension ImportBatch {
     package func checkDeferred(_ draft: borrowing Draft) throws {
         if deferred.isEmpty { return }
         let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }
-        // An import that skips errors omits the rows of this error, and applies the other rows again. So the error must not contain a row
-        // that would be valid without the first refused row. A row whose refusal is certain (`isCertain`) would be refused even then. If
-        // such rows are omitted, other refused rows may become valid, and are then imported (Docs/IMPORT.md).
+        // An import that skips errors omits all rows of this error, and applies the remaining rows again. So the error contains only the
+        // first refused row, and rows that would be refused even without that row. If rows have a certain refusal (`isCertain`), the error
+        // contains these rows, and otherwise the followers. The other refused rows may be valid in the next pass, and are then imported
+        // (Docs/IMPORT.md).
         let certain = hasDependentRow ? [] : refusals.dropFirst().filter(\.isCertain)
         let others = certain.isEmpty ? followers(refusals) : certain
         guard let first = refusals.first.flatMap(refusal) else { return }

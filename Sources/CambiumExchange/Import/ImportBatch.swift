@@ -72,7 +72,7 @@ package struct ImportBatch {
         return planner
     }
 
-    /// While a row is applied, the memory for the identities of a later row is prefetched: the row that follows at this distance.
+    /// While a row is applied, memory is prefetched for the identities of the row that is this many places later.
     private static let prefetchDistance = 8
 
     /// Applies rows of the batch to a draft.

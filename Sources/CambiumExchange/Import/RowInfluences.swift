@@ -20,8 +20,8 @@ import CambiumGraph
 ///   identity. So the row frees no unique value. The row does not correct a number of members that an earlier row made wrong.
 /// * The links that the row makes or removes take no member from other objects, and are not counted at their other ends
 ///   (`ImportEnd.isFree`). There are two exceptions: links between new objects of the row, and links from new objects to objects whose
-///   number of members has only a maximum (`ImportEnd.isAddition`). Without the row, the latter objects have fewer members. Therefore,
-///   no row may be refused because of them, except the rows of a series that contains this row.
+///   number of members has only a maximum (`ImportEnd.isAddition`). Without the row, the objects with the maximum have fewer members.
+///   Therefore, no row may be refused because of them, except the rows of a series that contains this row.
 /// * No row changes members at the other ends of these links. Such a row could remove links that this row makes. Without this row, it
 ///   could remove links that this row removes. The condition also holds for the other links of an existing object that the row describes,
 ///   and for ends that could take members from that object.
