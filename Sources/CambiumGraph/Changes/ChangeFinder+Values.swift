@@ -3,8 +3,8 @@
 #endif
 
 extension ChangeFinder {
-    /// Returns whether an attribute has the same value in a row of each graph. Values are the same if their bits are the same, so 0.0 and
-    /// -0.0 differ.
+    /// Returns whether an attribute has the same value in a row of each graph. Two values are the same if they have the same bits, so 0.0
+    /// and -0.0 differ.
     func isEqual(
         _ column: ColumnMeanings.Column, _ before: (rows: Rows, row: UInt32), _ after: (rows: Rows, row: UInt32)
     ) -> Bool {

@@ -48,8 +48,7 @@ public struct Changes: Sendable {
         }
     }
 
-    /// Returns the changes to one object, or `nil` if the object is the same at both moments or exists at neither. Complexity: O(log
-    /// changes).
+    /// Returns the changes to one object, or `nil` if the object is unchanged, or exists at neither moment. Complexity: O(log changes).
     public func object(_ id: ObjectID) -> ObjectChange? {
         var (low, high) = (0, count)
         while low < high {

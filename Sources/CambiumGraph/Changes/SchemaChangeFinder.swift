@@ -2,7 +2,7 @@ import CambiumModel
 
 /// Compares two graphs whose schemas differ, object by object.
 ///
-/// Two properties are the same if they have the same number. If the type of an attribute was widened, two values are the same if they are
+/// Two properties with the same number are the same property. If the type of an attribute was widened, two values are the same if they are
 /// equal after conversion to the wider type.
 struct SchemaChangeFinder {
     let old: Graph

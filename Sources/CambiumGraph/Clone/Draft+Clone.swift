@@ -106,8 +106,8 @@ extension Draft {
 
     // MARK: Values from parents
 
-    /// Stores in copies the values that they take from their parents. Visits the objects in the order of the walk, so that a parent has its
-    /// own values before its children read them.
+    /// Gives each copy the values that it takes from its parents (the rule `followParent`). Visits the objects in the order of the walk, so
+    /// that a parent has its own values before its children read them.
     private mutating func followParents(_ plan: borrowing ClonePlan, _ values: CloneValues) {
         guard plan.members.needsOrder else { return }
         let planner = ClonePlanner(reader: reader, layout: layout, space: nil)

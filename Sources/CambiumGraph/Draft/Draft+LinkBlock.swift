@@ -96,7 +96,7 @@ extension Draft {
         if old != noRow { unlink(end, owner: owner, target: old) }
     }
 
-    /// Keeps the first `kept` members of an ordered list, and replaces all others with `suffix`.
+    /// Keeps the first `kept` members of an ordered list, and replaces all other members with `suffix`.
     ///
     /// Complexity: O((replaced members + members of `suffix`) * log(all members)).
     mutating func replaceSuffix(_ end: EndLayout, owner: UInt32, kept: Int, _ suffix: [UInt32]) {

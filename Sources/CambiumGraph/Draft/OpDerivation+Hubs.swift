@@ -44,8 +44,8 @@ extension OpDerivation {
         memberCount >= limits.memberCountMin && touchedCount * limits.memberRatio <= memberCount
     }
 
-    /// Returns whether an object may be a hub, which has few touched members and many others. The number of touched members is not known
-    /// yet, but is at least the difference between the old and the new number of members.
+    /// Returns whether an object may be a hub: an object with many members, of which only a few were touched. The number of touched members
+    /// is not known yet, but is at least the difference between the old and the new number of members.
     private func mayBeHub(_ end: EndLayout, _ owner: UInt32) -> Bool {
         let old = before.reader.memberCount(end, owner: owner)
         let new = reader.memberCount(end, owner: owner)

@@ -26,10 +26,10 @@ public struct RuleViolations: Error, Hashable, Sendable {
 
     var isEmpty: Bool { violations.isEmpty }
 
-    /// The maximum number of violations that a message describes. For all others, the message states only their number.
+    /// The maximum number of violations that a message describes. The message states only the number of all other violations.
     static let shownCountMax = 20
 
-    /// The lines of the message: one for each violation that is described, and then up to two lines that count the others.
+    /// The lines of the message: one for each violation that is described, and then up to two lines that count the other violations.
     fileprivate var lines: [String] {
         let causes = violations.dropLast(consequenceCount)
         var lines = causes.prefix(Self.shownCountMax).map { $0.sentences(isOfMigration: isOfMigration) }

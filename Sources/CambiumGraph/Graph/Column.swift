@@ -48,7 +48,8 @@ public import CambiumModel
     }
 }
 
-/// An attribute of one graph, for loops over many objects: the column of its values is looked up only once.
+/// An attribute of one graph. The column of its values is already looked up, so a loop over many objects need not look it up for each
+/// object.
 ///
 /// The value is null if the object's entity does not have the attribute.
 ///
@@ -139,6 +140,7 @@ public struct Column {
 }
 
 extension Graph {
-    /// Resolves an attribute for loops over many objects. Complexity: O(objects of the hierarchy / 128).
+    /// Looks up the column of an attribute, so that a loop over many objects need not look it up for each object. Complexity: O(objects of
+    /// the hierarchy / 128).
     public func column(_ attribute: Attribute) -> Column { Column(field(attribute), version) }
 }

@@ -145,7 +145,8 @@ extension Reader {
     /// Finds an object by an identity that consists of one attribute.
     func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
         guard let entity = layout.own(entity), entity.identity.count == 1 else { return nil }
-        // A URI, JSON and data are stored as bytes, too. Without the comparison of types, a string would be equal to any of them.
+        // A URI, JSON and data are stored as bytes, too. Without the comparison of types, a string would be equal to any of them with the
+        // same bytes.
         let type = entity.identity[0].type
         if case .string(let text) = value { return type == .string ? find(entity, identity: text, layout) : nil }
         // Null has no stored form, so no object is found by null.

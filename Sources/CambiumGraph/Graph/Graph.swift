@@ -107,7 +107,8 @@ public struct Graph: Sendable {
         )
     }
 
-    /// Returns the ids of the objects of an entity and its sub-entities, ascending. Complexity: the same as for `objects(of:)` with a name.
+    /// Returns the ids of the objects of an entity and its sub-entities, ascending. Complexity: the same as for the `objects(of:)` that
+    /// takes a name.
     package func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
 
     /// Returns the places of the objects of an entity and its sub-entities, by ascending id. A loop reads attributes and relationships at a

@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// A relationship of one graph, for loops over many objects: its columns are looked up only once.
+/// A relationship of one graph. Its columns are already looked up, so a loop over many objects need not look them up for each object.
 ///
 /// ```swift
 /// let note = try graph.schema.required("Note")
@@ -27,8 +27,8 @@ public struct Relation {
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: UInt32
-    /// `oneTable` is `ownerTable` if the relationship has the shape `one`, and otherwise `ObjectPlace.noTable`. `chainTable` and
-    /// `edgesTable` state the same for the shapes `chain` and `edges`. So a single comparison checks both the table and the shape.
+    /// `oneTable` is `ownerTable` if the relationship has the shape `one`, and otherwise `ObjectPlace.noTable`. By the same rule,
+    /// `chainTable` and `edgesTable` belong to the shapes `chain` and `edges`. So a single comparison checks both the table and the shape.
     @usableFromInline let oneTable, chainTable, edgesTable: UInt32
     @usableFromInline let targetTable: Int
     /// Keeps alive the pages to which the addresses in the directories point.
@@ -144,6 +144,7 @@ public struct Relation {
 }
 
 extension Graph {
-    /// Resolves a relationship for loops over many objects. Complexity: O(objects of both hierarchies / 128).
+    /// Looks up the columns of a relationship, so that a loop over many objects need not look them up for each object. Complexity:
+    /// O(objects of both hierarchies / 128).
     public func relation(_ relationship: Relationship) -> Relation { Relation(end(relationship), version) }
 }

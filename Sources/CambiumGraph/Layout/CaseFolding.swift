@@ -1,7 +1,7 @@
 import CambiumBytes
 
 /// Folds texts so that they can be compared without regard to case. Each character is converted to upper case and then to lower case, so
-/// that `Straße`, `STRAẞE` and `STRASSE` are the same.
+/// that `Straße`, `STRAẞE` and `STRASSE` become the same text.
 enum CaseFolding {
     /// Calls `body` with each byte of the folded text until `body` returns `false`. Bytes that are not UTF-8 are replaced.
     @inline(__always) static func forEachByte(_ bytes: UnsafeRawBufferPointer, _ body: (UInt8) -> Bool) {

@@ -38,7 +38,8 @@ final class ColumnMeanings: Sendable, Equatable {
         let meaning: Meaning
     }
 
-    /// A table of edges: the first end of its link, and the columns of the owners at both ends.
+    /// A table of edges. The columns `ownerSlots` contain the rows of the owners at the two ends of the link. `firstEnd` is the index in
+    /// `ends` of the first end of the link.
     struct Edges: Sendable, Equatable {
         let firstEnd: Int
         let ownerSlots: Pair<Int>

@@ -55,7 +55,7 @@ final class OrderedIndexLayout: Sendable {
     private static let version = "1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)"
 
     /// The maximum number of ordered indexes that a store builds for its schema. If the schema has more indexes, the store does not build
-    /// the rest.
+    /// the other indexes.
     static let countMax = 2000
 
     /// Returns the indexes of a schema: the declared indexes, and one for each unique set that is not an identity. Omits an index that has

@@ -98,13 +98,13 @@ package struct LiveResult {
 
     // MARK: Following a graph
 
-    /// Updates the result to a later graph. Returns `nil` if the result is the same and none of its objects has changed.
+    /// Updates the result to a later graph. Returns `nil` if neither the result nor any of its objects has changed.
     ///
     /// Complexity: O(candidates x (cost of the condition + log objects + chunks of the result) + window). The candidates are the objects
     /// that may have entered the result, left it or moved in it. If there are too many candidates, the whole query runs again instead. The
     /// complexity is then the complexity of the query.
     ///
-    /// - Parameter touched: All objects that differ between the graph of the last result and `graph`, and possibly others.
+    /// - Parameter touched: All objects that differ between the graph of the last result and `graph`, and possibly other objects.
     /// - Throws: `CancellationError` if the task was cancelled. The result is then incomplete and must not be used again.
     package mutating func advance(_ touched: [TouchedObjects], to graph: Graph) throws -> LiveUpdate? {
         if touched.contains(where: \.changesSchema) { return try reload(in: graph) }

@@ -75,9 +75,9 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// Returns the position in the index after all entries that begin with the given bytes. Changes the bytes.
+    /// Returns the position in the index after all entries that begin with the given bytes. The method may change these bytes.
     ///
-    /// SAFETY: `OrderedNode.slackByteCount` bytes can be read after the bytes.
+    /// SAFETY: the caller must ensure that `OrderedNode.slackByteCount` more bytes are readable beyond the given bytes.
     func place(after bytes: UnsafeMutableRawPointer, _ byteCount: Int) -> Int {
         let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
         // `buffer` becomes the first string after all strings that begin with the bytes. For this string, the last byte below 0xFF is
@@ -129,7 +129,7 @@ package struct OrderedIndex: Sendable {
     }
 
     /// Calls `body` with the whole key of these values. Returns `nil` if a value is of the wrong type, or if there are more values than
-    /// components. `body` may change the bytes of the key, and read `OrderedNode.slackByteCount` bytes after the key.
+    /// components. `body` may change the bytes of the key, and read `OrderedNode.slackByteCount` bytes beyond the key.
     private func withKey<Result>(_ values: [Value], _ body: (UnsafeMutableRawPointer, Int) -> Result) -> Result? {
         guard values.count <= layout.components.count else { return nil }
         // Most keys have one value. For such a key, no array is allocated.

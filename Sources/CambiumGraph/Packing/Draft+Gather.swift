@@ -121,7 +121,7 @@ extension Draft {
 
 extension GraphLayout {
     /// Whether the rows of a table can move. The rows cannot move if an ordered relationship of the table is its own inverse. A move would
-    /// exchange the ends of an edge, and thereby change the position of the edge in the ordered lists.
+    /// exchange the ends of an edge, which would change the position of the edge in the ordered lists.
     func isGatherable(_ table: TableLayout) -> Bool {
         guard table.root != nil else { return false }
         return !links.contains { link in

@@ -146,7 +146,7 @@ struct Bucket {
     }
 
     /// Whether the entries are spread over the blocks: no block is the home block of more entries than half of the page's capacity. A full
-    /// block holds 15 of these entries, and `passedCount` counts the others, which are in later blocks.
+    /// block holds 15 of these entries, and `passedCount` counts the other entries, which are in later blocks.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity

@@ -27,8 +27,8 @@ struct UUIDSeries {
     ///
     /// - Parameter first: The hash of the key with the number 0 in the series.
     @inline(__always) func hash(from first: UInt64) -> UInt64 {
-        // Consecutive keys get different values of the three bits that select the block of a bucket, so that the keys spread over the
-        // blocks.
+        // The sum distributes the hashes of a series evenly over the range of hashes. The XOR changes only the three bits that select the
+        // block of a bucket, so that consecutive keys differ in these bits.
         let block = number &>> (bitCount > Self.plainBitCount ? bitCount &- Self.plainBitCount : 0) & UInt64(Bucket.blockCount &- 1)
         // If the key is in no series, `number` and `bitCount` are 0. Then the result is `first`, because shifting 0 gives 0.
         return (first &+ number &<< (64 &- bitCount)) ^ block &<< Bucket.fragmentShift

@@ -26,8 +26,8 @@ struct AccessPlanner {
         return candidate.estimate <= scanned / Self.singleCost ? candidate : nil
     }
 
-    /// Returns a way to find rows without a scan: all rows that satisfy the condition, and possibly others. Returns `nil` if there is no
-    /// such way.
+    /// Returns a way to find rows without a scan: all rows that satisfy the condition, and possibly other rows. Returns `nil` if there is
+    /// no such way.
     private func candidate(_ node: ConditionNode, _ entity: Entity, depth: Int) -> Candidate? {
         switch node {
         case let rows as RowSetNode: return Candidate(access: .identity(rows.rows), estimate: rows.rows.count)

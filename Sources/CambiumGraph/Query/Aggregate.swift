@@ -71,7 +71,7 @@ extension Aggregate {
 }
 
 extension Operand {
-    /// Returns the operand with a name before its path, such as `sum.price`; `nil` for an operand without a path.
+    /// Returns the operand with the given name before its path, such as `sum.price`; `nil` for an operand without a path.
     func following(_ name: String) -> Operand? {
         func path(_ path: QueryPath) -> QueryPath { QueryPath([name] + (path.names.isEmpty ? ["self"] : path.names)) }
         switch form {

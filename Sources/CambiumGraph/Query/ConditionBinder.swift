@@ -16,8 +16,8 @@ struct ConditionBinder {
         let isTrueIfMissing: Bool
     }
 
-    /// Returns the node for a condition that `Condition.check()` has accepted. `Condition.check()` limits the depth of the condition, and
-    /// thereby the depth of this recursion.
+    /// Returns the node for a condition that `Condition.check()` has accepted. That method limits the depth of the condition, so the depth
+    /// of this recursion is limited, too.
     func bind(_ condition: Condition, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         switch condition.form {
         case .constant(let isTrue): return ConstantNode(isTrue)

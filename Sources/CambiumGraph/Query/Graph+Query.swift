@@ -122,7 +122,7 @@ extension Graph {
         } catch {
             throw error.error(in: nil)
         }
-        // Mistakes are reported before objects are read, because reading them may take long.
+        // Mistakes are reported before objects are read, because reading objects may take a long time.
         let condition: GroupCondition?
         do throws(QueryMistake) { condition = try order.condition() } catch { throw grouping.located(error) }
         do throws(QueryMistake) { for key in query.sort { _ = try order.place(key) } } catch { throw error.error(in: nil) }

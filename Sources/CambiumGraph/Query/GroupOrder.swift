@@ -34,7 +34,7 @@ struct GroupOrder {
         var kinds: [ValueKind] = []
         var entityNamePlaces: Set<Int> = []
         var operands: [Operand?] = grouping.keys
-        // Only these functions return one of the values. The results of the others are numbers.
+        // Only these functions return one of the values. The results of all other functions are numbers.
         operands += grouping.aggregates.map { $0.function == .min || $0.function == .max ? $0.operand : nil }
         for (place, operand) in operands.enumerated() {
             guard let operand else {

@@ -12,7 +12,7 @@ final class QueryContext {
         self.layout = layout
     }
 
-    /// Checks whether the task was cancelled. A node that takes long for one row calls this method, and stops if it returns `true`.
+    /// Checks whether the task was cancelled. A node that takes a long time for one row calls this method, and stops if it returns `true`.
     func checkCancellation() -> Bool {
         if Task.isCancelled { isCancelled = true }
         return isCancelled

@@ -24,7 +24,7 @@ class ValueReader {
         }
     }
 
-    /// Returns the first value of the operand, or null if it has no value.
+    /// Returns the first value of the operand, or null if the operand has no value.
     final func value(_ row: UInt32) -> QueryValue {
         var found = QueryValue.null
         _ = visit(row) { value in

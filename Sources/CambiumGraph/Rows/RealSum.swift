@@ -1,8 +1,8 @@
 /// The sum of floating-point numbers. The rounding errors of the additions are summed separately, and added at the end (Neumaier's variant
 /// of Kahan's summation).
 ///
-/// If the sum of the first numbers exceeds the range of a double, all later sums are kept divided by a power of two. So the result is
-/// infinite only if the sum of all numbers exceeds the range.
+/// Once the running sum exceeds the range of a double, it is kept divided by a power of two. So the result is infinite only if the sum of
+/// all numbers exceeds the range.
 struct RealSum {
     /// The sum of the numbers without the rounding errors. The sum becomes infinite once the divided sum is used, so that each further
     /// addition uses the divided sum, too.

@@ -33,7 +33,7 @@ struct PinnedVersions {
         return elements
     }
 
-    /// Adds a version that is newer than all others. Complexity: O(pages that the next version replaced).
+    /// Adds a version that is newer than all other versions. Complexity: O(pages that the next version replaced).
     mutating func append(_ version: Version, _ space: PageSpace) {
         deadGranules += Self.granules(version.dead, space)
         let pin = Pin(version: version, older: pins[0].older, newer: 0)

@@ -9,7 +9,7 @@ struct UnconfirmedVersions {
     /// Emptying the arrays keeps the memory of at most this many elements.
     private static let spareCountMax = 16_384
 
-    /// Adds a version that is newer than all others, and the pages that it created.
+    /// Adds a version that is newer than all other versions, and the pages that it created.
     mutating func append(epoch: UInt64, _ born: PageList, after previous: Version) {
         if base == nil { base = previous }
         versions.append((epoch, born.count))
