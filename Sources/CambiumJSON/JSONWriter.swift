@@ -24,7 +24,8 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Drops the bytes that were written so far. The next bytes continue the same text, so the caller must have used the dropped bytes.
+    /// Drops the bytes that were written so far. The next bytes continue the text after the dropped bytes. So the caller must already have
+    /// copied the dropped bytes that it needs.
     public mutating func forgetBytes() { bytes.removeAll(keepingCapacity: true) }
 
     // MARK: Structure
