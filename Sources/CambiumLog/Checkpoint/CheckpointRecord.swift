@@ -139,7 +139,7 @@ package struct CheckpointRecord: Sendable {
     }
 
     /// Encodes the record. If some entries of `chunks` are marked for the table, divides the table into parts for these chunks. Otherwise,
-    /// the table becomes a part of the record.
+    /// the record contains the whole table.
     ///
     /// - Parameter partByteCountMax: The number of bytes that a part of the table may use in its chunk.
     func encode(partByteCountMax: Int = PageFile.chunkByteCount) -> Encoded {

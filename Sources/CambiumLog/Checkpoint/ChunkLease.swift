@@ -63,7 +63,7 @@ package struct ChunkLeases: Sendable {
     /// The content of each lease, by the path of its file; `nil` for a lease that does not verify.
     private var records: [String: LeaseRecord?] = [:]
 
-    /// Reads the leases on which a process holds a shared lock, and removes the others. The caller must hold the lock of the store.
+    /// Reads the leases on which a process holds a shared lock, and removes all other leases. The caller must hold the lock of the store.
     ///
     /// Throws `.ioFailure` if a disk operation fails. Complexity: O(bytes of the leases).
     package init(of volume: any Volume, store: [UInt8]) throws(CambiumError) {

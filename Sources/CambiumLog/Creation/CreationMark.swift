@@ -2,7 +2,7 @@ import CambiumBytes
 internal import CambiumModel
 
 /// The content of the file CREATING: the names of the files that are written while a store is created. If the creation is interrupted, a
-/// later attempt to create a store removes these files and no others. FORMAT.md 1, "CREATING".
+/// later attempt to create a store removes only these files. FORMAT.md 1, "CREATING".
 struct CreationMark: Equatable {
     static let fileName = "CREATING"
     static let byteCountMax = 64 << 20

@@ -181,6 +181,6 @@ enum Format {
     /// The maximum number of serials (numbers of objects) in one block. A writer uses at most an eighth of this number.
     static let blockObjectCountMax = 1 << 16
     /// The maximum number of values in all columns of one block, and of numbers in one list. It limits the memory that a decoder allocates
-    /// for a count before it has read the counted bytes.
+    /// for a count before it has read the counted elements.
     static let elementCountMax = 1 << 24
 }

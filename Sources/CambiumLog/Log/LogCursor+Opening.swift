@@ -24,7 +24,7 @@ extension LogCursor {
             do {
                 byteCount += try volume.byteCount(of: LogFileName.path(segment, .segment))
             } catch {
-                // A writer may have merged the segment with others after the directory was listed.
+                // A writer may have merged the segment with other segments after the directory was listed.
                 guard error.code == .notFound else { throw error }
             }
         }

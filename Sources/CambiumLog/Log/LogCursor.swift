@@ -162,7 +162,7 @@ struct LogCursor {
         do throws(CambiumError) {
             if try FrameReader(volume, path: old.path).headerChecksum == old.headerChecksum { return false }
         } catch {
-            // A missing file means that the segment received frames and was then merged with others.
+            // A missing file means that the segment received frames and was then merged with other segments.
             guard error.code == .notFound else { throw error }
         }
         reader = nil

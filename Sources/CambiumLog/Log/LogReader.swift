@@ -68,7 +68,7 @@ package struct LogReader: Sendable {
     /// Returns the number of the first transaction of each segment, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
 
-    /// Whether compaction removed the ops of a transaction, and no checkpoint ends with the transaction. Complexity: O(files).
+    /// Whether a transaction is retired: compaction removed its ops, and no checkpoint ends with the transaction. Complexity: O(files).
     package func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
         guard try LogDirectory.hasRetired(transaction, volume) else { return false }
         return try !CheckpointRecord.list(volume).contains(transaction)

@@ -72,8 +72,8 @@ extension LogWriter {
         try headFile.sync()
     }
 
-    /// Advances the Merkle tree in HEAD to the last transaction. If that advance would take long, or if the log cannot be read, HEAD gets
-    /// the known tree instead, because closing must be fast.
+    /// Advances the Merkle tree in HEAD to the last transaction. If that advance would take a long time, or if the log cannot be read, HEAD
+    /// gets the known tree instead: closing must be fast.
     private func advanceTree(_ known: MerkleTree, after base: LogPrefix?) {
         var tree = LogTree(known)
         do {

@@ -8,7 +8,7 @@ internal import CambiumModel
 /// makes the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before `run` has ended.
 package final class SegmentRotation: Sendable {
     struct Outcome {
-        /// Whether the full segment is durable, and the path of the segment still leads to the segment's file.
+        /// Success if the full segment is durable and its path still leads to its file; otherwise, the error.
         var synced: Result<Void, CambiumError>
         /// The file of the next segment.
         var file: Result<any VolumeFile, CambiumError>

@@ -111,7 +111,7 @@ extension SystemVolume {
         while true {
             if let found = realpath(head, nil) {
                 defer { free(found) }
-                // SAFETY: `realpath` ends the text with a zero, and the text is freed after it was copied.
+                // SAFETY: `realpath` terminates the text with a zero byte, and the text is freed only after it has been copied.
                 return String(cString: found) + tail
             }
             guard let slash = head.utf8.lastIndex(of: Self.slash), slash > head.startIndex else { return head + tail }
@@ -128,7 +128,7 @@ extension SystemVolume {
     package static func absolute(_ path: String) -> String {
         guard !isAbsolute(path), let directory = getcwd(nil, 0) else { return path }
         defer { free(directory) }
-        // SAFETY: `getcwd` ends the text with a zero, and the text is freed after it was copied.
+        // SAFETY: `getcwd` terminates the text with a zero byte, and the text is freed only after it has been copied.
         return String(cString: directory) + "/" + path
     }
 }

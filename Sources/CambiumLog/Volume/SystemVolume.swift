@@ -96,7 +96,7 @@ package struct SystemVolume: Volume {
                 if code != 0 { throw SystemFailure.error("read the directory", path, code) }
                 break
             }
-            // SAFETY: the name ends with a zero inside the entry, and the entry stays valid until the next call to `readdir`.
+            // SAFETY: a zero byte inside the entry terminates the name, and the entry stays valid until the next call to `readdir`.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
