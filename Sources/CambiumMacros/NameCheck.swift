@@ -2,7 +2,8 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports properties with a name that the store refuses, that another property has, or that `@Entity` gives to a generated property.
+    /// Reports a property if the store refuses its name, if another property has this name, or if `@Entity` generates a property with this
+    /// name.
     struct NameCheck {
         private let entity: EntityDeclaration
 

@@ -44,7 +44,7 @@
                     findings.add(mistake, at: modifier)
                 case "weak", "unowned":
                     let mistake = Mistake(
-                        "weakProperty", "'\(name)' is \(modifier.name.text), but a record holds no references to classes.",
+                        "weakProperty", "'\(name)' is \(modifier.name.text), but a record cannot hold a reference to a class instance.",
                         "Refer to another object with a property of type 'Ref<...>?'.")
                     findings.add(mistake, at: modifier)
                 default: break
