@@ -25,8 +25,8 @@ extension SchemaComparison {
         return isOther ? ["derived"] : []
     }
 
-    /// Returns whether a property that an old entity declares or inherits was removed or replaced, and has lost its name. In the new
-    /// schema, the name belongs to another old property, or to the replacement of another old property.
+    /// Returns whether the new schema has given the name of a removed or replaced property to another old property, or to its replacement.
+    /// The given old entity declares or inherits the removed or replaced property.
     private func isReused(_ property: String, _ entity: EntityDefinition) -> Bool {
         guard let key = oldKey(of: property, entity), newKeys[key] == nil, let newKey = newKey(of: property, entity) else { return false }
         return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old).map { $0 != key } ?? false

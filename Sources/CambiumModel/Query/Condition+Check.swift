@@ -163,10 +163,11 @@ extension RelatedAggregate {
             throw Comparison.error("The aggregate @\(function.rawValue) has an empty path. Pass a path that leads to the objects.")
         }
         if function == .count, value != nil {
-            throw Comparison.error("The aggregate @count has a value. Pass the path to the objects only, or use @countDistinct.")
+            throw Comparison.error("The aggregate @count has a path to values. Pass only the path to the objects, or use @countDistinct.")
         }
         if function != .count, value == nil {
-            throw Comparison.error("The aggregate @\(function.rawValue) has no value. Pass the path from each object to its value.")
+            throw Comparison.error(
+                "The aggregate @\(function.rawValue) has no path to the values. Pass the path that leads from each object to its value.")
         }
     }
 }

@@ -11,8 +11,8 @@ package struct ConditionCheck {
         self.source = source
     }
 
-    /// Checks a condition, and throws the first mistake. The caller must have called `Condition.check()`, which limits the depth of the
-    /// condition and thereby this recursion.
+    /// Checks a condition, and throws the first mistake. The caller must have called `Condition.check()`. That method limits the depth of
+    /// the condition, so the depth of this recursion is limited, too.
     package func check(_ condition: Condition, _ entity: Entity) throws(QueryMistake) {
         switch condition.form {
         case .constant: break

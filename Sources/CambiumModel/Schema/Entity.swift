@@ -66,11 +66,11 @@ public final class Entity: Sendable {
         relationshipsByNumber = NumberTable(relationships.map { ($0.number.rawValue, $0) })
     }
 
-    /// Returns the attribute that the entity declares or inherits under a name, or `nil` if there is no such attribute.
+    /// Returns the attribute that the entity declares or inherits under the given name, or `nil` if there is no such attribute.
     package func attribute(_ name: String) -> Attribute? { attributesByName[name] }
-    /// Returns the relationship that the entity declares or inherits under a name, or `nil` if there is no such relationship.
+    /// Returns the relationship that the entity declares or inherits under the given name, or `nil` if there is no such relationship.
     package func relationship(_ name: String) -> Relationship? { relationshipsByName[name] }
-    /// Returns the stored query with a name, or `nil` if there is no such query. Complexity: O(queries).
+    /// Returns the stored query with the given name, or `nil` if there is no such query. Complexity: O(queries).
     package func query(_ name: String) -> StoredQuery? { queries.first { $0.name == name } }
     package func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number.rawValue] }
     package func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }

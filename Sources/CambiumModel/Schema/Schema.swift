@@ -38,7 +38,7 @@ public final class Schema: Sendable {
         relationships = Dictionary(grouping: declared, by: \.root).mapValues { NumberTable($0.map { ($0.number.rawValue, $0) }) }
     }
 
-    /// Returns the entity with a name, or `nil` if there is no such entity.
+    /// Returns the entity with the given name, or `nil` if there is no such entity.
     package func entity(_ name: String) -> Entity? { byName[name] }
     package func entity(_ number: EntityNumber) -> Entity? { byNumber[number.rawValue] }
     /// Returns the attribute with the given number in the hierarchy of a root entity. Complexity: O(1).

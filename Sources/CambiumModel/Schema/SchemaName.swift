@@ -13,7 +13,7 @@ package struct SchemaName: Sendable, Equatable {
         isRenamed = formerName != nil
     }
 
-    /// Whether two entities or properties with the same number are the same. If a schema renames one of them, the names may differ.
+    /// Whether two names with the same number belong to the same entity or property. If a schema renames one of them, the names may differ.
     @inline(__always)
     package func isSame(as other: SchemaName) -> Bool { hash == other.hash || isRenamed || other.isRenamed }
 }

@@ -72,7 +72,7 @@ extension Schema {
     /// The maximum number of names that an error lists.
     private static let listedCountMax = 12
 
-    /// Returns the message that an entity has no property with a name.
+    /// Returns the message stating that an entity has no property with the given name.
     ///
     /// - Parameter isAfterMembers: Whether the name follows a to-many relationship, so that it may mean a function.
     fileprivate func unknown(_ name: String, in entity: Entity, isAfterMembers: Bool) -> String {
@@ -92,7 +92,7 @@ extension Schema {
         names.prefix(listedCountMax).joined(separator: ", ") + (names.count > listedCountMax ? ", ..." : "")
     }
 
-    /// Returns the names of the sub-entities of an entity that have a property with a name.
+    /// Returns the names of the sub-entities of an entity that have a property with the given name.
     private func subEntities(of entity: Entity, having name: String) -> [String] {
         let family = definition.entities.compactMap { self.entity($0.name) }.filter { entity.family.contains($0.number) }
         return family.filter { $0.attribute(name) != nil || $0.relationship(name) != nil }.map(\.name)

@@ -157,7 +157,7 @@ extension DecimalNumber {
         return DecimalNumber(negative: sum < 0, coefficient: sum.magnitude, exponent: power)
     }
 
-    /// Returns the signed coefficient for a smaller power of ten, or `nil` if the coefficient is too large for that.
+    /// Returns the signed coefficient for a smaller power of ten, or `nil` if that coefficient would be too large.
     private func scaled(to power: Int) -> Int128? {
         guard exponent - power <= Self.digitCountMax, var scaled = Int128(exactly: coefficient) else { return nil }
         for _ in 0..<(exponent - power) {
