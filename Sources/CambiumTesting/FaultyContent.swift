@@ -40,7 +40,7 @@ struct FaultyContent: Sendable {
 
     /// Returns memory that shows the beginning of the file, including later changes. Bytes beyond the end of the file are zero.
     ///
-    /// - Parameter isWindow: Whether the process may write to the memory, and thereby to the file.
+    /// - Parameter isWindow: Whether the process may write to the memory. Such a write also changes the file.
     mutating func map(byteCount: Int, isWindow: Bool) -> FileMapping {
         absorb()
         let mapping = SharedMapping(memory: FileMapping(byteCount: byteCount), isWindow: isWindow)
@@ -128,7 +128,7 @@ struct FaultyContent: Sendable {
 private struct SharedMapping {
     /// The memory of the mapping. The process holds a second reference to the memory until the process releases the mapping.
     var memory: FileMapping
-    /// Whether the process may write to the memory, and thereby to the file.
+    /// Whether the process may write to the memory. Such a write also changes the file.
     let isWindow: Bool
 
     private static let pageByteCount = 4096

@@ -10,8 +10,8 @@ extension StoreEnvironment {
     /// let store = try Store.inMemory(schema: schema, environment: .fixed())
     /// ```
     ///
-    /// Two stores with the same seed have the same identity. So each store accepts the refs and edits of the other, although stores
-    /// normally refuse those of another store. A test with several stores gives each of them a different seed.
+    /// Two stores with the same seed have the same identity. So each store accepts the refs and edits of the other store, although a store
+    /// normally refuses refs and edits of another store. A test with several stores gives each of them a different seed.
     ///
     /// Each transaction reads the clock at least once, and every timeout follows this clock. For example, the limit of one minute between
     /// two requests to `Store.changes(_:)` ends after about 60 transactions. A test with more transactions between two deliveries passes

@@ -19,7 +19,7 @@ import Testing
         #endif
     }()
 
-    /// A store that is filled by ops, because importing rows would take long in a debug build.
+    /// A store that is filled by ops, because importing rows would take a long time in a debug build.
     private struct Made {
         let store: Store
         let volume = MemoryVolume()
