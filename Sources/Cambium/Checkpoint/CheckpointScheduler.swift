@@ -85,7 +85,7 @@ final class CheckpointScheduler: Sendable {
         (error as? CambiumError)?.code == .notWritable && writer.lock.hold { writer.isClosed }
     }
 
-    /// Makes a checkpoint before the store is closed, if opening the store again would take long without it.
+    /// Makes a checkpoint before the store is closed, if opening the store again would take a long time without it.
     func makeAtClosing() {
         // This number includes the log before a failed checkpoint, because that log must be replayed when the store is next opened.
         let tailByteCount = writer.alarm.loggedByteCount - checkpointer.newest.loggedByteCount

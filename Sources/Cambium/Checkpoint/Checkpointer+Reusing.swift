@@ -14,8 +14,8 @@ extension Checkpointer {
     /// Makes unneeded chunks (64 KiB of pages) available again, and removes unneeded files. Call this method only while the lock `making`
     /// is held.
     ///
-    /// - Parameter taken: the result of `keptChunks`.
-    /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, so that new pages can use both
+    /// - Parameter taken: The result of `keptChunks`. If it is `nil`, because a checkpoint record is corrupt, the method does nothing.
+    /// - Parameter keepsSpares: Whether several MiB of empty chunks keep their memory and disk space, so that new pages can use both
     ///   immediately.
     func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true) throws {
         // If a record is corrupt, a process may have opened the checkpoint of that record while the record was sound. So no chunk is used
@@ -31,7 +31,7 @@ extension Checkpointer {
         holdsTableChunks = false
         while var step = rest, !step.isDone {
             writer.whileNoThreadWrites { timeline.take(&step) }
-            // The kernel can take long to release memory, so the writer's lock is free in the meantime.
+            // The kernel may take a long time to release memory, so the writer's lock is free in the meantime.
             step.releaseTaken()
             rest = step
         }

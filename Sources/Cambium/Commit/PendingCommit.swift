@@ -13,7 +13,8 @@ struct PendingCommit: Sendable {
     /// Whether the transaction is written together with the group, and therefore gets an equal share of the group's bytes.
     let isStaged: Bool
     /// Reports whether the log received the transactions that were unwritten when the commit joined its group. These transactions include
-    /// the commit's own transaction, or others whose changes the commit may have read. `nil` if no transaction was unwritten at that time.
+    /// the commit's own transaction, or other transactions whose changes the commit may have read. `nil` if no transaction was unwritten at
+    /// that time.
     let fate: FrameFate?
     /// The group for which the commit waits; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?

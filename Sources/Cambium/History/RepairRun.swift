@@ -110,7 +110,7 @@ struct RepairRun {
         return nil
     }
 
-    /// Saves the state of a checkpoint as a replacement for the transactions that led to it.
+    /// Saves the state of a checkpoint. The state replaces the missing changes of the transactions up to the checkpoint.
     private mutating func save(_ stored: Replay, _ root: CheckpointRecord) throws {
         let lost = last.next...root.transaction
         var gap = RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime, windowCount: windowCount)

@@ -10,7 +10,7 @@ extension ImportSource {
     /// the import divides them into rows.
     private static let pieceByteCount = 256 << 10
 
-    /// Returns the unchanged bytes of a file, regardless of its name. A FIFO can be read only once.
+    /// Returns the bytes of a file without decompressing them, even if the name ends in `.gz`. A FIFO can be read only once.
     package static func bytes(ofFile path: String) -> ImportSource {
         ImportSource(name: path, isRepeatable: InputFile.isRepeatable(path)) {
             let file = try InputFile(path)

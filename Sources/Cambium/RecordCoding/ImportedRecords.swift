@@ -15,7 +15,7 @@ public import CambiumExchange
 /// of them is imported in a separate transaction.
 public struct ImportedRecords<Record: EntityRecord>: Sendable {
     /// The records in the order of the rows, read from the graph directly after the import. If two rows describe one object, there are two
-    /// records of it.
+    /// records of this object.
     public let records: [Record]
     /// The counts of the import, and the errors of omitted rows.
     public let report: ImportReport

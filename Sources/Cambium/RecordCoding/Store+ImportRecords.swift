@@ -8,8 +8,8 @@ extension Store {
     /// ```
     ///
     /// The records are read from the graph directly after the last transaction, in the order of the rows. If two rows describe one object,
-    /// there are two records of it. A row that `onError: .skip` omits has no record. If rows are imported in batches, a row whose object
-    /// another writer deletes before the last batch has no record.
+    /// there are two records of this object. A row that `onError: .skip` omits has no record. If rows are imported in batches, a row whose
+    /// object another writer deletes before the last batch has no record.
     ///
     /// Throws as `importRows` does. Throws `.unknownName` if the record does not fit the store's schema, and `.invalidInput` for a dry run;
     /// in these cases, nothing was imported. Throws `.unexpectedValue` if the record cannot hold a value of an object; in that case, the

@@ -152,7 +152,8 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
         let outer = translation.unwrapped
         translation.unwrapped = []
         let part = try translation.part(transform, "the right side of ?")
-        // If the value before the `?` is nil, Swift does not evaluate a `!` after the `?`.
+        // If the value before the `?` is nil, Swift does not evaluate a `!` after the `?`. So the tests for these `!` apply only if the
+        // value is not null.
         let isMissing = Condition.comparison(FieldComparison(Operand(.path(QueryPath(names))), .equal, .value(.null)))
         translation.unwrapped = outer + translation.unwrapped.map { isMissing || $0 }
         // In Swift, an optional chain on `nil` gives `nil`, and the predicate is false. So the translated condition must be false for null,

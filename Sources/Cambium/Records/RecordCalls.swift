@@ -6,7 +6,7 @@ extension WriteTransaction {
     /// ```
     ///
     /// Throws `.objectDeleted` if the record was never saved or its object does not exist, and `.misuse` if the record belongs to another
-    /// store. Otherwise throws the same errors as `clone(_:_:)` with an id. `load(_:)` reads the copy.
+    /// store. Otherwise throws the same errors as the `clone(_:_:)` that takes an id. `load(_:)` reads the copy.
     @discardableResult
     public mutating func clone<Record: EntityRecord>(_ record: Record, _ request: CloneRequest = CloneRequest()) throws -> Ref<Record> {
         guard let ref = record.ref else {

@@ -1,4 +1,5 @@
-/// The values of one property in one graph, for loops over many objects. The column of the property is looked up only once.
+/// The values of one property in one graph. The column of the property is already looked up, so a loop over many objects need not look it
+/// up for each object.
 ///
 /// ```swift
 /// let ages = try graph.column(\Person.age)
@@ -15,13 +16,13 @@ public struct RecordColumn<V: AttributeValue> {
 }
 
 extension Graph {
-    /// Resolves a property of a record for loops over many objects.
+    /// Looks up the column of a record's property, so that a loop over many objects need not look it up for each object.
     ///
     /// Throws `.unknownName` if the record type does not fit the store's schema, or if the type's own `recordSchema` does not list the
     /// property.
     /// Complexity: O(objects of the hierarchy / 128).
     ///
-    /// - Parameter keyPath: A property that is an attribute. If its type is optional, the column has the type inside of the optional.
+    /// - Parameter keyPath: A property that is an attribute. If its type is optional, the values of the column have the wrapped type.
     public func column<Record: EntityRecord, V: PropertyValue>(
         _ keyPath: KeyPath<Record, V>
     ) throws -> RecordColumn<V.ComparedValue> where V.ComparedValue: AttributeValue {

@@ -100,8 +100,8 @@ public struct RecordReader: ~Copyable {
     @inlinable
     public mutating func read<V: PropertyValue>(_ name: String) throws -> V { try V(property: index(of: name), of: &self) }
 
-    /// Returns the value of the property that has the given index in the record's schema. Throws the same errors as `read(_:)` with a name,
-    /// except `.unknownName`. An index that the schema does not have ends the process.
+    /// Returns the value of the property that has the given index in the record's schema. Throws the same errors as the `read(_:)` that
+    /// takes a name, except `.unknownName`. An index that the schema does not have ends the process.
     @inlinable
     public mutating func read<V: PropertyValue>(_ property: Int) throws -> V { try V(property: property, of: &self) }
 

@@ -33,9 +33,9 @@ extension RecordWriter {
         return (id, origin(of: id, isNew: false))
     }
 
-    /// Whether a property leads back to the containing record, and its type is a record. Such a property is `nil` when the record is read
-    /// inside of the containing record. So a save sets the property to `nil`, too. Otherwise, the property could keep a record that no
-    /// longer contains this record.
+    /// Whether a property of a record type leads back to the containing record. Such a property is `nil` when the record is read inside of
+    /// the containing record. So a save sets the property to `nil`, too. Otherwise, the property could keep a record that no longer
+    /// contains this record.
     @usableFromInline
     mutating func omitsContainer<Value>(_ property: Int, _ type: Value.Type) -> Bool {
         container(property) != nil && type is any EntityRecord.Type
@@ -52,7 +52,7 @@ extension RecordWriter {
         (value as? any ContainerRef)?.origin.isRolledBack(except: target.outcome) ?? false
     }
 
-    /// Whether this call to `write(to:)` is for relationships, and writes this relationship.
+    /// Whether this call to `write(to:)` writes this relationship. A call for attributes writes no relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
     /// Returns whether the `ToMany` that is being written was read from this relationship of the current object. In that case, its members

@@ -11,8 +11,8 @@ extension RecordWriter {
         try value.write(property: index(of: name), to: &self)
     }
 
-    /// Writes the property that has the given index in the record's schema. Throws the same errors as `write(_:_:)` with a name, except
-    /// `.unknownName`. An index that the schema does not have ends the process.
+    /// Writes the property that has the given index in the record's schema. Throws the same errors as the `write(_:_:)` that takes a name,
+    /// except `.unknownName`. An index that the schema does not have ends the process.
     @inlinable
     public mutating func write<V: PropertyValue>(_ property: Int, _ value: inout V) throws {
         try value.write(property: property, to: &self)
@@ -33,7 +33,7 @@ extension RecordWriter {
         }
     }
 
-    /// Writes a property that is declared with `let`, by its name. Throws the same errors as `write(_:constant:)` with an index.
+    /// Writes a property that is declared with `let`, by its name. Throws the same errors as the `write(_:constant:)` that takes an index.
     public mutating func write<V: PropertyValue>(_ name: String, constant value: V) throws {
         try write(index(of: name), constant: value)
     }

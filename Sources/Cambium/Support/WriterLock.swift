@@ -6,9 +6,9 @@ import Synchronization
     import Glibc
 #endif
 
-/// A lock for long work: a waiting thread sleeps, and no thread waits forever while others take the lock again and again. The lock knows
-/// its holder. So a thread that takes the lock twice gets an error, or traps, instead of waiting for itself. The lock also measures how
-/// long it is held.
+/// A lock for long work: a waiting thread sleeps, and no thread waits forever while other threads take the lock again and again. The lock
+/// knows its holder. So a thread that takes the lock twice gets an error, or traps, instead of waiting for itself. The lock also measures
+/// how long it is held.
 ///
 /// SENDABLE: many threads may use the operating system's mutexes; `holder` and the measurements are atomic; only the holder uses the rest.
 final class WriterLock: @unchecked Sendable {
