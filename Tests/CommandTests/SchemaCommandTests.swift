@@ -33,6 +33,16 @@ import Testing
             try place.run("schema", "notes", "--set", "next.json").output == "The store has this schema already; nothing was written.\n")
     }
 
+    @Test func `setting the same schema with a request names the transaction that records the request`() throws {
+        let place = try Workplace.withStore()
+        try place.write(Workplace.notes, to: "same.json")
+        let preview = try place.run("schema", "notes", "--set", "same.json", "--request", "q1", "--dry-run")
+        #expect(preview.output == "The store has this schema already; nothing was written.\n")
+        let outcome = try place.run("schema", "notes", "--set", "same.json", "--request", "q1")
+        #expect(outcome.output == "The store has this schema already; transaction 2 records the request.\n")
+        #expect(try place.run("log", "notes", "--json").json.count == 2)
+    }
+
     @Test func `a moment shows the schema of its time, and the log shows former names`() throws {
         let place = try place()
         try place.write(Self.renamed, to: "next.json")

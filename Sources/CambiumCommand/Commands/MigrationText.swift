@@ -22,7 +22,9 @@ struct MigrationText {
         }
         let count = Readable.of(report.entries.count, "change")
         if report.isEmpty {
-            return Terminal.print("The store has this schema already; nothing was written.")
+            // A request is stored with its outcome, also if it changes nothing.
+            let outcome = report.transaction.map { "transaction \($0) records the request" } ?? "nothing was written"
+            return Terminal.print("The store has this schema already; \(outcome).")
         } else if let transaction = report.transaction {
             Terminal.print("\(count) in transaction \(transaction), \(Readable.of(report.logByteCount, "byte")) of log")
         } else if report.isRefused {
