@@ -88,7 +88,7 @@
         @CodeBlockItemListBuilder private var readingStatements: CodeBlockItemListSyntax {
             for (index, property) in entity.persistent.enumerated() {
                 let function: TokenSyntax = property.isJSON ? "readJSON" : "read"
-                "self.\(property.identifier.trimmed) = try row.\(function)(\(literal: index))"
+                "self.\(property.identifier.trimmed) = try row.\(function)(\(place(of: property, index)))"
             }
             "self.ref = row.ref()"
         }
@@ -103,9 +103,17 @@
 
         private func statement(writing property: StoredProperty, _ index: Int) -> CodeBlockItemSyntax {
             let value: ExprSyntax = "self.\(property.identifier.trimmed)"
-            if property.isJSON { return "try row.writeJSON(\(literal: index), \(value))" }
-            if property.isConstant { return "try row.write(\(literal: index), constant: \(value))" }
-            return "try row.write(\(literal: index), &\(value))"
+            let place = place(of: property, index)
+            if property.isJSON { return "try row.writeJSON(\(place), \(value))" }
+            if property.isConstant { return "try row.write(\(place), constant: \(value))" }
+            return "try row.write(\(place), &\(value))"
+        }
+
+        /// Returns the argument that denotes a property in a call of the reader or the writer: its index in the generated schema. If the
+        /// struct states the schema itself, returns the property's stored name, because that schema may have another order.
+        private func place(of property: StoredProperty, _ index: Int) -> ExprSyntax {
+            let isGenerated = !entity.ownRequirements.contains(.recordSchema)
+            return isGenerated ? "\(literal: index)" : ExprSyntax(StringLiteralExprSyntax(content: property.storedName))
         }
     }
 #endif

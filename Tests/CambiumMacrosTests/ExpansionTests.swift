@@ -228,6 +228,30 @@
             #expect(text.ranges(of: "mutating func write").count == 1)
         }
 
+        @Test func `a schema of the struct's own is read and written by names`() {
+            let text = expansion(
+                """
+                @Entity struct Note {
+                    let id: UUID
+                    @Attribute(.named("text")) var body: String
+                    @Attribute(.json) var tags: [String]
+                    static let recordSchema = RecordSchema<Note>("Note") {
+                        RecordProperty("text", \\.body)
+                        RecordProperty(json: "tags", \\.tags)
+                        RecordProperty("id", \\.id, .identity)
+                    }
+                }
+                """)
+            #expect(text.ranges(of: "static let recordSchema").count == 1)
+            for line in [
+                #"self.id = try row.read("id")"#, #"self.body = try row.read("text")"#, #"self.tags = try row.readJSON("tags")"#,
+                #"try row.write("id", constant: self.id)"#, #"try row.write("text", &self.body)"#,
+                #"try row.writeJSON("tags", self.tags)"#,
+            ] {
+                #expect(text.contains(line))
+            }
+        }
+
         @Test func `an initializer from a decoder does not replace the generated one`() {
             let text = expansion("@Entity struct Note {\n    var id: UUID\n    init(from decoder: any Decoder) throws { id = UUID() }\n}")
             #expect(text.contains("init(from row: inout RecordReader) throws"))

@@ -25,7 +25,8 @@
     /// program must set the title before the first save. Otherwise, the save fails.
     ///
     /// A struct may implement `recordSchema`, `init(from:)` or `write(to:)` itself. The macro then generates only the other requirements.
-    /// `init(from:)` and `write(to:)` number the properties from 0 in the order of their declaration, without transient properties.
+    /// The generated schema numbers the properties from 0 in the order of their declaration, without transient properties. If the struct
+    /// implements `recordSchema`, the generated functions use names: that of the property, or that in `.named`.
     ///
     /// The generated members are `public` or `package` if the struct is. Mistakes are reported as errors of the compiler, most of them with
     /// a change that corrects the mistake.
