@@ -42,22 +42,23 @@ struct ModelSets {
 
     // MARK: Sets
 
-    /// Removes duplicates in sets, duplicate sets, and sets that name an attribute that the entity does not have.
+    /// Removes duplicates in sets, duplicate sets, and sets that name an attribute that the entity does not have. Uniqueness constraints
+    /// with the same attributes in another order are duplicates.
     private mutating func keepAttributes(_ index: Int, _ warnings: inout ModelWarnings) {
         if entities[index].unique.isEmpty, entities[index].indexes.isEmpty { return }
         let attributes = Set(([index] + ancestors(index)).flatMap { entities[$0].attributes.map(\.name) })
-        func kept(_ sets: [[String]], _ what: String) -> [[String]] {
+        func kept(_ sets: [[String]], _ what: String, hasOrder: Bool) -> [[String]] {
             var known: Set<[String]> = [[]]
             return sets.map(Self.distinct).filter { set in
-                guard known.insert(set).inserted else { return false }
+                guard known.insert(hasOrder ? set : set.sorted()).inserted else { return false }
                 guard let stranger = set.map(Self.name(of:)).first(where: { !attributes.contains($0) }) else { return true }
                 let list = set.joined(separator: ", ")
                 warnings.add(entities[index].name, "the \(what) of '\(list)' is ignored; '\(stranger)' is not an attribute")
                 return false
             }
         }
-        entities[index].unique = kept(entities[index].unique, "uniqueness constraint")
-        entities[index].indexes = kept(entities[index].indexes, "index")
+        entities[index].unique = kept(entities[index].unique, "uniqueness constraint", hasOrder: false)
+        entities[index].indexes = kept(entities[index].indexes, "index", hasOrder: true)
     }
 
     /// Returns a set without the attributes that repeat an earlier attribute of the set. A schema refuses repeated attributes, and they do
@@ -80,7 +81,7 @@ struct ModelSets {
             String(name.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         }
         entities[index].identity = identity
-        entities[index].unique.removeAll { $0 == identity }
+        entities[index].unique.removeAll { $0.sorted() == identity.sorted() }
     }
 
     /// Makes a uniqueness constraint the identity if it is the only constraint of its entity. If an ancestor or a descendant of the entity

@@ -61,6 +61,14 @@ struct ModelEntityTests {
         #expect(warnings.isEmpty)
     }
 
+    @Test func `the order of attributes does not distinguish uniqueness constraints`() throws {
+        let constraints = "<uniquenessConstraints>\(constraint("a", "b"))\(constraint("b", "a"))</uniquenessConstraints>"
+        let (entity, _) = try thing(constraints)
+        #expect(entity?.identity == ["a", "b"] && entity?.unique == [])
+        let (named, _) = try thing(constraints + "<userInfo><entry key='cambium.identity' value='b, a'/></userInfo>")
+        #expect(named?.identity == ["b", "a"] && named?.unique == [])
+    }
+
     @Test func `a family has one identity`() throws {
         let unique = "<uniquenessConstraints>\(constraint("a"))</uniquenessConstraints>"
         let definition = try ModelFixture.definition(
