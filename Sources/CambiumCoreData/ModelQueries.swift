@@ -172,6 +172,7 @@ struct ModelPredicate {
         switch operand.form {
         case .literal(.number("1")): Operand(.literal(.bool(true)))
         case .literal(.number("0")): Operand(.literal(.bool(false)))
+        case .list(let elements): Operand(.list(elements.map(truthValue)))
         default: operand
         }
     }

@@ -34,6 +34,7 @@ import Testing
         ("name LIKE[cd] &quot;a*&quot; &amp;&amp; NOT (note.title = $TITLE)", #"name like[cd] "a*" and not note.title == $TITLE"#),
         ("self IN $FETCH_SOURCE.items", "self in $source.items"),
         ("note.done == 1 OR note.done != NO", "note.done == true or note.done != false"),
+        ("note.done IN {1, 0} AND note.rank IN {1, 0}", "note.done in {true, false} and note.rank in {1, 0}"),
         ("note.rank == 1", "note.rank == 1"), ("name == $FETCHED_PROPERTY.name", #"name == "found""#), ("TRUEPREDICATE", "true"),
         ("name == &quot;$FETCH_SOURCE&quot;", #"name == "$FETCH_SOURCE""#),
         ("name IN {$FETCH_SOURCE.title, nil}", "name in {$source.title, null}"),
