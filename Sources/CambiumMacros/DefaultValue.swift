@@ -64,6 +64,8 @@
             if name.text == "now" || (property.isOptional && name.text == "none") { return nil }
             // An enum may have a case with one of these names, so only the types that the macro knows are tested.
             if property.shape?.attributeType != nil, unstorableMembers.contains(name.text) { return nil }
+            // The greatest `Decimal` has 39 digits, and rounding it to 38 digits would exceed the range of the store.
+            if property.shape?.attributeType == "Decimal", name.text == "greatestFiniteMagnitude" { return nil }
             guard let base = member.base else { return value }
             return base.trimmedDescription == type.trimmedDescription ? ".\(name.trimmed)" : nil
         }
