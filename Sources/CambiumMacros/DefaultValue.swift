@@ -56,8 +56,8 @@
         /// The members of numbers and dates that no attribute can hold: NaN, infinities, and a date before the year 1.
         private static let unstorableMembers: Set<String> = ["nan", "quietNaN", "signalingNaN", "infinity", "distantPast"]
 
-        /// Returns `.name` if the value is `.name` or `Type.name`. Returns `nil` for `.now`, which is not a constant. If the property is
-        /// optional, also returns `nil` for `.none`, which may mean `nil`.
+        /// Returns `.name` if the value is `.name` or `Type.name`. Returns `nil` for `.now` and for the directories of
+        /// Foundation, which are not constants. If the property is optional, also returns `nil` for `.none`, which may mean `nil`.
         private static func member(_ value: ExprSyntax, of type: TypeSyntax, _ property: StoredProperty) -> ExprSyntax? {
             guard let member = value.as(MemberAccessExprSyntax.self), member.declName.argumentNames == nil else { return nil }
             let name = member.declName.baseName
@@ -66,6 +66,8 @@
             if property.shape?.attributeType != nil, unstorableMembers.contains(name.text) { return nil }
             // The greatest `Decimal` has 39 digits, and rounding it to 38 digits would exceed the range of the store.
             if property.shape?.attributeType == "Decimal", name.text == "greatestFiniteMagnitude" { return nil }
+            // A directory such as `URL.homeDirectory` depends on the machine and the user.
+            if property.shape?.attributeType == "URL", name.text.hasSuffix("Directory") { return nil }
             guard let base = member.base else { return value }
             return base.trimmedDescription == type.trimmedDescription ? ".\(name.trimmed)" : nil
         }

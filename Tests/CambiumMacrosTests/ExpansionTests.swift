@@ -147,7 +147,7 @@
             "var a: Kind? = .none",
             "var a: Int = 1 + 1", "var a: String = \"\\(1)\"", "@Relationship var a: City = .home", "var a: Int = -b",
             "var a: Double = .infinity", "var a: Float? = Float.nan", "var a: Decimal = .nan", "var a: Date = .distantPast",
-            "var a: Decimal = .greatestFiniteMagnitude",
+            "var a: Decimal = .greatestFiniteMagnitude", "var a: URL = .homeDirectory", "var a: URL? = URL.temporaryDirectory",
         ]) func `any other initial value is not a default`(property: String) {
             #expect(properties(property) == [#"RecordProperty("a", \Self.a)"#])
         }
