@@ -78,11 +78,19 @@
     }
 
     extension TypeSyntax {
-        /// The type inside an optional, or the type itself if it is not an optional.
+        /// The type inside an optional, or the type itself if it is not an optional. A type in parentheses counts as the type itself.
         var withoutOptional: TypeSyntax {
             if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType }
             if let name = self.as(IdentifierTypeSyntax.self), name.name.text == "Optional", let wrapped = name.genericTypes.first {
                 return wrapped
+            }
+            if let name = self.as(MemberTypeSyntax.self), name.trimmedDescription.hasPrefix("Swift.Optional<"),
+                let wrapped = name.genericTypes.first
+            {
+                return wrapped
+            }
+            if let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1, let element = tuple.elements.first {
+                return element.type.withoutOptional
             }
             return self
         }

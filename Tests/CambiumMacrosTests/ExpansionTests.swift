@@ -119,6 +119,7 @@
             ("var a = \"x\"", #".default("x")"#), ("var a: String = \"\"", #".default("" as String)"#),
             ("var a: Int? = 5", ".default(5 as Int)"),
             ("var a: Double = -1", ".default(-1 as Double)"), ("var a: Bool = true", ".default(true as Bool)"),
+            ("var a: Swift.Optional<Int> = 1", ".default(1 as Int)"), ("var a: (Int?) = 1", ".default(1 as Int)"),
             ("var a: Optional<Int> = 1", ".default(1 as Int)"), ("var a: Decimal = 1_000.5", ".default(1_000.5 as Decimal)"),
         ]) func `a literal becomes the default`(property: String, option: String) {
             #expect(properties(property) == [#"RecordProperty("a", \Self.a, \#(option))"#])
