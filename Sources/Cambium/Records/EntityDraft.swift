@@ -153,7 +153,13 @@ struct EntityDraft {
             } else {
                 relationship.cardinality = .orderedToMany
             }
-        case .minCount(let count): relationship.minCount = count
+        case .minCount(let count):
+            if count < 1, case .relationship(_, .toOne, false)? = declared[relationship.name]?.form {
+                mistakes.append(
+                    "\(place) leads to one object and is not optional, so it cannot have no member. Remove .minCount(\(count)), or make "
+                        + "the type optional.")
+            }
+            relationship.minCount = count
         case .maxCount(let count): relationship.maxCount = count
         case .renamed(let name): relationship.formerName = name
         case .userInfo(let texts): relationship.userInfo.merge(texts) { _, new in new }

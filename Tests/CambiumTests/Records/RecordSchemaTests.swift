@@ -59,6 +59,24 @@ struct RecordSchemaTests {
         #expect(error.details.count == 4)
     }
 
+    @Test("a mandatory reference cannot have no member")
+    func emptyMandatoryReference() throws {
+        struct Card: EntityRecord {
+            var holder: Ref<Person>
+            var former: Ref<Person>?
+            var ref: Ref<Card>?
+            static let recordSchema = RecordSchema<Card>("Card") {
+                RecordProperty("holder", \.holder, .minCount(0))
+                RecordProperty("former", \.former, .minCount(0))
+            }
+            init(from row: inout RecordReader) throws { (holder, former) = (try row.read(0), try row.read(1)) }
+        }
+        let error = try #require(throws: CambiumError.self) { try Schema(of: Card.self) }
+        #expect(error.code == .invalidInput)
+        #expect(error.details.count == 1)
+        #expect(error.details.first?.contains("holder") == true)
+    }
+
     @Test("a record of a sub-entity inherits")
     func inheritance() throws {
         struct Party: EntityRecord {
