@@ -28,6 +28,9 @@
     /// The generated schema numbers the properties from 0 in the order of their declaration, without transient properties. If the struct
     /// implements `recordSchema`, the generated functions use names: that of the property, or that in `.named`.
     ///
+    /// Options, arguments and the types of default values are repeated in an extension outside of all types. So if the struct is inside
+    /// another type, qualify the names of the members of that type: `var kind: Shop.Kind = .retail`, `inverse: \Shop.Item.note`.
+    ///
     /// The generated members are `public` or `package` if the struct is. Mistakes are reported as errors of the compiler, most of them with
     /// a change that corrects the mistake.
     ///
