@@ -47,7 +47,7 @@
         private func check(
             _ property: StoredProperty, _ component: Component, _ literal: StringLiteralExprSyntax, _ findings: inout Findings
         ) {
-            if property.isMarkedRelationship || (property.shape?.wrapped.isRelationship == true && !property.isJSON) {
+            if Self.isRelationship(property) {
                 let mistake = Mistake(
                     "relationshipInSet", "'\(property.name)' is a relationship, but a list of attributes names it.", "Name an attribute.")
                 findings.add(mistake, at: literal)
@@ -58,14 +58,18 @@
             }
         }
 
+        private static func isRelationship(_ property: StoredProperty) -> Bool {
+            property.isMarkedRelationship || (property.shape?.wrapped.isRelationship == true && !property.isJSON)
+        }
+
         private func report(_ component: Component, _ literal: StringLiteralExprSyntax, _ findings: inout Findings) {
-            let attributes = entity.persistent.filter { !($0.shape?.wrapped.isRelationship ?? false) || $0.isJSON }
+            let attributes = entity.persistent.filter { !Self.isRelationship($0) }
             let renamed = attributes.first { $0.name == component.name }?.storedName
             let similar = renamed ?? attributes.map(\.storedName).closest(to: component.name)
             let names = attributes.map(\.storedName).joined(separator: ", ")
             let mistake = Mistake(
                 "unknownInSet", "'\(entity.entityName)' has no attribute '\(component.name)'.",
-                similar.map { "Write '\($0)'." } ?? "It has: \(names).")
+                similar.map { "Write '\($0)'." } ?? (names.isEmpty ? "Add the attribute, or remove the name." : "It has: \(names)."))
             let fix = similar.map { FixIt.replacing(literal, with: "\"\(component.text($0, isFolded: component.isFolded))\"") }
             findings.add(mistake, at: literal, fix: fix)
         }
