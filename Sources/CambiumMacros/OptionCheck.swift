@@ -95,10 +95,12 @@
             }
         }
 
-        /// Reports a number of members other than 1 for a property that refers to one object.
+        /// Reports a number of members other than 1 for a property that refers to one object. If the property is optional, its minimum may
+        /// be 0.
         private func checkCount(_ option: Option, _ name: String, _ findings: inout Findings) {
             guard let shape = property.shape, case .ref = shape.wrapped, ["minCount", "maxCount"].contains(name) else { return }
-            guard let count = AttributeLimits(property).number(name)?.value, count > 1 || (count < 1 && name == "maxCount") else { return }
+            guard let count = AttributeLimits(property).number(name)?.value else { return }
+            guard count > 1 || (count < 1 && (name == "maxCount" || !property.isOptional)) else { return }
             let text = option.expression.trimmedDescription
             let mistake = Mistake(
                 "countOfReference", "'\(property.name)' refers to one object, so it cannot have '\(text)'.", "Remove the option.")
