@@ -97,6 +97,25 @@ import Testing
         #expect(migration.changes.count == 2000)
     }
 
+    @Test func `thousands of sub-entities get attributes that thousands of others have`() throws {
+        func names(_ number: Int, isLater: Bool) -> [String] {
+            if number == 1 { return isLater ? ["b", "c"] : ["a", "b", "c"] }
+            if number == 2 { return isLater ? ["a"] : [] }
+            return number == 0 || number % 2 == 0 && !isLater ? [] : ["a", "b", "c"]
+        }
+        func definition(isLater: Bool) throws -> SchemaDefinition {
+            try SchemaFixture.definition(
+                Self.entities(2000) { number in
+                    let attributes = names(number, isLater: isLater).map { #""\#($0)":{"type":"int32","optional":true}"# }
+                    let parent = number == 0 ? "" : #""parent":"E\#(number == 2 ? 1 : 0)","#
+                    return parent + #""attributes":{\#(attributes.joined(separator: ","))}"#
+                })
+        }
+        let migration = try SchemaMigration(from: Schema(definition(isLater: false)), to: definition(isLater: true))
+        #expect(migration.changes.count { $0.kind == .added } == 3 * 998)
+        #expect(migration.changes.filter { $0.kind != .added }.map(\.kind) == [.moved])
+    }
+
     @Test func `2,000 attributes that follow a parent are checked`() throws {
         let schema = try SchemaFixture.schema(
             #""P":{"attributes":{"id":{"type":"int32"}},"relationships":{"c":{"to":"E0","many":true}}},"#
