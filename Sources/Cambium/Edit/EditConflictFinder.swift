@@ -41,7 +41,8 @@ struct EditConflictFinder {
         for id in ids { if let state = edit.overlay[id] { compare(id, state) } }
         if changesSchema { for id in ids { compareRemoved(of: id) } }
         for id in ids where !edit.isDeleted(id) { compareTargets(of: id) }
-        for place in (edit.reads?.places ?? []).sorted() { compareRead(place) }
+        let reads = Dictionary(grouping: edit.reads?.places ?? [], by: \.id)
+        for (id, places) in reads.sorted(by: { $0.key < $1.key }) { compareReads(of: id, Set(places.map(\.property))) }
         // Sorts by object. The conflicts of one object keep the order in which they were found, which is the order of the schema, except
         // that removed properties follow the other ones.
         return found.enumerated().sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }.map(\.element)
@@ -152,17 +153,18 @@ struct EditConflictFinder {
 
     // MARK: Reads
 
-    private mutating func compareRead(_ place: EditPlace) {
-        guard let change = changes.object(place.id), !reported.contains(place) else { return }
+    /// Reports the changes in the store to the properties of an object that the caller has read. The changes of the object are determined
+    /// once for all of these properties.
+    private mutating func compareReads(of id: ObjectID, _ properties: Set<PropertyNumber>) {
+        let open = properties.filter { !reported.contains(EditPlace(id, $0)) }
+        guard !open.isEmpty, let change = changes.object(id) else { return }
         if change.kind == .deleted {
-            if !edit.isDeleted(place.id) { lose(place.id, .read) }
+            if !edit.isDeleted(id) { lose(id, .read) }
             return
         }
-        for attribute in change.attributes where attribute.attribute.number == place.property {
-            compare(attribute, of: place.id, .read)
-        }
-        for relationship in change.relationships where relationship.relationship.number == place.property {
-            compare(relationship, of: place.id, .read)
+        for attribute in change.attributes where open.contains(attribute.attribute.number) { compare(attribute, of: id, .read) }
+        for relationship in change.relationships where open.contains(relationship.relationship.number) {
+            compare(relationship, of: id, .read)
         }
     }
 

@@ -221,6 +221,19 @@ import Testing
         try store.commit(&tracking, policy: .mine)
         #expect(try store.graph[note, "title"] == "Rome")
     }
+
+    /// If each read property took time in proportion to all properties of the object, this test would be one of the slowest.
+    @Test func `the properties of an object that were read are compared in one pass`() throws {
+        let names = (0..<2_000).map { "a\($0)" }
+        let attributes = names.map { "\"\($0)\":{\"type\":\"int32\",\"default\":0}" }.joined(separator: ",")
+        let definition = try SchemaDefinition(json: Array("{\"entities\":{\"E\":{\"attributes\":{\(attributes)}}}}".utf8))
+        let store = try Store.inMemory(schema: try Schema(definition))
+        let id = try store.write { try $0.insert("E") }.result
+        let edit = store.edit(tracking: .writesAndReads)
+        for name in names { #expect(try edit[id, name] == 0) }
+        try store.write { transaction in for name in names.dropLast() { try transaction.set(id, name, to: 1) } }
+        #expect(edit.conflicts(with: store.graph).map(\.use) == Array(repeating: .read, count: 1_999))
+    }
 }
 
 extension Store {
