@@ -71,4 +71,13 @@ import Testing
         #expect(output.contains("name   string, mandatory, default \"\", length at most 9, renamed from title\n"), "\(output)")
         #expect(output.contains("Text\n  (renamed from Memo)\n"), "\(output)")
     }
+    /// If each property took time in proportion to all properties of its entity, this test would be one of the slowest.
+    @Test func `the text of a schema has each of 8,000 attributes`() throws {
+        let place = try Workplace()
+        let attributes = (0..<8_000).map { "\"a\($0)\":{\"type\":\"bool\"}" }.joined(separator: ",")
+        try place.write("{\"entities\":{\"E\":{\"attributes\":{\(attributes)}}}}", to: "schema.json")
+        #expect(try place.run("init", "large", "--schema", "schema.json").code == 0)
+        let lines = try place.run("schema", "large").output.split(separator: "\n")
+        #expect(lines.count == 8_001 && lines.last == "  a7999  bool, mandatory")
+    }
 }

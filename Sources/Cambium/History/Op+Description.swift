@@ -33,7 +33,7 @@ extension Op {
         case .clone(let clone): return clone.roots.contains(id) || clone.makes(id)
         case .relink(let block):
             if block.root == id.root, block.serials.contains(id.serial) { return true }
-            guard schema.relationship(block.property, root: block.root)?.destinationRoot == id.root else { return false }
+            guard schema.relationship(block.property, ofRoot: block.root)?.destinationRoot == id.root else { return false }
             switch block.content {
             case .toOne(let targets): return targets.contains(id.serial)
             case .unordered(_, let removed, _, let added): return removed.contains(id.serial) || added.contains(id.serial)
@@ -53,18 +53,8 @@ extension Op {
         case .upsert(let block): return schema.entity(block.entity).map { [$0.root] } ?? []
         case .clone(let clone): return Set(clone.hierarchies.map(\.root))
         case .relink(let block):
-            return Set([block.root]).union(schema.relationship(block.property, root: block.root).map { [$0.destinationRoot] } ?? [])
+            return Set([block.root]).union(schema.relationship(block.property, ofRoot: block.root).map { [$0.destinationRoot] } ?? [])
         }
-    }
-}
-
-extension Schema {
-    /// Returns the relationship that has the given number in the hierarchy of a root entity.
-    package func relationship(_ number: PropertyNumber, root: EntityNumber) -> Relationship? {
-        for entity in entities where entity.root == root {
-            if let found = entity.relationship(number) { return found }
-        }
-        return nil
     }
 }
 

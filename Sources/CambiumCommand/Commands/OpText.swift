@@ -42,10 +42,10 @@ enum OpText {
         case .schema: break  // The `write` for a `SchemaMigration` describes the change.
         case .insert(let id, let entity, let assignments):
             text("object", name(id, schema.entity(entity), schema), &writer)
-            values(assignments, schema.entity(entity), &writer)
+            values(assignments, id.root, schema, &writer)
         case .set(let id, let assignments):
             text("object", name(id, nil, schema), &writer)
-            values(assignments, holder(of: assignments, id.root, schema), &writer)
+            values(assignments, id.root, schema, &writer)
         case .link(let id, let property, let target, let index): link(id, property, target, index, schema, &writer)
         case .unlink(let id, let property, let target): link(id, property, target, nil, schema, &writer)
         case .move(let id, let property, let target, let index): link(id, property, target, index, schema, &writer)
@@ -58,7 +58,7 @@ enum OpText {
             number("objects", block.serials.count, &writer)
         case .relink(let block):
             text("entity", schema.entity(block.root)?.name ?? "", &writer)
-            text("relationship", schema.relationship(block.property, root: block.root)?.name ?? "", &writer)
+            text("relationship", schema.relationship(block.property, ofRoot: block.root)?.name ?? "", &writer)
             number("objects", block.serials.count, &writer)
         case .clone(let clone):
             writer.key("roots")
@@ -85,7 +85,7 @@ enum OpText {
         _ writer: inout JSONWriter
     ) {
         text("object", name(id, nil, schema), &writer)
-        text("relationship", schema.relationship(property, root: id.root)?.name ?? "", &writer)
+        text("relationship", schema.relationship(property, ofRoot: id.root)?.name ?? "", &writer)
         text("target", name(target, nil, schema), &writer)
         if let index { number("index", index, &writer) }
     }
@@ -110,20 +110,14 @@ enum OpText {
         (entity ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? "?/\(id.serial)"
     }
 
-    private static func holder(of assignments: [Assignment], _ root: EntityNumber, _ schema: Schema) -> Entity? {
-        schema.entities.first { entity in
-            entity.root == root && assignments.allSatisfy { entity.attribute($0.property) != nil }
-        }
-    }
-
-    private static func values(_ assignments: [Assignment], _ entity: Entity?, _ writer: inout JSONWriter) {
+    private static func values(_ assignments: [Assignment], _ root: EntityNumber, _ schema: Schema, _ writer: inout JSONWriter) {
         writer.key("values")
         writer.beginObject()
         // An op may set an attribute twice. Only the last value remains, and a JSON object must not repeat a key.
         var last: [PropertyNumber: Int] = [:]
         for (place, assignment) in assignments.enumerated() { last[assignment.property] = place }
         for (place, assignment) in assignments.enumerated() where last[assignment.property] == place {
-            writer.key(entity?.attribute(assignment.property)?.name ?? "\(assignment.property)")
+            writer.key(schema.attribute(assignment.property, ofRoot: root)?.name ?? "\(assignment.property)")
             assignment.value.write(to: &writer)
         }
         writer.endObject()

@@ -4,12 +4,18 @@ import CambiumJSON
 /// A schema in a form for human readers. This form contains everything that the JSON form contains.
 struct SchemaText {
     private let schema: Schema
-    /// The definitions of the entities, by name. The definitions contain the former names of entities and properties.
-    private let definitions: [String: EntityDefinition]
+    /// The expressions of derived attributes, by the name of the entity that declares the attribute, and by the name of the attribute.
+    private let derivations: [String: [String: Derivation]]
 
     init(_ schema: Schema) {
         self.schema = schema
-        definitions = Dictionary(schema.definition.entities.map { ($0.name, $0) }) { first, _ in first }
+        var derivations: [String: [String: Derivation]] = [:]
+        for entity in schema.definition.entities {
+            for attribute in entity.attributes where attribute.derivation != nil {
+                derivations[entity.name, default: [:]][attribute.name] = attribute.derivation
+            }
+        }
+        self.derivations = derivations
     }
 
     var lines: [String] { schema.entities.flatMap { lines(of: $0) } }
@@ -19,7 +25,7 @@ struct SchemaText {
         var title = [entity.name + (entity.parent.flatMap { schema.entity($0) }.map { ": \($0.name)" } ?? "")]
         if entity.isAbstract { title[0] += " (abstract)" }
         if !entity.identity.isEmpty { title.append("identity \(entity.identity.map(\.name).joined(separator: ", "))") }
-        let rest = sets(entity) + userInfo(entity.userInfo) + formerName(definition(of: entity.number)?.formerName)
+        let rest = sets(entity) + userInfo(entity.userInfo) + formerName(entity.formerName)
         let properties =
             entity.attributes.map { ($0.name, text($0)) } + entity.relationships.map { ($0.name, text($0)) }
             + entity.queries.map { ($0.name, text($0.definition)) }
@@ -54,9 +60,11 @@ struct SchemaText {
         if let regex = rules.regex { parts.append("regex \(regex.pattern)") }
         if let allowed = rules.allowed { parts.append("one of \(allowed.map(text).joined(separator: " "))") }
         if attribute.isTransient { parts.append("transient") }
-        let definition = definition(of: attribute.entity)?.attributes.first { $0.name == attribute.name }
-        if let derivation = definition?.derivation { parts.append("derived \(derivation.key) \(derivation.path)") }
-        return (parts + userInfo(attribute.userInfo) + formerName(definition?.formerName)).joined(separator: ", ")
+        let holder = schema.entity(attribute.entity)?.name
+        if let derivation = holder.flatMap({ derivations[$0]?[attribute.name] }) {
+            parts.append("derived \(derivation.key) \(derivation.path)")
+        }
+        return (parts + userInfo(attribute.userInfo) + formerName(attribute.formerName)).joined(separator: ", ")
     }
 
     private func text(_ relationship: Relationship) -> String {
@@ -67,12 +75,11 @@ struct SchemaText {
             let minimum = relationship.minCount > 0 ? String(relationship.minCount) : nil
             parts += bounds(minimum, relationship.maxCount.map(String.init), "count")
         }
-        if let inverse = relationship.inverse, let name = schema.relationship(inverse, root: relationship.destinationRoot)?.name {
+        if let inverse = relationship.inverse, let name = schema.relationship(inverse, ofRoot: relationship.destinationRoot)?.name {
             parts.append("inverse \(name)")
         }
         if relationship.deleteRule != .nullify { parts.append("on delete \(relationship.deleteRule.rawValue)") }
-        let definition = definition(of: relationship.entity)?.relationships.first { $0.name == relationship.name }
-        return (parts + userInfo(relationship.userInfo) + formerName(definition?.formerName)).joined(separator: ", ")
+        return (parts + userInfo(relationship.userInfo) + formerName(relationship.formerName)).joined(separator: ", ")
     }
 
     private func text(_ query: QueryDefinition) -> String {
@@ -107,6 +114,4 @@ struct SchemaText {
         let isPlain = !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || "_-./:".contains($0) }
         return isPlain ? text : JSONValue.string(text).text
     }
-
-    private func definition(of number: EntityNumber) -> EntityDefinition? { schema.entity(number).flatMap { definitions[$0.name] } }
 }
