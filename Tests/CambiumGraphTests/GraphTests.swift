@@ -223,6 +223,30 @@ import Testing
         fixture.expectSound()
     }
 
+    /// If each page passed through all versions before it was freed, this test would be one of the slowest.
+    @Test func `many versions that are released together pass each page on once`() throws {
+        let (versionCount, share) = (500, 16)
+        let fixture = try Fixture(boxes: versionCount * share)
+        let content = try #require(fixture.box.attribute("content"))
+        let bytes = [UInt8](repeating: 1, count: 300)
+        func set(_ value: Value, in boxes: Range<Int>) throws {
+            let ops = boxes.map { Op.set(fixture.box($0 + 1), [Assignment(content.number, value)]) }
+            try ProgramRun.commit(ops, to: fixture.timeline)
+        }
+        try set(.data(bytes), in: 0..<versionCount * share)
+        let used = fixture.timeline.pageByteCount
+        var kept: [Graph] = []
+        for number in 0..<versionCount {
+            kept.append(fixture.timeline.head)
+            try set(.null, in: number * share..<(number + 1) * share)
+        }
+        #expect(fixture.timeline.pinnedVersionCount == kept.count)
+        kept = []
+        #expect(fixture.timeline.pinnedVersionCount == 0)
+        #expect(fixture.timeline.pageByteCount < used - versionCount * share * bytes.count)
+        fixture.expectSound()
+    }
+
     @Test func `unconfirmed versions can be rolled back and leave no pages`() throws {
         let fixture = try Fixture(boxes: 300, items: 10)
         let name = try #require(fixture.box.attribute("name"))

@@ -89,13 +89,14 @@ struct PinnedVersions {
         }
     }
 
-    /// Drops all versions that readers have released, the newest first. Complexity: O(pinned versions and their pages).
+    /// Drops all versions that readers have released, the oldest first. So a page that an older version needs passes directly to the newest
+    /// such version, and not through all versions between. Complexity: O(pinned versions and their pages).
     mutating func reclaim(_ space: PageSpace) {
-        var place = pins[0].older
+        var place = pins[0].newer
         while place != 0 {
-            let older = pins[place].older
+            let newer = pins[place].newer
             _ = drop(place, space)
-            place = older
+            place = newer
         }
     }
 
