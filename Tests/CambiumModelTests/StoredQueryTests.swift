@@ -80,7 +80,7 @@ import Testing
         (#""of": "Tag""#, "/of", "no entity 'Tag'"), (#""of": 3"#, "/of", "expected a string"),
         (#""sort": "titel""#, "/sort", "no attribute or relationship 'titel'"),
         (#""sort": "items.price""#, "/sort", "leads to several values"),
-        (#""sort": "id[c]""#, "/sort", "has no case"), (#""sort": "id desc""#, "/sort", "1:4: Expected"),
+        (#""sort": "id[c]""#, "/sort", "only for texts"), (#""sort": "id desc""#, "/sort", "1:4: Expected"),
         (#""limit": -1"#, "/limit", "whole number"), (#""offset": 1"#, "/offset", "key is unknown"),
     ])
     func `a mistake in a query has its place`(query: String, pointer: String, message: String) throws {

@@ -60,7 +60,7 @@ extension CloneOptions {
             if roots.contains(where: { (owner?.family.contains($0.number) ?? true) && $0.relationship(name) != nil }) { continue }
             throw CambiumError(
                 .unknownName,
-                "No object to clone has the relationship '\(text.excerpt)', which is excluded at the root. "
+                "The clone excludes the relationship '\(text.excerpt)' at the root, but no object to clone has it. "
                     + "Check the name, or exclude the relationship at every level.")
         }
     }

@@ -89,7 +89,8 @@ extension Comparison {
         if case .list = left.form { throw Self.error("A list is on the left side of a comparison. Put the list on the right side.") }
         if quantifier != nil {
             guard case .path = left.form else {
-                throw Self.error("A quantifier precedes \(Excerpt.plain(left.description)). Put a path on the left side.")
+                throw Self.error(
+                    "A quantifier precedes \(Excerpt.plain(left.description)), which is not a path. Put a path on the left side.")
             }
         }
         try left.check()
@@ -101,7 +102,8 @@ extension Comparison {
         case .parameter: break
         case .path, .aggregate, .literal:
             guard !takesList else {
-                throw Self.error("\(Excerpt.plain(right.description)) follows '\(relationText)'. Pass a list or a parameter.")
+                throw Self.error(
+                    "'\(relationText)' needs a list, but \(Excerpt.plain(right.description)) follows. Pass a list or a parameter.")
             }
             try right.check()
         }

@@ -16,7 +16,8 @@ struct QueryLexer: Sendable {
         guard text.utf8.count <= Self.byteCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "The text has \(text.utf8.count) bytes, but a query may have \(Self.byteCountMax) bytes. Pass long lists as parameters.",
+                "The text has \(text.utf8.count) bytes, but a query may have at most \(Self.byteCountMax) bytes. "
+                    + "Pass long lists as parameters.",
                 place: .init(line: 1, column: 1))
         }
         bytes = Array(text.utf8)

@@ -13,7 +13,7 @@ package struct QueryMistake: Error {
 
     /// Returns the mistake of a sort key that ignores case or diacritics although the value of the key is not a text.
     package static func noCase(_ operand: Operand, _ kind: ValueKind, at offset: TextOffset) -> Self {
-        Self("'\(operand)' is \(kind.text), which has no case. Remove the option in brackets.", at: offset)
+        Self("'\(operand)' is \(kind.text), but the option in brackets is only for texts. Remove the option.", at: offset)
     }
 
     /// Returns the mistake of a comparison with `like` or `matches` whose pattern is not a constant, or whose left side is not a path.

@@ -59,7 +59,7 @@ extension ConditionCheck {
         case (.sum, let kind), (.avg, let kind):
             throw QueryMistake("'\(valuePath)' is \(kind.text), but \(name) needs numbers. Name another attribute.", at: offset)
         case (_, .object):
-            throw QueryMistake("'\(valuePath)' leads to objects, which \(name) cannot compare. Name an attribute.", at: offset)
+            throw QueryMistake("'\(valuePath)' leads to objects, but \(name) needs values. Name an attribute.", at: offset)
         case (_, let kind): return kind
         }
     }

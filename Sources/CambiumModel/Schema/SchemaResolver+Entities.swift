@@ -32,7 +32,7 @@ extension SchemaResolver {
                 for (number, component) in components.enumerated() where component.comparison == .folded {
                     if attributes.contains(where: { $0.name == component.name && $0.type != .string }) {
                         mistakes.add(
-                            place[key][index][number].pointer, "'[c]' ignores the case of strings, and '\(component.name)' is not a string")
+                            place[key][index][number].pointer, "'[c]' ignores the case of strings, but '\(component.name)' is not a string")
                     }
                 }
             }

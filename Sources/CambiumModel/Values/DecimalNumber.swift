@@ -38,8 +38,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
             self = .zero
             return
         }
-        // Normalizing changes the power of ten by at most the number of digits. So normalizing cannot bring a power of ten beyond 256 into
-        // the range.
+        // If the magnitude of the power of ten is more than 256, the number is out of range. Normalizing changes the power by at most the
+        // number of digits, which is too few to reach the range.
         guard exponent.magnitude <= 256 else { return nil }
         while coefficient % 10 == 0 {
             coefficient /= 10
