@@ -192,7 +192,7 @@ import Testing
     ])
     func `an error about input that may be CSV states how to import CSV`(input: String, isCSV: Bool) throws {
         let outcome = try place().run("import", "notes", "Note", "-", input: input)
-        #expect(outcome.code == 65 && outcome.errors.contains("CSV needs a file name") == isCSV, "\(outcome.errors)")
+        #expect(outcome.code == 65 && outcome.errors.contains("To import CSV, use a file name") == isCSV, "\(outcome.errors)")
     }
 
     @Test func `the error for an id with the name of another entity of the hierarchy states the right id`() throws {

@@ -165,8 +165,8 @@ struct CSVObjectWriter {
         let (stub, owner) = (text(of: target), text(of: place))
         throw CambiumError(
             .invalidInput,
-            "\(owner) cannot be written as CSV: '\(name)' leads to the stub \(stub), which has no '\(lacking.name)', so no import could "
-                + "read the record. Do not include '\(name)', or write JSON.")
+            "\(owner) cannot be written as CSV, because no import could read the record. '\(name)' leads to the stub \(stub), which has "
+                + "no '\(lacking.name)'. Do not include '\(name)', or write JSON.")
     }
 
     private func text(of place: ObjectPlace) -> String { graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place)) }

@@ -91,8 +91,9 @@ extension RowPlanner {
         }
     }
 
-    /// Adds the defaults to a stub that the row completes, so that the stub gets the same values as a new object. A value that a program
-    /// has set is cleared if a repeated import would clear the value.
+    /// Completes a stub from its row: adds the defaults that a new object would get. If the row lacks a value that a program has already
+    /// set in the stub, the value is kept. With `missing: .clear`, the value is treated as in a repeated import: an optional attribute
+    /// becomes null, and a mandatory attribute gets its default.
     mutating func completeStub(
         _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) {

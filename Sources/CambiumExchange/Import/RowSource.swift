@@ -88,7 +88,7 @@ final class RowSource {
 
     /// Returns the failure of a document, with the ways to import CSV added to its message.
     private static func csv(_ failure: RowFailure) -> RowFailure {
-        let remedy = "CSV needs a file name that ends in .csv, or --format csv, or the format .csv in Swift"
+        let remedy = "To import CSV, use a file name that ends in .csv, or --format csv, or the format .csv in Swift"
         return RowFailure(code: failure.code, pointer: failure.pointer, message: "\(failure.message). \(remedy)")
     }
 

@@ -147,7 +147,7 @@ struct MappingReader {
     /// Returns the error for two keys of one table that have different bytes, but are equal as Swift strings, so that a dictionary cannot
     /// hold both.
     private func ambiguous(_ pointer: String) -> CambiumError {
-        mistake(pointer, "an earlier text is the same in Unicode, with other code points, but has another value; give both the same value")
+        mistake(pointer, "this text and an earlier text are the same in Unicode, but have different values; give both the same value")
     }
 
     // MARK: Values
