@@ -156,7 +156,7 @@ extension LogCursor {
         }
         if let last = next.sealedEnd {
             // The following segments that begin at or before `last`, the end of this segment, are skipped. An interrupted merge or split
-            // has left them, and this segment contains their transactions.
+            // left them, and this segment contains their transactions.
             let covered = segments[(index + 1)...].prefix { $0 <= last }
             segments.removeSubrange(covered.indices)
         }

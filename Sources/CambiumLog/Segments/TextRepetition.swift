@@ -12,7 +12,7 @@ struct TextRepetition {
     private var known = Set<Int>()
     /// The hashes of the long texts in the current frame.
     private var current = Set<Int>()
-    /// The number of bytes of the long texts in the current frame that earlier frames also contain.
+    /// The total length, in bytes, of those long texts in the current frame that earlier frames contain, too.
     private var repeatedByteCount = 0
     /// The number of bytes that the transactions of the current frame had in the segments that the new segment replaces.
     private var replacedByteCount = 0
