@@ -6,7 +6,7 @@
 /// }
 /// ```
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
-    /// A rule of the schema, with the data of the violation.
+    /// A rule of the schema, with the details of how it was broken.
     public enum Rule: Hashable, Sendable {
         /// The mandatory attribute with this name is null.
         case mandatoryAttribute(String)

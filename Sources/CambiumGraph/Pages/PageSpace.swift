@@ -55,7 +55,7 @@ final class PageSpace: @unchecked Sendable {
     /// Memory for the values that an op assigns, kept for the next op.
     @exclusivity(unchecked) var spareAssignments = SpareArray<Assignment>()
     let memory: PageMemory
-    /// The storage that holds chunks for which the memory budget has no memory; `nil` if there is no storage.
+    /// The storage that holds chunks that do not fit into the memory budget; `nil` if there is no storage.
     @exclusivity(unchecked) var storage: (any PageStorage)?
     @exclusivity(unchecked) var capacity = PageCapacity.standard
     @exclusivity(unchecked) var mappings = MappingBudget()

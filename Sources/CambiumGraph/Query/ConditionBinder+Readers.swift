@@ -75,7 +75,7 @@ extension ConditionBinder {
         }
         if case .object = value.kind, aggregate.function != .countDistinct {
             throw QueryMistake(
-                "'\(valuePath)' leads to objects, which @\(aggregate.function.rawValue) cannot compare. Name an attribute.", at: offset)
+                "'\(valuePath)' leads to objects, but @\(aggregate.function.rawValue) needs values. Name an attribute.", at: offset)
         }
         return AggregateReader(aggregate.function, path, of: value, context)
     }

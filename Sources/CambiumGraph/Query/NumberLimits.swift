@@ -19,7 +19,7 @@ struct NumberLimits {
         self.init(Limit(number: number, isIncluded: true), Limit(number: number, isIncluded: true))
     }
 
-    /// Returns the first and the last number of an integer type within the limits. Returns `nil` if there is no such number.
+    /// Returns the smallest and the largest number of an integer type within the limits. Returns `nil` if there is no such number.
     func whole<T: FixedWidthInteger>(_ type: T.Type) throws(NumberMistake) -> (T, T)? {
         var (low, high) = (Int128(T.min), Int128(T.max))
         if let lower {
@@ -33,8 +33,8 @@ struct NumberLimits {
         return low <= high ? (T(low), T(high)) : nil
     }
 
-    /// Returns the first and the last number of a floating-point type within the limits. A limit is first rounded to the type, as an import
-    /// rounds a number.
+    /// Returns the smallest and the largest number of a floating-point type within the limits. Returns `nil` if there is no such number.
+    /// Each limit is first rounded to the type, as an import rounds a number.
     func real<T: BinaryFloatingPoint & LosslessStringConvertible>(_ type: T.Type) throws(NumberMistake) -> (T, T)? {
         var (low, high) = (-T.infinity, T.infinity)
         if let lower {
