@@ -71,7 +71,7 @@
             case .unsupported(let name):
                 let replacement = TypeShape.replacements[name] ?? nil
                 let mistake = Mistake(
-                    "unsupportedType", "The store has no attributes of type '\(name)'.",
+                    "unsupportedType", "An attribute cannot have the type '\(name)'.",
                     replacement.map { "Write '\($0)', which holds all of its values." }
                         ?? "Write a type that attributes can have, such as Int64 or Decimal.")
                 findings.add(mistake, at: type.withoutOptional, fix: replacement.map { .replacing(type.withoutOptional, with: $0) })
