@@ -56,7 +56,7 @@ struct CheckpointSettings: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: .init(
-            "Limit the disk space that only earlier moments need, as a percentage of the newest checkpoint's size.", valueName: "percent"))
+            "Limit the extra disk space for earlier moments, as a percentage of the newest checkpoint's size.", valueName: "percent"))
     var pastPercent: Int?
     @Option(
         help: .init(
