@@ -152,7 +152,7 @@ import Testing
         let repeated = try run(preview)
         #expect(try repeated.json.first?["transaction"] as? Int == 3 && repeated.json.first?["repeated"] as? Bool == true)
         let other = try place.run("clone", "notes", "Note/1", "--set", "id=7", "--plan", "--request", "q")
-        #expect(other.code == 1 && other.errors.contains("Transaction 3 applied a request 'q' with other content"), "\(other.errors)")
+        #expect(other.code == 1 && other.errors.contains("Transaction 3 used the request id 'q' for other content"), "\(other.errors)")
         #expect(try run(preview, "--message", String(repeating: "x", count: 65_537)).code == 65)
         #expect(try place.run("log", "notes", "--json").json.count == 3)
     }

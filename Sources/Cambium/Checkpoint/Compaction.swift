@@ -12,8 +12,8 @@ public enum Retention: Sendable, Hashable {
     /// The transactions since a moment, beginning with the newest checkpoint that is not later than the moment. A moment after the newest
     /// transaction is an error, because everything would be retired.
     case since(Point)
-    /// With the number N: the transactions since the oldest of the N newest checkpoints. Older checkpoints are dropped. If there are fewer
-    /// than N, nothing is retired.
+    /// The transactions since the oldest of the N newest checkpoints, where N is the given number. Older checkpoints are dropped. If there
+    /// are fewer than N checkpoints, nothing is retired.
     case checkpoints(Int)
 }
 

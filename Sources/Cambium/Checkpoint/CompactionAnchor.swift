@@ -8,7 +8,7 @@ enum CompactionAnchor: Equatable {
     case none
     /// The newest checkpoint that is not later than a transaction.
     case newest(notAfter: TransactionNumber)
-    /// With the number N: the oldest of the N newest checkpoints. If there are fewer than N, nothing is retired.
+    /// The oldest of the N newest checkpoints, where N is the given number. If there are fewer than N, nothing is retired.
     case oldest(of: Int)
 
     /// Creates the rule for a retention. Throws `.notFound` if the moment of the retention does not exist, or if it is after the newest

@@ -14,7 +14,7 @@ extension CommitQueue {
             rotation.run()
             led = beginLeading()
         }
-        guard case .group(let group, let begun) = led else { preconditionFailure("A rotation is done after it has run.") }
+        guard case .group(let group, let begun) = led else { preconditionFailure("After all rotations, the thread must lead a group.") }
         let sync: LogWriter.PendingSync?
         switch begun {
         case .success(let pending): sync = pending

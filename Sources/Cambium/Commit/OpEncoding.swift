@@ -3,7 +3,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Encodes and writes ops while the caller creates more of them. Uses a dedicated thread if the ops are many or large.
+/// Encodes and writes ops while the caller creates more of them. Uses a dedicated thread if there are many ops, or if an op is large.
 ///
 /// SENDABLE: before there is a dedicated thread, only the appending thread uses the writer. After that, only the dedicated thread uses it,
 /// until `finish` has joined that thread.

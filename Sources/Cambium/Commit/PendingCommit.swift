@@ -31,7 +31,7 @@ struct PendingCommit: Sendable {
     var result: Result<Receipt, CambiumError> {
         if let failure = fate?.failure { return .failure(own(failure)) }
         if let refusal { return .failure(refusal) }
-        guard let graph = graph ?? group?.graph else { preconditionFailure("A commit without a graph is in a group that has one.") }
+        guard let graph = graph ?? group?.graph else { preconditionFailure("A commit or its group must have a graph.") }
         let share = byteCount + (isStaged ? group?.shareByteCount ?? 0 : 0)
         return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph, hasChanges: hasChanges))
     }

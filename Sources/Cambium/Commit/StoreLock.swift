@@ -48,7 +48,10 @@ struct StoreLock: Sendable {
         if !lock.isInPlace {
             let settings = try StoreSettings.read(volume)
             guard settings.store == store else {
-                throw CambiumError(.ioFailure, "Another store has replaced the store '\(volume.name)' while it was open.")
+                throw CambiumError(
+                    .ioFailure,
+                    "'\(volume.name)' now contains another store, because the open store was moved or removed. "
+                        + "Close the open store, and open it at its new path.")
             }
         }
         return try ChunkLease(volume, store: store, name: name, chunks: chunks)

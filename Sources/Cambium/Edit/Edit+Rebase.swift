@@ -34,8 +34,8 @@ extension Edit {
         if history.depth == 0 { return }
         throw CambiumError(
             .misuse,
-            "An edit cannot be \(change) inside a group, and neither can a copy that was made there. Make this call before the group or "
-                + "after it. Copy the edit after the group.")
+            "An edit cannot be \(change) inside a group. A copy that was made inside a group cannot be \(change) either. "
+                + "Make this call before or after the group, and copy the edit after the group.")
     }
 
     func rebased(onto graph: Graph, _ policy: EditPolicy) throws(CambiumError) -> Edit {

@@ -57,7 +57,7 @@ struct RepairRun {
     private mutating func saveLog(after base: LogPrefix?) throws -> LogSalvage.Outcome {
         let outcome = try salvage.read(after: base) { record in
             if case .redacted = record.payload {
-                let message = "The changes of transaction \(record.number) were retired. Pass the archive that contains them, if any."
+                let message = "The changes of transaction \(record.number) were retired. If an archive contains them, pass the archive."
                 throw CambiumError(.damaged, message, place: .init(file: record.file))
             }
             var draft = timeline.draft()
@@ -101,7 +101,7 @@ struct RepairRun {
                 guard let flaw = (stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline)).first else {
                     return try Replay(stored)
                 }
-                report.findings.append("The checkpoint of transaction \(number) is not sound: \(flaw)")
+                report.findings.append("The checkpoint of transaction \(number) is not used, because its graph is corrupt: \(flaw)")
             } catch {
                 guard error.code == .damaged || error.code == .notFound else { throw error }
                 if error.code == .damaged { report.findings.append("The checkpoint of transaction \(number) is not used: \(error)") }

@@ -200,8 +200,8 @@ struct ImportRun {
         guard refused.count <= Self.refusedCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "More than \(Self.refusedCountMax) rows violate rules that are checked after a row is applied, such as row \(row.row): "
-                    + "\(row.message). Correct these rows.",
+                "More than \(Self.refusedCountMax) rows violate rules that the import checks after it applies a row. One of them is row "
+                    + "\(row.row): \(row.message). Correct these rows.",
                 place: .init(file: row.file, line: row.line))
         }
     }

@@ -156,8 +156,8 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
         // value is not null.
         let isMissing = Condition.comparison(FieldComparison(Operand(.path(QueryPath(names))), .equal, .value(.null)))
         translation.unwrapped = outer + translation.unwrapped.map { isMissing || $0 }
-        // In Swift, an optional chain on `nil` gives `nil`, and the predicate is false. So the translated condition must be false for null,
-        // even if it is a negation.
+        // In Swift, an optional chain on `nil` gives `nil`, and the `== true` or `?? false` after the chain makes that false. So the
+        // translated condition must be false for null. A negation after the `?` would otherwise be true for null.
         guard case .condition(let condition) = part else { return part }
         return .condition(PredicateTranslation.isPresent(names) && condition)
     }

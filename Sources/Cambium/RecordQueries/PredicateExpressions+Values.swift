@@ -5,7 +5,7 @@ import FoundationEssentials
 extension PredicateExpressions.Variable: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         guard let variable = translation.variables[key], variable.level == translation.level else {
-            throw translation.refusal("refers from a closure on members to an object outside of the closure")
+            throw translation.refusal("is in a closure on members, but refers to an object outside of the closure")
         }
         return .path(variable.path)
     }

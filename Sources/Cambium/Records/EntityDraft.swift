@@ -49,14 +49,14 @@ struct EntityDraft {
         var listed: Set<String> = []
         for property in description.properties {
             if !listed.insert(property.name).inserted {
-                mistakes.append("\(type) lists '\(property.name)' twice, but the store has one value. Give one of the two another name.")
+                mistakes.append("\(type) lists two properties with the stored name '\(property.name)'. Give one of them another name.")
                 continue
             }
             if let first = declared[property.name] {
                 if !first.form.isSame(as: property.form) {
                     mistakes.append(
-                        "\(type).\(property.name) differs from \(first.record).\(property.name): both are views of "
-                            + "'\(description.entity)', so declare the same type.")
+                        "\(type).\(property.name) and \(first.record).\(property.name) have different types, but both are views of the "
+                            + "same property of '\(description.entity)'. Declare the same type.")
                 }
                 if case .relationship(_, .orderedToMany, _) = property.form { order(property.name) }
             } else {
@@ -156,7 +156,7 @@ struct EntityDraft {
         case .minCount(let count):
             if count < 1, case .relationship(_, .toOne, false)? = declared[relationship.name]?.form {
                 mistakes.append(
-                    "\(place) leads to one object and is not optional, so it cannot have no member. Remove .minCount(\(count)), or make "
+                    "\(place) leads to one object and is not optional, so it always has a member. Remove .minCount(\(count)), or make "
                         + "the type optional.")
             }
             relationship.minCount = count
@@ -191,8 +191,8 @@ struct EntityDraft {
             let parent = ancestor.definition.name
             if let own = declared[name], !own.form.canRead(name, of: ancestor.definition, areRelated) {
                 mistakes.append(
-                    "\(own.record).\(name) differs from the inherited property '\(parent).\(name)'. Declare the type that the record of "
-                        + "'\(parent)' has.")
+                    "\(own.record).\(name) and the inherited property '\(parent).\(name)' have different types. "
+                        + "Declare the same type as in the record of '\(parent)'.")
             }
             for option in options[name] ?? [] {
                 if ancestor.isChanged(by: option.effect, name, lookup) { mistakes.append(Self.surplus(option.place, parent, name)) }

@@ -53,7 +53,7 @@ public struct PropertyOption: Sendable {
     public static func maxLength(_ length: Int) -> Self { Self(effect: .maxLength(length)) }
     /// A regular expression in RE2 syntax that must match the whole text.
     public static func regex(_ pattern: String) -> Self { Self(effect: .regex(pattern)) }
-    /// The expression by which the store computes the value. A save does not write the property.
+    /// A value that the store computes with this expression. A save does not write the property.
     public static func derived(_ derivation: Derivation) -> Self { Self(effect: .derived(derivation)) }
     /// For a migration: the name of the property in the old schema.
     public static func renamed(from name: String) -> Self { Self(effect: .renamed(from: name)) }

@@ -47,7 +47,8 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
 
 /// A key path to a stored property, in a form that can be a key of a dictionary.
 ///
-/// SENDABLE: the key paths of a record's schema are Sendable, and a key for a search does not leave its function.
+/// SENDABLE: the key paths that a record's schema stores are Sendable. The key that `name(of:)` creates for a lookup is used only within
+/// that call.
 private struct PropertyKey: Hashable, @unchecked Sendable {
     let keyPath: AnyKeyPath
 }

@@ -191,8 +191,8 @@ public struct RecordWriter: ~Copyable {
         let reason = id.isProvisional && !target.hasInserted(id) ? "exists only in the edit that inserted it" : "was deleted"
         return CambiumError(
             .objectDeleted,
-            "\(name) \(reason), so no ref to it can be used. Set the ref to nil. A save of a record whose own ref is nil inserts the "
-                + "record again.")
+            "\(name) \(reason), so a ref to it cannot be used here. Set the ref to nil. If the ref is a record's own ref, the next save "
+                + "then inserts the record again.")
     }
 
     /// Returns the object named by a ref that a property contains.

@@ -2,8 +2,8 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The last step when a store is opened for writing. The log was replayed to its end, and it is known whether a crash left an incomplete
-/// transaction there.
+/// A store that is being opened for writing, at the last step: the log was replayed to its end, and it is known whether a crash left an
+/// incomplete transaction there.
 struct ReplayedStore: ~Copyable {
     let timeline: Timeline
     let pages: OwnedPages

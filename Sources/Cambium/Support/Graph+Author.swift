@@ -18,7 +18,7 @@ extension Graph {
         if let digest = author.requestDigest, let earlier = entry.digest, digest != earlier {
             return CambiumError(
                 .conflict,
-                "Transaction \(entry.transaction) applied a request '\(request)' with other content, so this request changed nothing. "
+                "Transaction \(entry.transaction) used the request id '\(request)' for other content, so this request changed nothing. "
                     + "Use a different id for each request.")
         }
         return CambiumError(

@@ -73,7 +73,7 @@ public struct Author: Sendable, Hashable {
     func check() throws(CambiumError) {
         if actor == nil, message == nil, requestID == nil, requestDigest == nil { return }
         if requestID == nil, requestDigest != nil {
-            throw CambiumError(.invalidInput, "The parts of a request need the id of the request. Pass both or neither.")
+            throw CambiumError(.invalidInput, "The author has the parts of a request, but no request id. Pass both or neither.")
         }
         // A script whose variable is not set would pass an empty id with each request. Only its first request would then be applied.
         if requestID?.isEmpty == true {
