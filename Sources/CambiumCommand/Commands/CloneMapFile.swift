@@ -110,7 +110,23 @@ struct CloneMapFile {
                 + "The command could not rename it"
             throw Self.error(.ioFailure, what, path)
         }
+        try syncDirectory()
     }
+
+    /// Syncs the directory of the map, because the new name could otherwise be lost in a power failure. The clone would remain without its
+    /// map.
+    private func syncDirectory() throws(CambiumError) {
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let directory = end.map { String(path[...$0]) } ?? "."
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // A directory in which the user may create files, but which the user may not read, cannot be synced.
+        if descriptor < 0, errno == EACCES { return }
+        guard descriptor >= 0 else { throw Self.error(.ioFailure, Self.unsynced, path) }
+        defer { Glibc.close(descriptor) }
+        if fsync(descriptor) != 0 { throw Self.error(.ioFailure, Self.unsynced, path) }
+    }
+
+    private static let unsynced = "is complete, but its directory could not be synced, so a power failure may remove it"
 
     func discard() {
         Glibc.close(descriptor)
