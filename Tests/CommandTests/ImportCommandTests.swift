@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: [
         (#"{"_entity":"Lot","code":"a"}"#, "'grams' must have a value, because there is no 'Lot' with this identity; import its row first"),
         (#"{"_entity":"Lot","code":"a","note":"x"}"#, "at /holdings/0: Row 1: 'grams' must have a value. Nothing"),
-        (#""a""#, "cannot create a stub (an object with only its identity); import its row first"),
+        (#""a""#, "cannot create a stub (an object with only its identity); import its row first, as an object of 'Lot'"),
     ])
     func `a reference to an object that needs more than its identity states the remedy`(member: String, message: String) throws {
         let place = try Workplace()

@@ -112,7 +112,7 @@ extension RowPlanner {
         case .create:
             if entity.isAbstract {
                 let why = ", and the entity is abstract, so the import cannot create a stub (an object with only its identity)"
-                throw failure(.unknownReference, batch, missing(entity, value, batch) + why + "; import its row first")
+                throw failure(.unknownReference, batch, missing(entity, value, batch) + why + kinds(below: entity))
             }
             let place = plan.objects.count
             plan.objects.append(
@@ -120,6 +120,19 @@ extension RowPlanner {
             noteNew(entity, place, batch)
             pending.append(.object(place))
         }
+    }
+
+    /// The maximum number of entities that a message names.
+    private static let namedCountMax = 5
+
+    /// Returns the part of a message that names the entities below an abstract entity. An object of the abstract entity belongs to one of
+    /// them.
+    private func kinds(below entity: ImportEntity) -> String {
+        let numbers = entity.entity.family.sorted { $0.rawValue < $1.rawValue }
+        let names = numbers.map { entities[$0].counted.entity }.filter { !$0.isAbstract }.map { "'\($0.name)'" }
+        if names.isEmpty { return "; import its row first" }
+        let rest = names.count > Self.namedCountMax ? " or another sub-entity" : ""
+        return "; import its row first, as an object of " + names.prefix(Self.namedCountMax).joined(separator: ", ") + rest
     }
 
     private func missing(_ entity: ImportEntity, _ place: Int, _ batch: borrowing RowBatch) -> String {
