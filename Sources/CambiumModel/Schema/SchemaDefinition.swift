@@ -78,7 +78,8 @@ public struct EntityDefinition: Sendable, Hashable {
     /// - Parameters:
     ///   - parent: The entity whose properties this entity inherits.
     ///   - identity: The attributes by which imports recognize an object. Without an identity, an import inserts a new object for each row.
-    ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
+    ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set. The order of the attributes is the
+    ///     order of the set's index, so sets that differ only in the order are two sets.
     ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`. `-` means descending, and `[c]`
     ///     means that the case of letters is ignored.
     ///   - renamedFrom: The entity's name in the schema that a migration replaces.
