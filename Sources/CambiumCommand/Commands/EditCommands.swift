@@ -132,7 +132,7 @@ struct LinkCommand: ParsableCommand {
     func run() throws {
         try Edit("link", store: store, author, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
-            let relationship = try entity.requiredRelationship(self.relationship)
+            let relationship = try entity.linkedRelationship(self.relationship)
             if !relationship.isToMany, targets.count > 1 {
                 let message = "'\(relationship.name)' leads to one object, but \(targets.count) are given. Name one object."
                 throw CambiumError(.unknownName, message)
@@ -160,7 +160,7 @@ struct UnlinkCommand: ParsableCommand {
     func run() throws {
         try Edit("unlink", store: store, author, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
-            let relationship = try entity.requiredRelationship(self.relationship)
+            let relationship = try entity.linkedRelationship(self.relationship)
             for target in targets {
                 try transaction.unlink(graph.id(of: place), relationship, graph.id(of: try schema.object(target, in: graph).place))
             }
@@ -189,7 +189,7 @@ struct MoveCommand: ParsableCommand {
         try Edit("move", store: store, author, output, [id, relationship, target, String(to)], subjects: [id]).run {
             transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
-            let relationship = try entity.requiredRelationship(self.relationship)
+            let relationship = try entity.linkedRelationship(self.relationship)
             let target = graph.id(of: try schema.object(self.target, in: graph).place)
             try transaction.move(graph.id(of: place), relationship, target, to: to)
             return [graph.id(of: place)]

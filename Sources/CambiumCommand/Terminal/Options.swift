@@ -153,6 +153,17 @@ struct AssignmentArgument: ExpressibleByArgument {
     }
 }
 
+extension Entity {
+    /// Returns the relationship that a command such as `link` names. If the name is that of an attribute, the error names the command that
+    /// sets attributes.
+    func linkedRelationship(_ name: String) throws(CambiumError) -> Relationship {
+        if let attribute = attribute(name), !attribute.isDerived {
+            throw CambiumError(.unknownName, "'\(name)' is an attribute. Use 'cambium set'.")
+        }
+        return try requiredRelationship(name)
+    }
+}
+
 extension [AssignmentArgument] {
     /// Checks that no two assignments have the same name, because only one of them could take effect.
     func checkNames() throws(ValidationError) {
