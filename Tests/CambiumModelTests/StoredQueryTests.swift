@@ -90,6 +90,18 @@ import Testing
         #expect(error.details.first?.contains(message) == true, "\(error.details)")
     }
 
+    private static func mistake(_ attributes: String, where condition: String) -> String {
+        let json = #"{"entities": {"A": {"attributes": {\#(attributes)}, "queries": {"q": {"where": "\#(condition)"}}}}}"#
+        let error = #expect(throws: CambiumError.self) { try Schema(SchemaDefinition(json: Array(json.utf8))) }
+        return error?.details.first ?? ""
+    }
+
+    @Test func `an error lists 12 names, and states the number of the others`() {
+        let attributes = (10..<23).map { "\"a\($0)\": {\"type\": \"bool\"}" }.joined(separator: ",")
+        let mistake = Self.mistake(attributes, where: "x == true")
+        #expect(mistake.contains("a20, a21 and 1 more.") && !mistake.contains("a22"), "\(mistake)")
+    }
+
     @Test func `one error has the mistakes of all queries`() {
         let error = #expect(throws: CambiumError.self) {
             try Self.schema(#""a": {"where": "x == 1", "sort": "y"}, "b": {"of": "Item", "where": "z == 1"}, "c": {"where": "id == 1"}"#)

@@ -89,7 +89,8 @@ extension Schema {
     }
 
     private static func list(_ names: [String]) -> String {
-        names.prefix(listedCountMax).joined(separator: ", ") + (names.count > listedCountMax ? ", ..." : "")
+        let rest = names.count > listedCountMax ? " and \(names.count - listedCountMax) more" : ""
+        return names.prefix(listedCountMax).joined(separator: ", ") + rest
     }
 
     /// Returns the names of the sub-entities of an entity that have a property with the given name.
