@@ -62,6 +62,8 @@ import Testing
         (#""where": "id > 3 and all itmes where (price > 3)""#, "/where", "1:16: 'Note' has no attribute or relationship 'itmes'"),
         (#""where": "items.@sum.name > 3""#, "/where", "@sum needs numbers"),
         (#""where": "id.@count > 3""#, "/where", "does not lead to objects"),
+        (#""where": "title == Anna""#, "/where", "If 'Anna' is a text, write it in quotation marks."),
+        (#""where": "title in {\"a\", Anna}""#, "/where", "If 'Anna' is a text, write it in quotation marks."),
         (#""where": "id.x > 3""#, "/where", "continues after a value"),
         (#""where": "title matches \"a(\"""#, "/where", "regular expression"),
         (#""where": "title like best.name""#, "/where", "constant pattern"), (#""where": "1 == $a""#, "/where", "Both sides"),
@@ -100,6 +102,12 @@ import Testing
         let attributes = (10..<23).map { "\"a\($0)\": {\"type\": \"bool\"}" }.joined(separator: ",")
         let mistake = Self.mistake(attributes, where: "x == true")
         #expect(mistake.contains("a20, a21 and 1 more.") && !mistake.contains("a22"), "\(mistake)")
+    }
+
+    @Test(arguments: ["Anna == true", "a == best.Anna", "a == Anna.b"])
+    func `only a single name on the right side may be a text without quotation marks`(condition: String) {
+        let mistake = Self.mistake(#""a": {"type": "bool"}"#, where: condition)
+        #expect(mistake.contains("has no attribute or relationship") && !mistake.contains("quotation marks"), "\(mistake)")
     }
 
     @Test func `one error has the mistakes of all queries`() {

@@ -74,6 +74,7 @@ import Testing
         (["walk", "notes", "Note/1", long], 64, "No entity has a relationship '\(cut)'."),
         (["find", "notes", "Note", "--query", long], 64, "'Note' has no query '\(cut)'."),
         (["find", "notes", "Note", "--where", "\(long) == 1"], 65, "'Note' has no attribute or relationship '\(cut)'."),
+        (["find", "notes", "Note", "--where", "title == Anna"], 65, "If 'Anna' is a text, write it in quotation marks."),
         (["find", "notes", "Note", "--where", "id.\(long) == 1"], 65, "End the path before '\(cut)'."),
         (["find", "notes", "Note", "--where", "_entity == '\(long)'"], 65, "The schema has no entity '\(cut)'."),
         (["find", "notes", "Note", "--where", "items.@min._entity == 'Nope'"], 65, "The schema has no entity 'Nope'."),

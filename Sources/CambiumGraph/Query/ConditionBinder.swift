@@ -30,7 +30,11 @@ struct ConditionBinder {
             } catch {
                 // The message of a mistake names a parameter only if the parameter occurs in the comparison. To keep short queries fast,
                 // the parameters are narrowed only for a comparison with a mistake.
-                return try narrowed(to: comparison).bind(comparison, entity)
+                do throws(QueryMistake) {
+                    return try narrowed(to: comparison).bind(comparison, entity)
+                } catch {
+                    throw error.advisingQuotes(in: comparison)
+                }
             }
         case .related(let quantifier, let path, let inner):
             return try quantified(quantifier, path, entity, at: path.offset) { end throws(QueryMistake) in

@@ -1,14 +1,38 @@
 /// A mistake in a query, and the position of the operand that contains the mistake.
 package struct QueryMistake: Error {
-    package let message: String
+    package private(set) var message: String
     package let offset: TextOffset
     /// The number of names in the operand's path that were resolved before the mistake was found.
     package let resolvedCount: Int
+    /// Whether the mistake is a name that the schema does not have.
+    private let isUnknownName: Bool
 
     package init(_ message: String, at offset: TextOffset, after resolvedCount: Int = 0) {
         self.message = message
         self.offset = offset
         self.resolvedCount = resolvedCount
+        isUnknownName = false
+    }
+
+    /// Creates the mistake of a name that the schema does not have.
+    package init(unknownName message: String, at offset: TextOffset, after resolvedCount: Int) {
+        self.message = message
+        self.offset = offset
+        self.resolvedCount = resolvedCount
+        isUnknownName = true
+    }
+
+    /// Returns the mistake with the advice to quote a text, if the mistake is an unknown name on the right side of `comparison`.
+    package func advisingQuotes(in comparison: Comparison) -> Self {
+        guard isUnknownName, let offset = offset.value else { return self }
+        let operands = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }
+        for operand in operands where operand.offset.value == offset {
+            guard case .path(let path) = operand.form, path.names.count == 1 else { continue }
+            var mistake = self
+            mistake.message += " If '\(path.description.excerpt)' is a text, write it in quotation marks."
+            return mistake
+        }
+        return self
     }
 
     /// Returns the mistake of a sort key that ignores case or diacritics although the value of the key is not a text.

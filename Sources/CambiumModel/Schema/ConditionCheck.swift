@@ -18,7 +18,12 @@ package struct ConditionCheck {
         case .constant: break
         case .and(let parts), .or(let parts): for part in parts { try check(part, entity) }
         case .not(let part): try check(part, entity)
-        case .comparison(let comparison): try check(comparison, entity)
+        case .comparison(let comparison):
+            do throws(QueryMistake) {
+                try check(comparison, entity)
+            } catch {
+                throw error.advisingQuotes(in: comparison)
+            }
         case .related(let quantifier, let path, let inner):
             let resolved = try SchemaPath(path, from: entity, schema, at: path.offset)
             try resolved.check(quantifier, at: path.offset)

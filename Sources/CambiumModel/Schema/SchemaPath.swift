@@ -34,7 +34,7 @@ package struct SchemaPath {
                     end = .object(target)
                 } else {
                     let message = schema.unknown(name, in: entity, isAfterMembers: relationships.last?.isToMany ?? false)
-                    throw QueryMistake(message, at: offset, after: index)
+                    throw QueryMistake(unknownName: message, at: offset, after: index)
                 }
             }
         }
