@@ -110,6 +110,11 @@ import Testing
         #expect(mistake.contains("has no attribute or relationship") && !mistake.contains("quotation marks"), "\(mistake)")
     }
 
+    @Test func `a path into JSON is refused with the remedy`() {
+        let mistake = Self.mistake(#""data": {"type": "json"}"#, where: "data.checked == true")
+        #expect(mistake.contains("A path does not lead into JSON. Compare 'data' as a whole"), "\(mistake)")
+    }
+
     @Test func `one error has the mistakes of all queries`() {
         let error = #expect(throws: CambiumError.self) {
             try Self.schema(#""a": {"where": "x == 1", "sort": "y"}, "b": {"of": "Item", "where": "z == 1"}, "c": {"where": "id == 1"}"#)

@@ -156,6 +156,7 @@ extension QueryParser {
         let expectation = quantifier == nil ? "a relation such as ==" : "a relation such as ==, or 'where'"
         guard case .name(let name) = token.kind else {
             let isPath = if case .path = left.form { true } else { false }
+            if isPath, token.isSymbol(.openParenthesis) { return expected(expectation, remedy: Self.remedy(forCallOf: left)) }
             return expected(expectation, remedy: isPath && token.kind == .end ? "Write == true to test a truth value." : nil)
         }
         switch name.lowercased() {
@@ -165,6 +166,17 @@ extension QueryParser {
         case "startswith": return expected(expectation, remedy: "Write beginswith.")
         case "regexp", "rlike": return expected(expectation, remedy: "Write matches.")
         default: return expected(expectation)
+        }
+    }
+
+    /// Returns the remedy for a name before a parenthesis, which is the call of a function in other languages.
+    private static func remedy(forCallOf name: Operand) -> String {
+        switch name.description.lowercased() {
+        case "count": "Write items.@count for the number of related objects."
+        case "sum", "avg", "min", "max": "Write items.@sum.price for a function of related objects."
+        case "year", "month", "day", "date": "Compare the date with its bounds, such as born >= \"2026-01-01\"."
+        case "lower", "upper", "lowercase", "uppercase": "Write ==[c] to ignore the case of letters."
+        default: "Conditions have no such function."
         }
     }
 

@@ -20,8 +20,7 @@ package struct SchemaPath {
         end = .object(entity)
         for (index, name) in path.names.enumerated() {
             guard case .object(let entity) = end else {
-                let path = path.description.excerpt
-                throw QueryMistake("'\(path)' continues after a value. End the path before '\(name.excerpt)'.", at: offset)
+                throw QueryMistake("'\(path.description.excerpt)' continues after a value. \(remedy(forPathTo: name))", at: offset)
             }
             switch name {
             case "_id": end = .object(entity)
@@ -38,6 +37,12 @@ package struct SchemaPath {
                 }
             }
         }
+    }
+
+    /// Returns the remedy for a path that continues with `name` after the value at `end`.
+    private func remedy(forPathTo name: String) -> String {
+        guard case .attribute(let attribute) = end, attribute.type == .json else { return "End the path before '\(name.excerpt)'." }
+        return "A path does not lead into JSON. Compare '\(attribute.name)' as a whole, or store '\(name.excerpt)' in an attribute."
     }
 
     package var isToMany: Bool { relationships.contains(where: \.isToMany) }
