@@ -186,6 +186,11 @@ import Testing
 
     // MARK: Options
 
+    @Test func `the error about a limit of one object has the singular`() throws {
+        let outcome = try place().run("clone", "notes", "Note/1", "--max-objects", "1")
+        #expect(outcome.code == 65 && outcome.errors.contains("its limit of 1 object. Raise the limit"), "\(outcome.errors)")
+    }
+
     @Test func `relationships are excluded at every level or at the root`() throws {
         let place = try place()
         let excluded = try place.run("clone", "notes", "Note/1", "--exclude", "parts,Note.tags", "--json")

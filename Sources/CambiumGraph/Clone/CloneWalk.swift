@@ -73,8 +73,9 @@ struct CloneWalk {
             }
         }
         if objectCount > objectCountMax {
+            let limit = objectCountMax == 1 ? "1 object" : "\(objectCountMax) objects"
             throw CambiumError(
-                .limitExceeded, "The clone would exceed its limit of \(objectCountMax) objects. Raise the limit, or exclude relationships.")
+                .limitExceeded, "The clone would exceed its limit of \(limit). Raise the limit, or exclude relationships.")
         }
     }
 
