@@ -17,7 +17,8 @@ struct ConditionOptions: ParsableArguments {
     var query: String?
     @Option(
         help: .init(
-            "Set a parameter of the condition, such as limit=10 for $limit; name:=JSON takes any JSON value. Repeat the option for each.",
+            "Set a parameter of the condition, such as limit=10 for $limit; name:=JSON takes a JSON value or an array of values. "
+                + "Repeat the option for each.",
             valueName: "name=value"))
     var set: [AssignmentArgument] = []
     @Option(

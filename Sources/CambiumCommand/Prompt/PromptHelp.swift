@@ -19,7 +19,7 @@ enum PromptHelp {
             ("explain \(name) ...", "prints the steps of a query"),
             ("show \(name)/1", "shows one object; also: show \(name) IDENTITY; include PATHS nests others"),
             ("schema [\(name)]", "prints the schema"),
-            ("set name=value", "gives a value to $name in conditions; name:=JSON takes any JSON value"),
+            ("set name=value", "gives a value to $name in conditions; name:=JSON takes a value or an array"),
             ("at MOMENT", "reads an earlier moment: \(Moment.forms); 'at now' returns to the newest one"),
             ("quit", "ends the prompt, as ctrl-d does"),
         ]
