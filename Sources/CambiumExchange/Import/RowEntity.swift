@@ -83,6 +83,11 @@ extension RowEntity {
     }
 }
 
+extension RowEntity {
+    /// Whether a key is the name of a derived attribute. An export writes the value, and only the store computes it.
+    func isDerived(_ key: String) -> Bool { entity.attribute(key)?.isDerived ?? false }
+}
+
 extension Entity {
     /// Whether the hierarchy consists of this entity only.
     var isAlone: Bool { parent == nil && family.count == 1 }

@@ -23,7 +23,8 @@ extension RowReader {
         }
     }
 
-    /// Ignores, reports or refuses a key that maps to no property, as the options require. If the object may belong to a sub-entity that
+    /// Ignores, reports or refuses a key that maps to no property, as the options require. Ignores the name of a derived attribute, which
+    /// exports write. If the object may belong to a sub-entity that
     /// has the key, only records the refusal, because the identity of the object may follow the key.
     ///
     /// - Parameter node: the node that lacks the key, in the tree of the mapping's paths; `nil` without a mapping.
@@ -34,6 +35,7 @@ extension RowReader {
         if let path = entities[declared].counted.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
         if node == nil, isEmptyField(key, tokens) { return }
         let name = prefix + tokens.string(key)
+        if prefix.isEmpty, entity.isDerived(name) { return }
         switch options.unknown {
         case .ignore: break
         case .report: batch.unknownKeys.append(ImportReport.cut(name, ImportReport.unknownKeyLengthMax))
@@ -51,7 +53,8 @@ extension RowReader {
     private func isEmptyField(_ key: Int, _ tokens: JSONTokens) -> Bool {
         guard isRecord, tokens.kind(key + 1) == .null else { return false }
         return entities[declared].counted.entity.family.contains { number in
-            entities[number].counted.keys.target(of: tokens.bytes(key)) != nil
+            let entity = entities[number].counted
+            return entity.keys.target(of: tokens.bytes(key)) != nil || entity.isDerived(tokens.string(key))
         }
     }
 
