@@ -88,6 +88,14 @@ import Testing
         #expect(try run("help", "quit", "Nothing").contains("show Note/1"))
     }
 
+    @Test func `the help lists all words of the prompt`() throws {
+        let help = try run("help")
+        let words = Set(help.split { !$0.isLetter && $0 != "-" }.map(String.init))
+        let others = ["include", "order", "by", "exit"]
+        #expect(words.isSuperset(of: PromptParser.commands + PromptWord.allCases.map(\.rawValue) + others), "\(help)")
+        #expect(help.contains("?") && help.contains("#"), "\(help)")
+    }
+
     @Test func `the value of a parameter may begin with a mark`() throws {
         #expect(try place.run("set", "notes", "Note/1", "title=\u{301}").code == 0)
         for assignment in ["set t=\u{301}", "set t=\"\u{301}\"", "set t:=\"\u{301}\""] {

@@ -8,10 +8,10 @@ enum PromptHelp {
         let attribute = entity?.attributes.first?.name ?? "title"
         let condition = [name, "where", attribute, "!= null"].joined(separator: " ")
         let rows = [
-            ("\(name)", "lists objects"),
+            ("\(name)", "lists objects; also: find \(name)"),
             (condition, "lists the objects that satisfy a condition (Docs/QUERIES.md)"),
             ("\(name) query NAME", "runs a query of the schema; 'where' narrows it, and $source is an object"),
-            ("... sort -\(attribute)", "sorts; a key with - before it descends"),
+            ("... sort -\(attribute)", "sorts; a key with - before it descends; also: order by"),
             ("... limit 10 offset 20", "shows a part of the rows"),
             ("... select \(attribute), tags.@count", "shows these values; 'distinct' removes repeated rows"),
             ("... count", "counts the rows; also: sum PATHS, min, max, avg, count-distinct"),
@@ -19,9 +19,11 @@ enum PromptHelp {
             ("explain \(name) ...", "prints the steps of a query"),
             ("show \(name)/1", "shows one object; also: show \(name) IDENTITY; include PATHS nests others"),
             ("schema [\(name)]", "prints the schema"),
-            ("set name=value", "gives a value to $name in conditions; name:=JSON takes a value or an array"),
+            ("set name=value", "gives a value to $name in conditions; 'set' alone lists them; name:=JSON takes a value or an array"),
             ("at MOMENT", "reads an earlier moment: \(Moment.forms); 'at now' returns to the newest one"),
-            ("quit", "ends the prompt, as ctrl-d does"),
+            ("# TEXT", "is a comment"),
+            ("help", "prints these lines, as ? does"),
+            ("quit", "ends the prompt, as exit and ctrl-d do"),
         ]
         let width = rows.map(\.0.columnCount).max() ?? 0
         return rows.map { "\($0.0.padded(to: width))  \($0.1)" }
