@@ -16,12 +16,11 @@ package final class InputFile: @unchecked Sendable {
     ///
     /// - Throws: `.notFound` if there is no such file or the path names a directory, and `.ioFailure` if the file cannot be opened.
     package init(_ path: String) throws(CambiumError) {
-        var descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        while descriptor < 0, errno == EINTR { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC) }
+        let descriptor = SystemCalls.system.openUninterrupted(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
         var status = stat()
-        if fstat(descriptor, &status) != 0 {
-            let code = errno
+        let code = SystemCalls.uninterrupted { fstat(descriptor, &status) }
+        if code != 0 {
             Glibc.close(descriptor)
             throw SystemFailure.error("determine the kind of", path, code)
         }
@@ -39,7 +38,7 @@ package final class InputFile: @unchecked Sendable {
     /// error.
     package static func isRepeatable(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+        return SystemCalls.uninterrupted { stat(path, &status) } != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Reads the next bytes of the file into a buffer. Returns their number, which is 0 at the end of the file.

@@ -26,7 +26,8 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     func status() throws(CambiumError) -> stat {
         var status = stat()
-        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("examine", path, errno) }
+        let code = SystemCalls.uninterrupted { fstat(descriptor, &status) }
+        if code != 0 { throw SystemFailure.error("examine", path, code) }
         return status
     }
 

@@ -70,7 +70,7 @@ extension SystemVolume {
     private static func checkIsDirectory(_ path: String, _ code: Int32) throws(CambiumError) {
         guard code == EEXIST else { throw SystemFailure.error("create the directory", path, code, isCreation: true) }
         var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+        if SystemCalls.uninterrupted({ stat(path, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
         throw Self.taken(path)
     }
 
@@ -78,10 +78,10 @@ extension SystemVolume {
     package func checkIsPlace() throws(CambiumError) {
         if root.isEmpty { throw Self.emptyName }
         var status = stat()
-        let code = stat(root, &status) == 0 ? 0 : errno
+        let code = SystemCalls.uninterrupted { stat(root, &status) }
         let isDirectory = code == 0 && status.st_mode & S_IFMT == S_IFDIR
         // A link that leads nowhere still occupies the name.
-        let isFree = code == ENOENT && lstat(root, &status) != 0
+        let isFree = code == ENOENT && SystemCalls.uninterrupted { lstat(root, &status) } != 0
         if !isDirectory, !isFree { throw Self.taken(root) }
     }
 

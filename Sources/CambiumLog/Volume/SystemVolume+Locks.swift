@@ -18,16 +18,12 @@ extension SystemVolume {
                 throw SystemFailure.locked(full(path), holder: holder, isOwn: isOwn)
             }
             // If a failed creation has removed the file after it was opened, the file is opened again.
-            guard try hasName(descriptor, path) else { continue }
+            guard try hasName(file) else { continue }
             return try SystemLock(file: file, in: self, path)
         }
     }
 
-    private func hasName(_ descriptor: Int32, _ path: String) throws(CambiumError) -> Bool {
-        var status = stat()
-        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("examine", full(path), errno) }
-        return status.st_nlink > 0
-    }
+    private func hasName(_ file: SystemFile) throws(CambiumError) -> Bool { try file.status().st_nlink > 0 }
 
     package func share(_ path: String) throws(CambiumError) -> any VolumeLock {
         while true {
@@ -37,7 +33,7 @@ extension SystemVolume {
             if code != 0 { throw SystemFailure.error("lock", full(path), code) }
             // While this call waited, a process that held an exclusive lock may have removed or replaced the file. In that case, the call
             // begins again.
-            if try hasName(descriptor, path) { return SystemShare(file: file) }
+            if try hasName(file) { return SystemShare(file: file) }
         }
     }
 

@@ -51,7 +51,8 @@ package struct SystemVolume: Volume {
             throw SystemFailure.error("open", path, code, isCreation: flags & O_EXCL != 0)
         }
         var status = stat()
-        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
+        let code = SystemCalls.uninterrupted { fstat(descriptor, &status) }
+        if code == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
         Glibc.close(descriptor)
         throw SystemFailure.irregular(path, "regular file")
     }
@@ -144,7 +145,8 @@ package struct SystemVolume: Volume {
     package func diskByteCount(of path: String) throws(CambiumError) -> Int {
         let path = full(path)
         var status = stat()
-        if lstat(path, &status) != 0 { throw SystemFailure.error("examine", path, errno) }
+        let code = SystemCalls.uninterrupted { lstat(path, &status) }
+        if code != 0 { throw SystemFailure.error("examine", path, code) }
         return Int(status.st_blocks) * 512
     }
 
