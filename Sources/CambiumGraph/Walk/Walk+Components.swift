@@ -30,7 +30,7 @@ private struct ComponentJoining {
         var count = 0
         for table in scope.tables {
             bases[table] = UInt32(truncatingIfNeeded: count)
-            count += scope.rowCountEnd(table)
+            count += graph.reader.rowCountEnd(table)
             if count > Self.rowCountMax {
                 throw CambiumError(
                     .limitExceeded, "The tables have more than \(Self.rowCountMax) rows. Determine components over fewer relationships.")
@@ -83,7 +83,7 @@ private struct ComponentJoining {
         var numbers = [[UInt32]](repeating: [], count: bases.count)
         for table in scope.tables {
             let base = bases[table]
-            var own = [UInt32](repeating: ConnectedComponents.noComponent, count: scope.rowCountEnd(table))
+            var own = [UInt32](repeating: ConnectedComponents.noComponent, count: graph.reader.rowCountEnd(table))
             scope.forEachRow(of: table) { own[Int($0)] = numberOfRoot[root(base + $0)] ?? ConnectedComponents.noComponent }
             numbers[table] = own
         }

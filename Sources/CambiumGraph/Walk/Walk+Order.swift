@@ -37,7 +37,7 @@ private struct TopologicalOrdering {
     init(_ walk: Walk) {
         (reader, steps, scope) = (walk.graph.reader, walk.steps, WalkScope(walk))
         linkCounts = [[UInt32]](repeating: [], count: walk.graph.layout.tables.count)
-        for table in scope.tables { linkCounts[table] = [UInt32](repeating: 0, count: scope.rowCountEnd(table)) }
+        for table in scope.tables { linkCounts[table] = [UInt32](repeating: 0, count: reader.rowCountEnd(table)) }
     }
 
     mutating func run() {

@@ -28,9 +28,6 @@ struct WalkScope {
         return entities[table.index].contains(reader.rows(table.index).entity(place.row, table))
     }
 
-    /// An upper bound of the number of rows in a table.
-    func rowCountEnd(_ table: Int) -> Int { reader.rowCountEnd(table) }
-
     /// Calls `body` with the row of each object of a table that the algorithm examines.
     func forEachRow(of index: Int, _ body: (UInt32) -> Void) {
         let table = layout.tables[index]

@@ -48,7 +48,7 @@ struct WalkStep: Sendable {
 struct WalkSteps: Sendable {
     private let steps: [WalkStep]
     private let ranges: [Range<Int>]
-    private let links: GatheredLinks
+    private let links: CollectedLinks
 
     /// - Parameter ends: The ends to follow. Duplicates count once.
     init(_ ends: [EndLayout], _ graph: Graph) {
@@ -63,7 +63,7 @@ struct WalkSteps: Sendable {
         }
         self.ranges = ranges
         steps = found
-        links = GatheredLinks(found, graph.reader)
+        links = CollectedLinks(found, graph.reader)
     }
 
     /// Returns an array of links for each step that has one; empty if walks have followed only few links so far.

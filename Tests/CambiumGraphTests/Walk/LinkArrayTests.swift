@@ -67,10 +67,10 @@ import Testing
     @Test func `a step with more links than an array may have is followed from row to row`() throws {
         let walk = try walk("follows")
         let steps = walk.graph.layout.tables.indices.flatMap { table in walk.steps.range(UInt32(table)).map { walk.steps[$0] } }
-        let none = GatheredLinks(steps, walk.graph.reader, elementCountMax: 100)
+        let none = CollectedLinks(steps, walk.graph.reader, elementCountMax: 100)
         none.note(followedCount: 1 << 40)
         #expect(none.current(steps, walk.graph.reader, walk.graph.layout).isEmpty)
-        let all = GatheredLinks(steps, walk.graph.reader)
+        let all = CollectedLinks(steps, walk.graph.reader)
         all.note(followedCount: 1 << 40)
         #expect(all.current(steps, walk.graph.reader, walk.graph.layout).contains { $0 != nil })
     }

@@ -4,11 +4,11 @@ import Synchronization
 ///
 /// The arrays are made only after walks have followed many links without the arrays. So making the arrays takes at most a constant factor
 /// of the time of the earlier walks.
-final class GatheredLinks: Sendable {
+final class CollectedLinks: Sendable {
     /// The number of links that walks must follow before the arrays are made; `Int.max` if no step needs an array.
     private let followedCountMin: Int
     private let followedCount = Atomic<Int>(0)
-    private let isGathering = Atomic<Bool>(false)
+    private let isCollecting = Atomic<Bool>(false)
     private let arrays = Mutex<[LinkArray?]>([])
     /// The maximum number of elements for one step.
     private let elementCountMax: Int
@@ -30,7 +30,7 @@ final class GatheredLinks: Sendable {
     func current(_ steps: [WalkStep], _ reader: Reader, _ layout: GraphLayout) -> [LinkArray?] {
         if followedCount.load(ordering: .relaxed) < followedCountMin { return [] }
         let made = arrays.withLock { $0 }
-        if !made.isEmpty || isGathering.exchange(true, ordering: .acquiringAndReleasing) { return made }
+        if !made.isEmpty || isCollecting.exchange(true, ordering: .acquiringAndReleasing) { return made }
         let new = steps.map { step in
             LinkArray.elementCount(step, reader).flatMap { $0 <= elementCountMax ? LinkArray(step, reader, layout) : nil }
         }
