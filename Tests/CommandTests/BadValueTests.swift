@@ -153,6 +153,7 @@ import Testing
         ),
         (#"{"id":1,"when":"1900-02-29"}"#, [], #"found "1900-02-29". Nothing"#),
         (#"{"id":1,"when":"2026-04-31T12:00:00Z"}"#, [], #"found "2026-04-31T12:00:00Z". Nothing"#),
+        (#"{"id":1,"when":"2026-31-01"}"#, [], #"found "2026-31-01". A mapping such as {"attributes":{"when":{"dates":["iso8601"]}}}"#),
         (#"{"id":1,"when":null}"#, ["--null", "error"], "'when' is null, and the options of the import refuse null"),
         (#"{"id":1,"items":null}"#, ["--null", "error"], "'items' is null, and the options of the import refuse null"),
         (#"{"id":1,"title":"0123456789"}"#, [], #"'title' is "0123456789", which has a length of 10, but the maximum length is 9"#),

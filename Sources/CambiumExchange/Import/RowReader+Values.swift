@@ -126,13 +126,17 @@ extension RowReader {
         return ". A mapping such as \(mapping) reads \(values)"
     }
 
-    /// Returns whether a text begins with a day in the standard form that the calendar does not have. A mapping cannot read such a text.
+    /// Returns whether a text begins with a day in the standard form that the calendar does not have. A mapping cannot read such a text,
+    /// unless the calendar has a day with the month and the day exchanged.
     private static func hasMissingDay(_ text: String) -> Bool {
-        let day = text.utf8.prefix(10)
-        let form = day.map { (0x30...0x39).contains($0) ? UInt8(ascii: "0") : $0 }
+        let bytes = Array(text.utf8.prefix(10))
+        let form = bytes.map { (0x30...0x39).contains($0) ? UInt8(ascii: "0") : $0 }
         guard form == Array("0000-00-00".utf8) else { return false }
-        // The only possible error is that the calendar does not have the day.
-        return (try? Value(text: String(decoding: day, as: UTF8.self) + "T00:00:00Z", type: .date)) == nil
+        let exchanged = bytes[..<5] + bytes[8...] + [UInt8(ascii: "-")] + bytes[5..<7]
+        return [bytes[...], exchanged].allSatisfy { day in
+            // The only possible error is that the calendar does not have the day.
+            (try? Value(text: String(decoding: day, as: UTF8.self) + "T00:00:00Z", type: .date)) == nil
+        }
     }
 
     /// Returns the message for a mandatory attribute whose value is null or is read as null.
