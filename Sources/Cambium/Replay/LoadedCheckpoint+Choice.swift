@@ -43,7 +43,7 @@ extension LoadedCheckpoint {
                     + "one after transaction \(oldest).\(hint)")
         }
         // The remedy in a reason would be wrong, because neither an older checkpoint nor the log can be used.
-        let list = flaws.map { $0.replacing(". " + PageFile.remedy, with: "") }.joined(separator: "; ")
+        let list = flaws.map { $0.replacing(". " + CambiumError.checkpointRemedy, with: "") }.joined(separator: "; ")
         let reasons = flaws.isEmpty ? "" : " The reasons are: \(list)"
         throw CambiumError(
             .damaged,

@@ -62,30 +62,22 @@ extension Timeline {
         source: any ChunkSource, memory: MemoryBudget = .standard
     ) throws(CambiumError) {
         guard image.isPossible else {
-            throw CambiumError(
-                .damaged,
-                "The checkpoint record describes pages that no graph can have. The store needs an older checkpoint or the log instead.")
+            throw CambiumError.corruptCheckpoint("The checkpoint record describes pages that no graph can have.")
         }
         let resolved = try Schema(catalog: schema)
         var layout = GraphLayout(resolved, hasRegister: hasRegister)
         if layout.fingerprint != fingerprint { layout = GraphLayout(resolved, hasRegister: hasRegister, hasIndexes: false) }
         guard layout.fingerprint == fingerprint else {
-            throw CambiumError(
-                .damaged,
-                "Another version of this program laid out the pages of the checkpoint. "
-                    + "The store needs an older checkpoint or the log instead.")
+            throw CambiumError.corruptCheckpoint("Another version of this program laid out the pages of the checkpoint.")
         }
         // Drafts must get later epochs than all stored pages.
         Self.epochs.max(image.epoch, ordering: .relaxed)
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
         if let flaw = space.supplied(Int(image.directory) / PageLayout.chunkGranules).flaw {
-            throw CambiumError(
-                .damaged, "The pages of the checkpoint are not a graph: \(flaw). The store needs an older checkpoint or the log instead.")
+            throw CambiumError.corruptCheckpoint("The pages of the checkpoint are not a graph: \(flaw).")
         }
         guard Self.isDirectory(image.directory, in: space, layout, epoch: image.epoch) else {
-            throw CambiumError(
-                .damaged,
-                "The checkpoint record does not refer to a directory page. The store needs an older checkpoint or the log instead.")
+            throw CambiumError.corruptCheckpoint("The checkpoint record does not refer to a directory page.")
         }
         let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space)
         self.init(space, version)

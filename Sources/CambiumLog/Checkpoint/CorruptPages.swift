@@ -36,18 +36,13 @@ extension PageFile {
 
     /// Returns the error for pages that have the right checksums, but do not form a valid graph.
     package func flaw(_ reason: String) -> CambiumError {
-        CambiumError(
-            .damaged,
-            "The pages of checkpoint \(root.transaction) do not form a valid graph: \(reason). "
-                + PageFile.remedy,
-            place: .init(file: "\(volume.name)/\(path)"))
+        .corruptCheckpoint(
+            "The pages of checkpoint \(root.transaction) do not form a valid graph: \(reason).", file: "\(volume.name)/\(path)")
     }
 
     func damage(_ index: Int) -> CambiumError {
-        CambiumError(
-            .damaged,
-            "Chunk \(index) of the pages differs from the bytes that checkpoint \(root.transaction) stored. "
-                + PageFile.remedy,
-            place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
+        .corruptCheckpoint(
+            "Chunk \(index) of the pages differs from the bytes that checkpoint \(root.transaction) stored.",
+            file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)")
     }
 }

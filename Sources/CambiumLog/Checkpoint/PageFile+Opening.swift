@@ -14,9 +14,7 @@ extension PageFile {
             do throws(DecodingError) {
                 recorded = try RecordedCheckpoint(bytes, store: store)
             } catch {
-                throw CambiumError(
-                    .damaged, "The checkpoint is corrupt (\(error)). \(PageFile.remedy)",
-                    place: .init(file: record))
+                throw CambiumError.corruptCheckpoint("The checkpoint is corrupt (\(error)).", file: record)
             }
             let pages = path(recorded.record.pageFile)
             do throws(CambiumError) {
@@ -26,11 +24,7 @@ extension PageFile {
                 // A writer may have dropped the record, or replaced it with a record that names another file. If the same record still
                 // exists, its file is lost.
                 guard try Self.bytes(volume, record) == bytes else { continue }
-                throw CambiumError(
-                    .damaged,
-                    "The file with the pages of checkpoint '\(record)' is missing. "
-                        + PageFile.remedy,
-                    place: .init(file: pages))
+                throw CambiumError.corruptCheckpoint("The file with the pages of checkpoint '\(record)' is missing.", file: pages)
             }
         }
     }

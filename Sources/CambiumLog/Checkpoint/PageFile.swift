@@ -21,8 +21,6 @@ package final class PageFile: @unchecked Sendable {
     /// before it is used.
     static let damageMark = CheckpointRecord.directory + "/DAMAGED"
     package static let chunkByteCount = 65_536
-    /// The remedy in each error about a corrupt stored graph. It does not help if the log was retired and there is no older checkpoint.
-    package static let remedy = "Open the store again to use an older checkpoint or the log."
 
     package let root: CheckpointRecord
     /// Whether all chunks were compared with their checksums when this file was opened, because the graph is small or the caller requested
@@ -58,22 +56,15 @@ package final class PageFile: @unchecked Sendable {
         (self.share, self.file) = (share, file)
         path = Self.path(recorded.record.pageFile)
         guard recorded.record.transaction == transaction, Int(recorded.record.fanOutShift) == fanOutShift else {
-            throw CambiumError(
-                .damaged,
-                "The checkpoint does not match its file name, or its pages have a layout that this program does not use. "
-                    + PageFile.remedy,
-                place: .init(file: record))
+            throw CambiumError.corruptCheckpoint(
+                "The checkpoint does not match its file name, or its pages have a layout that this program does not use.", file: record)
         }
         root = try recorded.resolved { chunk, byteCount throws(CambiumError) in
             try file.read(at: chunk * Self.chunkByteCount, count: byteCount)
         }
         let end = (root.chunks.lastIndex { $0.isOwned } ?? -1) + 1
         guard try file.byteCount() >= end * Self.chunkByteCount else {
-            throw CambiumError(
-                .damaged,
-                "The file ends before the last page of checkpoint \(transaction). "
-                    + PageFile.remedy,
-                place: .init(file: path))
+            throw CambiumError.corruptCheckpoint("The file ends before the last page of checkpoint \(transaction).", file: path)
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
         let chunkCount = root.chunks.count { $0.hasPages }

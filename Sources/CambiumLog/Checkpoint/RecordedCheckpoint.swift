@@ -117,9 +117,8 @@ struct RecordedCheckpoint {
         } catch let error as CambiumError {
             throw error
         } catch {
-            throw CambiumError(
-                .damaged, "The checkpoint is corrupt (\(error)). \(PageFile.remedy)",
-                place: .init(file: CheckpointRecord.path(record.transaction)))
+            throw CambiumError.corruptCheckpoint(
+                "The checkpoint is corrupt (\(error)).", file: CheckpointRecord.path(record.transaction))
         }
     }
 }
