@@ -71,6 +71,7 @@ import Testing
         #expect(output.contains("name   string, mandatory, default \"\", length at most 9, renamed from title\n"), "\(output)")
         #expect(output.contains("Text\n  (renamed from Memo)\n"), "\(output)")
     }
+
     /// If each property took time in proportion to all properties of its entity, this test would be one of the slowest.
     @Test func `the text of a schema has each of 8,000 attributes`() throws {
         let place = try Workplace()
