@@ -223,8 +223,7 @@ import Testing
         fixture.expectSound()
     }
 
-    /// If each page passed through all versions before it was freed, this test would be one of the slowest.
-    @Test func `many versions that are released together pass each page on once`() throws {
+    @Test func `many versions that are released together free all of their pages`() throws {
         let (versionCount, share) = (500, 16)
         let fixture = try Fixture(boxes: versionCount * share)
         let content = try #require(fixture.box.attribute("content"))
