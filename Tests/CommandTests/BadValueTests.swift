@@ -42,7 +42,10 @@ import Testing
         (["clone", "notes", "Note/1", "--set", "id=2", "--set", "id=3"], 64, "'id' is given twice"),
         (["find", "notes", "Note", "--where", "id == $x", "--set", "x=1", "--set", "x=2"], 64, "'x' is given twice"),
         (["diff", "notes", "1", "--where", "id == $x", "--set", "x=1", "--set", "x=2"], 64, "'x' is given twice"),
-        (["find", "notes", "Note", "--where", "id == 1", "--where=id == 2"], 64, "--where is given twice. Join the conditions with 'and'."),
+        (
+            ["find", "notes", "Note", "--where", "id == 1", "--where=id == 2"], 64,
+            "--where is given twice. Join the conditions with 'and'."
+        ),
         (["import", "notes", "Note", "-", "--scope", "id == 1", "--scope", "id == 2"], 64, "--scope is given twice"),
         (["insert", "notes", "Note", "id=2", "--request", ""], 65, "The request id is empty"),
         (["clone", "notes", "Note/1", "--set", "id=2", "--map", ""], 73, "--map has an empty file name"),

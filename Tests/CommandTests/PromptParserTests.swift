@@ -18,18 +18,21 @@ import Testing
                 "where": "title == \"a limit 3\" and x > 3", "sort": "-created, title", "limit": "10", "offset": "2", "select": "a,b.c",
                 "distinct": "",
             ])
-        #expect(try parts("Note group by city.name count sum price order by -count having count > 3") == [
-            "group": "city.name", "count": "", "sum": "price", "sort": "-count", "having": "count > 3",
-        ])
+        #expect(
+            try parts("Note group by city.name count sum price order by -count having count > 3") == [
+                "group": "city.name", "count": "", "sum": "price", "sort": "-count", "having": "count > 3",
+            ])
     }
 
     @Test func `a word is a name if a name must stand there`() throws {
-        #expect(try parts("Note where count > 3 and limit == sum select count, limit sort -max") == [
-            "where": "count > 3 and limit == sum", "select": "count, limit", "sort": "-max",
-        ])
-        #expect(try parts("Note where any items where (count > 3 limit) sort #limit") == [
-            "where": "any items where (count > 3 limit)", "sort": "#limit",
-        ])
+        #expect(
+            try parts("Note where count > 3 and limit == sum select count, limit sort -max") == [
+                "where": "count > 3 and limit == sum", "select": "count, limit", "sort": "-max",
+            ])
+        #expect(
+            try parts("Note where any items where (count > 3 limit) sort #limit") == [
+                "where": "any items where (count > 3 limit)", "sort": "#limit",
+            ])
         #expect(try parts("Note where name in {\"a\", \"b\"} count") == ["where": "name in {\"a\", \"b\"}", "count": ""])
         #expect(try parts("Note sort pre-depends count-distinct a") == ["sort": "pre-depends", "count-distinct": "a"])
     }

@@ -92,7 +92,7 @@ struct Moment: ExpressibleByArgument {
     func point(_ part: DayPart = .end, now: Timestamp = StoreEnvironment.system.now()) -> Point {
         switch form {
         case .transaction(let number): .transaction(number)
-        case .time(let time, isRounded: let isRounded): .time(isRounded && part == .start ? time + .microseconds(1) : time)
+        case .time(let time, let isRounded): .time(isRounded && part == .start ? time + .microseconds(1) : time)
         case .day(let start): .time(Self.time(part, ofDayFrom: start))
         case .recentDay(let age): .time(Self.time(part, ofDayFrom: Self.startOfDay(now) - Self.dayLength * age))
         case .now: .time(now)

@@ -24,8 +24,14 @@ import Testing
                 var cursor = StepCursor(step, reader)
                 for row in (0..<UInt32(reader.rowCountEnd(step.ownerTable))) where reader.rows(step.ownerTable).isLive(row) {
                     var (followed, listed) = ([UInt32](), [UInt32]())
-                    _ = cursor.forEach(of: row) { followed.append($0); return true }
-                    _ = array.forEach(of: row) { listed.append($0); return true }
+                    _ = cursor.forEach(of: row) {
+                        followed.append($0)
+                        return true
+                    }
+                    _ = array.forEach(of: row) {
+                        listed.append($0)
+                        return true
+                    }
                     #expect(listed.count == array.count(of: row))
                     // The array at the second end of a symmetric relationship also has links of an object to itself.
                     #expect(listed.filter { $0 != row }.sorted() == followed.filter { $0 != row }.sorted(), "\(name), row \(row)")
