@@ -89,6 +89,22 @@ import Testing
         #expect(code { _ = try Store.reopened(MemoryVolume(contents: cut)) } == .damaged)
     }
 
+    @Test func `a log that ends before a corrupt checkpoint is refused, and the record of the checkpoint is kept`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        var files = volume.contents
+        try add(store, 0)
+        try store.checkpoint()
+        try store.close()
+        for (path, bytes) in volume.contents where path.hasPrefix("roots/") { files[path] = bytes }
+        for (path, bytes) in volume.contents where path.hasPrefix("pages-") { files[path] = bytes.map { ~$0 } }
+        let corrupt = MemoryVolume(contents: files)
+        for _ in 0..<2 {
+            #expect(code { _ = try Store.open(corrupt, durability: nil, environment: fixedEnvironment(seed: 1)) } == .damaged)
+        }
+        #expect(try CheckpointRecord.list(corrupt).map(\.rawValue) == [2])
+    }
+
     @Test func `the log alone restores the same graph, labels and requests`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(

@@ -20,7 +20,8 @@ struct ReplayedStore: ~Copyable {
         case nothing
     }
 
-    /// Replays the log to its end. Throws `.damaged` if the log is corrupt, and `.notFound` if the log has no first transaction.
+    /// Replays the log to its end. Throws `.damaged` if the log is corrupt or ends before a checkpoint, and `.notFound` if the log has no
+    /// first transaction.
     ///
     /// Complexity: O(log after the checkpoint).
     init(_ owned: consuming OwnedCheckpoint, requiring content: Content) throws {
@@ -28,6 +29,9 @@ struct ReplayedStore: ~Copyable {
         var replay = try Replay(owned.loaded)
         let end = try replay.run()
         if content == .store { try end.requireTransaction(in: reader.volume) }
+        // The record of a skipped checkpoint may be the only evidence that the log lost its end. The next checkpoint would remove the
+        // record.
+        if !pages.skippedCheckpoints.isEmpty { try end.requireTransactions(of: reader.newestCheckpoint(), in: reader.volume) }
         // An index is incomplete if a version of Cambium without ordered indexes wrote the store, or if a process ended while it built the
         // index.
         while try replay.timeline.buildIndexes(rowCountMax: 1 << 18) {}
