@@ -57,6 +57,22 @@ import Testing
         #expect(try store.graph.find(query).map(\.serial) == [2])
     }
 
+    @Test func `a cancelled task gets no answer that continues after a cursor`() async throws {
+        let definition = SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("rank", .int32) } }
+        let store = try Store.inMemory(schema: Schema(definition))
+        try store.write { transaction in for rank in 1...400 { try transaction.insert("Note", ["rank": .int(Int64(rank))]) } }
+        let graph = store.graph
+        let beginning = try Query("Note", limit: 200)
+        let cursor = try graph.answer(beginning).cursor
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            var query = try Query("Note")
+            query.cursor = cursor
+            return try graph.find(query)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     @Test(arguments: ["name", "-name", "name,rank", "-rank,name"])
     func `pages in the order of an index are the pages of a scan`(sort: String) throws {
         let definition = SchemaDefinition {

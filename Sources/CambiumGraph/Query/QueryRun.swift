@@ -90,9 +90,11 @@ struct QueryRun: ~Copyable {
         } else {
             let wanted = wantedCount
             let node = node
-            var read = 0
+            var (read, groupCount) = (0, 0)
             try IDScan(context.reader, table, after: after).forEach { group, candidates in
-                if group.index & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
+                // A scan may begin at any group, and may return to a shared group. So the numbers of the groups are not used.
+                if groupCount & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
+                groupCount += 1
                 read += candidates.count
                 node.bits(group, candidates).forEach { index in
                     found.append(group.row(index))
@@ -151,8 +153,11 @@ struct QueryRun: ~Copyable {
     /// Calls `body` with each group of rows of the table until `body` returns `false`. Throws `CancellationError` if the task was
     /// cancelled.
     func scan(_ body: (GroupView) throws -> Bool) throws {
+        var groupCount = 0
         try context.forEachGroup(table, prefetchingFor: node) { group in
-            if group.index & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
+            // A table may lack groups, so the numbers of the groups are not used.
+            if groupCount & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
+            groupCount += 1
             return try body(group)
         }
     }
