@@ -55,6 +55,22 @@ extension CompactionTests {
         #expect(damaged.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
     }
 
+    @Test func `the remedy for the oldest checkpoint of a retired log names no older checkpoint`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.compact(.since(.latest))
+        for number in 20..<25 { try add(store, number) }
+        try store.checkpoint()
+        try store.close()
+        for (number, hasOlder) in [(11, false), (16, true)] as [(UInt64, Bool)] {
+            var contents = volume.contents
+            contents[CheckpointRecord.path(TransactionNumber(rawValue: number))]?[30] ^= 1
+            let findings = try Verification(MemoryVolume(contents: contents)).findings
+            #expect(findings.count == 1 && findings[0].contains("to use an older checkpoint or the log") == hasOlder, "\(findings)")
+            #expect(findings[0].contains("Open the store again to use a later checkpoint.") != hasOlder, "\(findings)")
+        }
+    }
+
     @Test func `a store with a retired log opens with an older checkpoint and keeps it until a new one exists`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 10)

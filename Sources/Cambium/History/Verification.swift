@@ -117,8 +117,11 @@ public struct Verification: Sendable {
         if let note = try PageFile.corruptionNote(reader.volume) { noteCorruption("checkpoints: \(note)") }
         // A writer records a checkpoint only after its transactions are durable. So the log has lost transactions if it ends before a
         // checkpoint that existed when the replay began. A later checkpoint may belong to transactions that were committed since.
-        for number in try CheckpointRecord.list(reader.volume) where number <= graph.transaction || listed.contains(number) {
-            try check(number, reader, transaction: graph.transaction, digest)
+        let numbers = try CheckpointRecord.list(reader.volume)
+        // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
+        let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
+        for number in numbers where number <= graph.transaction || listed.contains(number) {
+            try check(number, reader, transaction: graph.transaction, digest, isOldest: number == oldest)
         }
         return true
     }
@@ -138,10 +141,15 @@ public struct Verification: Sendable {
         return try LoadedCheckpoint(reader)
     }
 
+    /// The remedy in the finding about a corrupt checkpoint if the log before it was retired, and there is no older checkpoint.
+    private static let remedyWithoutLog = "Open the store again to use a later checkpoint."
+
     /// Compares every chunk of a checkpoint with the checksum of that chunk. Also compares the graph that results from the checkpoint with
     /// the graph of the log. Reports a checkpoint whose position is not in the log.
+    ///
+    /// - Parameter isOldest: Whether the log before the checkpoint was retired, and there is no older checkpoint.
     private mutating func check(
-        _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest
+        _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest, isOldest: Bool
     ) throws {
         do throws(any Error) {
             var replay = try Replay(LoadedCheckpoint(reader, of: number, checksAll: true))
@@ -150,7 +158,8 @@ public struct Verification: Sendable {
                 noteCorruption("a replay from the checkpoint of transaction \(number) produces a different graph from that of the log")
             }
         } catch let error as CambiumError where error.code == .damaged {
-            noteCorruption("the checkpoint of transaction \(number): \(error)")
+            let reason = isOldest ? error.description.replacing(PageFile.remedy, with: Self.remedyWithoutLog) : error.description
+            noteCorruption("the checkpoint of transaction \(number): \(reason)")
         } catch let error as CambiumError where error.code == .notFound {
             return  // A writer has dropped the checkpoint.
         }
