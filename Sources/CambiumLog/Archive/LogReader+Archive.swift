@@ -47,7 +47,8 @@ extension LogReader {
                 next = max(next, reader.sealedEnd?.next ?? segment.next)
             } catch {
                 if error.code == .damaged { return (error.description, last) }
-                // A writer may have merged the segment into an earlier one.
+                // A writer may have merged the segment into an earlier one. A segment in a later format is not corrupt; if it is retired,
+                // the attempt to read it together with the archive throws `.unsupportedFormat`.
                 guard error.code == .notFound || error.code == .unsupportedFormat else { throw error }
             }
         }
