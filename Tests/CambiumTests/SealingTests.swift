@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumTesting
 import Testing
 
@@ -37,7 +38,7 @@ import Testing
         try volume.list("log").compactMap { LogFileName.parse($0) }.filter { $0.suffix == .segment }.map(\.number)
     }
 
-    private func sealer(_ volume: MemoryVolume) throws -> (SegmentSealer, LogWriter) {
+    private func sealer(_ volume: any Volume) throws -> (SegmentSealer, LogWriter) {
         let reader = try LogReader(volume)
         let writer = try LogWriter(reader, try reader.scan { _ in }, preallocates: false, tuning: Self.tuning) { [UInt8](0..<16) }
         return (SegmentSealer(writer), writer)
@@ -159,6 +160,24 @@ import Testing
             let repair = try Repair(MemoryVolume(contents: files), to: MemoryVolume(), environment: fixedEnvironment())
             #expect(repair.transactionCount < all[1].rawValue && !repair.findings.isEmpty, "byte \(offset)")
         }
+    }
+
+    @Test func `the segments of one compaction are retired without further listings of the log`() throws {
+        let volume = try WatchedVolume(contents: made().volume.contents)
+        let all = try segments(volume.memory)
+        #expect(all.count > 2)
+        let (sealer, writer) = try sealer(volume)
+        // An interrupted compaction leaves such files.
+        for segment in all { try volume.memory.replace(LogFileName.path(segment, .ops), [1]) }
+        var opsFiles = try sealer.opsFiles()
+        let count = Guarded(0)
+        let listing: @Sendable () throws -> Void = { count.withLock { $0 += 1 } }
+        volume.beforeListing.withLock { $0 = Array(repeating: listing, count: 100) }
+        for segment in all.dropLast() { try sealer.retire(segment, removing: &opsFiles) }
+        #expect(count.withLock { $0 } == 0)
+        let kept = try LogFileName.path(#require(all.last), .ops)
+        #expect(volume.memory.contents.keys.filter { $0.hasSuffix(".ops") } == [kept])
+        try writer.close()
     }
 
     @Test func `a crash while a segment is sealed leaves it open or sealed`() throws {

@@ -52,8 +52,9 @@ extension Compactor {
         }
         // All segments are archived before the first segment is retired, so nothing is lost if archiving fails.
         try compaction.keep(segments, upTo: anchor, in: archive, reader)
+        var opsFiles = try sealer.opsFiles()
         for segment in segments {
-            guard let size = try sealer.retire(segment) else { continue }
+            guard let size = try sealer.retire(segment, removing: &opsFiles) else { continue }
             compaction.segmentCount += 1
             compaction.logByteCount += size.before - size.after
         }

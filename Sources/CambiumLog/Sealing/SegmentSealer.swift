@@ -36,27 +36,38 @@ package struct SegmentSealer: Sendable {
     ///
     /// There must be a checkpoint that contains the transactions, and another segment must follow. Throws as `seal` does.
     ///
+    /// - Parameter opsFiles: the result of `opsFiles()`. Loses the transactions of the segment and all earlier ones.
     /// - Returns: the numbers of bytes before and after, including files of ops; `nil` if the segment was already retired and there were no
     ///   files to remove.
     @discardableResult
-    package func retire(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
+    package func retire(
+        _ segment: TransactionNumber, removing opsFiles: inout ArraySlice<TransactionNumber>
+    ) throws -> (before: Int, after: Int)? {
         let replaced = try replace(segment, by: .retired)
-        let opsByteCount = try removeOpsFiles(segment)
+        let opsByteCount = try removeOpsFiles(of: segment, &opsFiles)
         if replaced == nil, opsByteCount == 0 { return nil }
         return ((replaced?.before ?? 0) + opsByteCount, replaced?.after ?? 0)
     }
 
+    /// Returns the transactions whose ops are in a separate file, ascending. Complexity: O(files).
+    package func opsFiles() throws(CambiumError) -> ArraySlice<TransactionNumber> {
+        let files = try volume.list(LogDirectory.name).compactMap { LogFileName.parse($0) }
+        return files.filter { $0.suffix == .ops }.map(\.number)[...]
+    }
+
     /// Removes the files of ops of a retired segment, because its transactions no longer refer to these files. Returns the number of bytes
     /// of these files.
-    private func removeOpsFiles(_ segment: TransactionNumber) throws -> Int {
+    private func removeOpsFiles(of segment: TransactionNumber, _ opsFiles: inout ArraySlice<TransactionNumber>) throws -> Int {
         let range = try range(of: reader(of: segment))
+        opsFiles = opsFiles.drop { $0 < range.lowerBound }
+        let files = opsFiles.prefix { range.contains($0) }
+        opsFiles = opsFiles.dropFirst(files.count)
+        // The process that retired the segment may have ended before the name of the retired segment was durable.
+        if !files.isEmpty { try volume.syncDirectory(LogDirectory.name) }
         var byteCount = 0
-        for name in try volume.list(LogDirectory.name) {
-            guard let file = LogFileName.parse(name), file.suffix == .ops, range.contains(file.number) else { continue }
-            // The process that retired the segment may have ended before the name of the retired segment was durable.
-            if byteCount == 0 { try volume.syncDirectory(LogDirectory.name) }
-            byteCount += try volume.byteCount(of: LogDirectory.name + "/" + name)
-            try volume.remove(LogDirectory.name + "/" + name)
+        for path in files.map({ LogFileName.path($0, .ops) }) {
+            byteCount += try volume.byteCount(of: path)
+            try volume.remove(path)
         }
         return byteCount
     }
