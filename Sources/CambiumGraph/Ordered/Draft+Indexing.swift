@@ -3,9 +3,9 @@ import CambiumModel
 /// Updates ordered indexes when a draft is published. The draft compares its pages with the pages of the previous version, sorts the
 /// differences and merges them into the trees of the indexes. So no op updates an ordered index.
 extension Draft {
-    /// Updates the ordered indexes, and continues to build the first incomplete index.
+    /// Updates the ordered indexes, and continues to build the incomplete indexes.
     ///
-    /// - Parameter rowCountMax: The approximate maximum number of rows that are added to the incomplete index.
+    /// - Parameter rowCountMax: The approximate maximum number of rows that are added to all incomplete indexes together.
     ///
     /// Complexity: O(tables with indexes) if none of these tables was changed.
     mutating func updateIndexes(rowCountMax: Int) {
@@ -98,16 +98,20 @@ extension Draft {
 
     // MARK: Building
 
-    /// Adds further rows to the first index that is not complete.
+    /// Adds further rows to the indexes that are not complete, one index after the other.
     private mutating func buildIndexes(rowCountMax: Int) {
-        guard let directory = reader.indexDirectory(of: layout), rowCountMax > 0, !space.isInReserve else { return }
-        for (number, indexes) in layout.orderedByTable {
-            guard let index = indexes.first(where: { !directory[$0.number].isComplete }) else { continue }
-            return build(index, layout.tables[number], rowCountMax)
+        guard let directory = reader.indexDirectory(of: layout), rowCountMax > 0 else { return }
+        var count = 0
+        for index in layout.ordered.filter({ !directory[$0.number].isComplete }) {
+            if count >= rowCountMax || space.isInReserve { return }
+            count += build(index, layout.tables[index.table], rowCountMax - count)
+            // If the index lacks rows or pages, the next call continues with this index.
+            if !reader.record(of: index, layout).isComplete { return }
         }
     }
 
-    private mutating func build(_ index: OrderedIndexLayout, _ table: TableLayout, _ rowCountMax: Int) {
+    /// Adds further rows to an index. Returns the number of rows and groups that were examined.
+    private mutating func build(_ index: OrderedIndexLayout, _ table: TableLayout, _ rowCountMax: Int) -> Int {
         var record = reader.record(of: index, layout)
         let groupCount = UInt32(reader.groupCount(table.index))
         var batch = OrderedBatch()
@@ -130,6 +134,7 @@ extension Draft {
         merge(&batch, 0..<batch.count, into: &record)
         if record.groupCount > 0 { record.groupCount = next >= groupCount ? IndexDirectory.Record.all : next }
         store(record, index)
+        return count
     }
 }
 
@@ -150,13 +155,13 @@ extension Draft {
 }
 
 extension Timeline {
-    /// The maximum number of rows that a transaction adds to an incomplete index.
+    /// The maximum number of rows that a transaction adds to incomplete indexes.
     package static let indexedRowCount = 512
 
     /// Continues to build the ordered indexes that are incomplete. The caller must have no draft in progress, and the newest version must
     /// be confirmed.
     ///
-    /// - Parameter rowCountMax: The approximate maximum number of rows that are added to one index.
+    /// - Parameter rowCountMax: The approximate maximum number of rows that are added to all incomplete indexes together.
     /// - Returns: Whether the indexes are still incomplete and this call has added rows. Otherwise, another call is useless.
     package func buildIndexes(
         rowCountMax: Int = Timeline.indexedRowCount, show: (Graph) -> Void = { _ in }

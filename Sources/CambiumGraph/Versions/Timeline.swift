@@ -97,7 +97,7 @@ package final class Timeline: @unchecked Sendable {
     /// Throws `.notWritable` if another draft was published after this draft was created, or if a change in the draft failed after its
     /// first write. In both cases, the draft is dropped. Complexity: O(superseded pages).
     ///
-    /// - Parameter indexing: The approximate number of rows to add to an incomplete ordered index; `nil` for the usual number.
+    /// - Parameter indexing: The approximate number of rows to add to incomplete ordered indexes; `nil` for the usual number.
     /// - Parameter isUnconfirmed: Whether `rollBack` may remove the version until it is confirmed.
     /// - Parameter show: Receives the new version before pages of the old version are freed. If the caller releases the old version in
     ///   `show`, these pages can be freed at once, and the next transaction has less work.

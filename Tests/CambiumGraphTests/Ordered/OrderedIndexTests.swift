@@ -277,6 +277,28 @@ import Testing
         #expect(timeline.head.layout.ordered.isEmpty && timeline.pageByteCount < byteCount * 5 / 4)
     }
 
+    @Test(arguments: [(512, 1...1), (10, 4...40)])
+    func `one step builds several small indexes, up to a number of rows`(rowCountMax: Int, stepCounts: ClosedRange<Int>) throws {
+        var definition = SchemaDefinition { EntityDefinition("Thing") { AttributeDefinition("number0", .int64, .optional) } }
+        for number in 1..<40 { definition.entities[0].attributes.append(AttributeDefinition("number\(number)", .int64, .optional)) }
+        let schema = try Schema(definition)
+        let thing = try #require(schema.entity("Thing")).number
+        let timeline = Timeline()
+        try ProgramRun.commit([.schema(schema.catalog)], to: timeline)
+        let ops = (1...3 as ClosedRange<UInt64>).map { Op.insert(ObjectID(root: thing, serial: $0), entity: thing, []) }
+        try ProgramRun.commit(ops, to: timeline)
+        definition.entities[0].indexes = (0..<40).map { ["number\($0)"] }
+        var draft = timeline.draft()
+        try draft.apply(.schema(SchemaMigration(from: timeline.head.schema, to: definition).after.catalog))
+        try timeline.publish(draft, indexing: 0)
+        #expect(timeline.head.hasIncompleteIndexes)
+        var stepCount = 1
+        while try timeline.buildIndexes(rowCountMax: rowCountMax) { stepCount += 1 }
+        #expect(stepCounts.contains(stepCount), "\(stepCount)")
+        #expect(!timeline.head.hasIncompleteIndexes && timeline.head.invariantFindings() == [])
+        #expect(PageChecker.findings(in: timeline) == [])
+    }
+
     @Test func `pages that were stored without indexes open and get indexes`() throws {
         let people = try filled(900)
         let timeline = people.timeline
