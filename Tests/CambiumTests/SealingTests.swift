@@ -162,6 +162,22 @@ import Testing
         }
     }
 
+    @Test func `an opening opens each sealed segment at most twice to find work for the sealer`() throws {
+        let (made, _, _) = try made()
+        let all = try segments(made)
+        _ = try seal(made, all.dropLast())
+        let volume = CountingVolume(memory: made)
+        let (sealer, writer) = try sealer(volume)
+        volume.openCount.withLock { $0 = 0 }
+        let last = try #require(all.last)
+        try sealer.removeCovered(before: last)
+        let closed = try sealer.closedSegments(before: last)
+        #expect(closed.map(\.first) == Array(all.dropLast()) && !closed.contains { $0.isOpen })
+        // The last sealed segment cannot cover another sealed one, so `removeCovered` does not open it.
+        #expect(volume.openCount.withLock { $0 } == 2 * all.count - 3)
+        try writer.close()
+    }
+
     @Test func `the segments of one compaction are retired without further listings of the log`() throws {
         let volume = try WatchedVolume(contents: made().volume.contents)
         let all = try segments(volume.memory)
@@ -248,5 +264,19 @@ import Testing
         }
         #expect(try kinds().count > 4 && kinds().dropLast().allSatisfy { $0 } && kinds().last == false)
         #expect(try Verification(volume).isSound)
+    }
+}
+
+/// Files in memory that count how often files are opened.
+private final class CountingVolume: OverMemory {
+    let memory: MemoryVolume
+    let openCount = Guarded(0)
+
+    init(memory: MemoryVolume) { self.memory = memory }
+
+    var name: String { "counting" }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        openCount.withLock { $0 += 1 }
+        return try memory.open(path, mode)
     }
 }

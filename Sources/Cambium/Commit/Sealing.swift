@@ -64,8 +64,12 @@ final class Sealing: Sendable {
     }
 
     private func tidy(_ sealer: SegmentSealer, before end: TransactionNumber) throws {
-        for (segment, byteCount) in try sealer.openSegments(before: end) { attempt({ byteCount }, with: { try $0.seal(segment) }) }
-        let runs = try sealer.mergeableRuns(before: end)
+        var closed = try sealer.closedSegments(before: end)
+        let open = closed.filter(\.isOpen)
+        for segment in open { attempt({ segment.byteCount }, with: { try $0.seal(segment.first) }) }
+        // Usually, every segment is already sealed, and a log may have thousands of them.
+        if !open.isEmpty { closed = try sealer.closedSegments(before: end) }
+        let runs = sealer.mergeableRuns(in: closed)
         for run in [runs.first { !$0.isRetired }, runs.first { $0.isRetired }].compactMap(\.self) {
             attempt({ run.byteCount }, with: { try $0.merge(run) })
         }

@@ -23,42 +23,50 @@ package struct SegmentRun: Sendable, Equatable {
     }
 }
 
+/// A segment that gets no more frames.
+package struct ClosedSegment: Sendable {
+    /// The number of the first transaction.
+    package let first: TransactionNumber
+    package let byteCount: Int
+    let kind: Format.FileKind
+
+    /// Whether the segment is not sealed yet.
+    package var isOpen: Bool { kind == .open }
+}
+
 extension SegmentSealer {
-    /// Returns the segments before `end` that are not sealed yet, ascending, each with its number of bytes. Complexity: opens O(segments)
-    /// files.
-    package func openSegments(before end: TransactionNumber) throws -> [(segment: TransactionNumber, byteCount: Int)] {
-        try closed(before: end).filter { $0.kind == .open }.map { ($0.segment, $0.byteCount) }
+    /// Returns the segments before `end`, ascending. Complexity: opens O(segments) files.
+    package func closedSegments(before end: TransactionNumber) throws(CambiumError) -> [ClosedSegment] {
+        var found: [ClosedSegment] = []
+        for segment in try LogDirectory.segments(volume) where segment < end {
+            let reader = try FrameReader(volume, path: LogFileName.path(segment, .segment))
+            found.append(ClosedSegment(first: segment, byteCount: reader.byteCount, kind: reader.header.kind))
+        }
+        return found
     }
 
     /// Returns the runs of segments to merge, the newest run first. A segment that could not be sealed is not in any run.
     ///
     /// A run grows from its newest segment. Each older segment joins the run if it is at most twice as large as the run so far. So each
-    /// byte is rewritten O(log n) times, and n small segments become O(log n) segments. Complexity: opens O(segments) files.
-    package func mergeableRuns(before end: TransactionNumber) throws -> [SegmentRun] {
+    /// byte is rewritten O(log n) times, and n small segments become O(log n) segments.
+    ///
+    /// - Parameter closed: the result of `closedSegments(before:)`.
+    package func mergeableRuns(in closed: [ClosedSegment]) -> [SegmentRun] {
         if mergedByteCountMax <= 0 { return [] }
         var runs: [SegmentRun] = []
         var run: SegmentRun?
-        for (segment, kind, byteCount) in try closed(before: end).reversed() {
-            let isRetired = kind == .retired
-            if kind.isSealed, run?.add(segment, byteCount: byteCount, isRetired: isRetired, byteCountMax: mergedByteCountMax) == true {
+        for segment in closed.reversed() {
+            let (first, byteCount, isRetired) = (segment.first, segment.byteCount, segment.kind == .retired)
+            if segment.kind.isSealed,
+                run?.add(first, byteCount: byteCount, isRetired: isRetired, byteCountMax: mergedByteCountMax) == true
+            {
                 continue
             }
             if let run { runs.append(run) }
-            run = kind.isSealed ? SegmentRun(segment, byteCount: byteCount, isRetired: isRetired) : nil
+            run = segment.kind.isSealed ? SegmentRun(first, byteCount: byteCount, isRetired: isRetired) : nil
         }
         if let run { runs.append(run) }
         return runs.filter { $0.segments.count > 1 }
-    }
-
-    private func closed(before end: TransactionNumber) throws(CambiumError)
-        -> [(segment: TransactionNumber, kind: Format.FileKind, byteCount: Int)]
-    {
-        var found: [(segment: TransactionNumber, kind: Format.FileKind, byteCount: Int)] = []
-        for segment in try LogDirectory.segments(volume) where segment < end {
-            let reader = try FrameReader(volume, path: LogFileName.path(segment, .segment))
-            found.append((segment, reader.header.kind, reader.byteCount))
-        }
-        return found
     }
 
     /// Merges segments into one segment, which has the name of the first segment.

@@ -52,8 +52,9 @@ extension SegmentSealer {
     package func removeCovered(before end: TransactionNumber) throws {
         var segments = try LogDirectory.segments(volume).filter { $0 < end }[...]
         while let segment = segments.popFirst(), !segments.isEmpty {
-            let reader = try FrameReader(volume, path: LogFileName.path(segment, .segment))
-            guard reader.header.kind.isSealed, let last = try self.reader(of: segment).sealedEnd else { continue }
+            let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+            guard let last = reader.sealedEnd else { continue }
+            try check(reader, is: segment)
             let covered = segments.prefix { $0 <= last }
             segments = segments.dropFirst(covered.count)
             if !covered.isEmpty { try remove(Array(covered), coveredBy: segment) }

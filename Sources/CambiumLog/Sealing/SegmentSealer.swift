@@ -84,6 +84,12 @@ package struct SegmentSealer: Sendable {
     /// Opens a segment by its name. Throws `.damaged` if the file belongs to another store, or contains another segment.
     func reader(of segment: TransactionNumber) throws(CambiumError) -> SegmentReader {
         let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+        try check(reader, is: segment)
+        return reader
+    }
+
+    /// Checks that a file contains the segment that its name states; otherwise, throws `.damaged`.
+    func check(_ reader: SegmentReader, is segment: TransactionNumber) throws(CambiumError) {
         guard reader.header.firstTransaction == segment, reader.header.store == store else {
             throw CambiumError(
                 .damaged,
@@ -91,7 +97,6 @@ package struct SegmentSealer: Sendable {
                     + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: reader.path))
         }
-        return reader
     }
 
     /// Returns the transactions of a segment. Complexity: O(1) for a sealed segment, otherwise O(bytes).

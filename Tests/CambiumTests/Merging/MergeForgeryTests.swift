@@ -44,7 +44,7 @@ import Testing
     }
 
     private func run(_ sealer: SegmentSealer, before end: TransactionNumber) throws -> SegmentRun {
-        try #require(try sealer.mergeableRuns(before: end).first)
+        try #require(sealer.mergeableRuns(in: sealer.closedSegments(before: end)).first)
     }
 
     @Test func `sound segments are merged`() throws {
