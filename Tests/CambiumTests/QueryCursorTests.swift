@@ -57,11 +57,16 @@ import Testing
         #expect(try store.graph.find(query).map(\.serial) == [2])
     }
 
-    @Test func `a cancelled task gets no answer that continues after a cursor`() async throws {
+    /// Returns a graph of 400 notes.
+    private func notes() throws -> Graph {
         let definition = SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("rank", .int32) } }
         let store = try Store.inMemory(schema: Schema(definition))
         try store.write { transaction in for rank in 1...400 { try transaction.insert("Note", ["rank": .int(Int64(rank))]) } }
-        let graph = store.graph
+        return store.graph
+    }
+
+    @Test func `a cancelled task gets no answer that continues after a cursor`() async throws {
+        let graph = try notes()
         let beginning = try Query("Note", limit: 200)
         let cursor = try graph.answer(beginning).cursor
         let task = Task {

@@ -158,7 +158,8 @@ public struct Verification: Sendable {
                 noteCorruption("a replay from the checkpoint of transaction \(number) produces a different graph from that of the log")
             }
         } catch let error as CambiumError where error.code == .damaged {
-            let reason = isOldest ? error.description.replacing(PageFile.remedy, with: Self.remedyWithoutLog) : error.description
+            let (text, remedy) = (error.description, CambiumError.checkpointRemedy)
+            let reason = isOldest ? text.replacing(remedy, with: Self.remedyWithoutLog) : text
             noteCorruption("the checkpoint of transaction \(number): \(reason)")
         } catch let error as CambiumError where error.code == .notFound {
             return  // A writer has dropped the checkpoint.
