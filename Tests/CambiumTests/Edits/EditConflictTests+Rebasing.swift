@@ -107,7 +107,7 @@ extension EditConflictTests {
         }
         let error = await #expect(throws: CambiumError.self) { try await store.commit(copy) }
         #expect(error?.code == .misuse)
-        #expect(error?.message.contains("Copy the edit after the group") == true)
+        #expect(error?.message.contains("A copy that was made inside a group") == true)
         #expect(!copy.canUndo)
         #expect(store.graph.transaction == transaction)
         let committed = try await store.commit(edit)
