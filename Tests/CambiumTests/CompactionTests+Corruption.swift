@@ -55,13 +55,19 @@ extension CompactionTests {
         #expect(damaged.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
     }
 
-    @Test func `the remedy for the oldest checkpoint of a retired log names no older checkpoint`() throws {
+    /// Returns a closed store and its files, with a retired log, a checkpoint of transaction 11, and one of transaction 16.
+    private func madeWithTwoCheckpoints() throws -> (volume: MemoryVolume, store: Store) {
         let volume = MemoryVolume()
         let store = try made(volume, count: 10)
         try store.compact(.since(.latest))
         for number in 20..<25 { try add(store, number) }
         try store.checkpoint()
         try store.close()
+        return (volume, store)
+    }
+
+    @Test func `the remedy for the oldest checkpoint of a retired log names no older checkpoint`() throws {
+        let volume = try madeWithTwoCheckpoints().volume
         for (number, hasOlder) in [(11, false), (16, true)] as [(UInt64, Bool)] {
             var contents = volume.contents
             contents[CheckpointRecord.path(TransactionNumber(rawValue: number))]?[30] ^= 1
@@ -72,12 +78,7 @@ extension CompactionTests {
     }
 
     @Test func `a store with a retired log opens with an older checkpoint and keeps it until a new one exists`() throws {
-        let volume = MemoryVolume()
-        let store = try made(volume, count: 10)
-        try store.compact(.since(.latest))
-        for number in 20..<25 { try add(store, number) }
-        try store.checkpoint()
-        try store.close()
+        let (volume, store) = try madeWithTwoCheckpoints()
         var contents = volume.contents
         let newest = CheckpointRecord.path(TransactionNumber(rawValue: 16))
         contents[newest]?[30] ^= 1

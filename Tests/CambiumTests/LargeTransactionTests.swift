@@ -90,11 +90,13 @@ import Testing
         #expect(try names(volume) == ["00000000000000000002.ops"] && store.graph.objectCount == 100)
     }
 
+    /// Returns an empty store on a disk whose operations can fail.
+    private func begun() throws -> (FaultyVolume, Store) {
+        let volume = FaultyVolume()
+        return (volume, try store(volume))
+    }
+
     @Test func `a disk that is full at any operation of a large transaction leaves all of it or nothing`() throws {
-        func begun() throws -> (FaultyVolume, Store) {
-            let volume = FaultyVolume()
-            return (volume, try store(volume))
-        }
         let (measured, first) = try begun()
         let start = measured.operationCount
         try first.write { try insert(0..<10, &$0) }
@@ -128,10 +130,6 @@ import Testing
     }
 
     @Test func `the file of a large transaction that failed does not return after a power failure`() throws {
-        func begun() throws -> (FaultyVolume, Store) {
-            let volume = FaultyVolume()
-            return (volume, try store(volume))
-        }
         let (measured, first) = try begun()
         let start = measured.operationCount
         try first.write { try insert(0..<10, &$0) }
