@@ -83,6 +83,27 @@ import Testing
         #expect(try ReadOnlyStore(at: directory).recovery.checkpoint.rawValue == 2)
     }
 
+    /// Creates a store that writes even short ops to a separate file.
+    private func createdWithFilesOfOps() throws -> Store {
+        let volume = SystemVolume(root: directory)
+        return try volume.withDirectory { try Store.create(volume, schema: Notes.schema, durability: .synced, tuning: .tiny) }
+    }
+
+    @Test func `a large transaction of a store whose directory was replaced changes no file of the other store`() throws {
+        // The operating system removes leftovers.
+        defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }
+        let title = Value.string(String(repeating: "long ", count: 40))
+        let store = try createdWithFilesOfOps()
+        try remove(.movedAway)
+        let other = try createdWithFilesOfOps()
+        try other.write { try $0.insert("Note", ["id": .int(1), "title": title]) }
+        try other.close()
+        #expect(code { try store.write { try $0.insert("Note", ["id": .int(2), "title": title]) } } == .ioFailure)
+        store.abandon()
+        let verification = try Store.verify(at: directory)
+        #expect(verification.findings == [] && verification.transactionCount == 2)
+    }
+
     @Test(arguments: [Removal.directory, .movedAway])
     func `closing a store whose directory was removed or moved away does not create it again`(removal: Removal) throws {
         let moved = directory + "-moved"

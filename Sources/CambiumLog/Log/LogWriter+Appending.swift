@@ -14,8 +14,9 @@ extension LogWriter {
 
     /// Creates the file for the ops of a large transaction.
     func makeOpsFile(_ transaction: TransactionNumber) throws(CambiumError) -> OpsFileWriter {
-        // The file replaces a file with the same name, which another writer may be writing if the lock was lost.
-        try checkLock()
+        // The file replaces a file with the same name. If the lock was lost or the directory was replaced, that file belongs to another
+        // writer or another store.
+        try checkPlace()
         // The random bytes in the header distinguish the file from earlier files of ops for a transaction with the same number.
         let header = SegmentHeader(
             version: Format.fileVersion, kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0,
@@ -41,7 +42,7 @@ extension LogWriter {
         precondition(hasCapacity(for: ops), "The staged transactions must be written first if one frame cannot hold them and these ops.")
         // Makes the file durable before the frame that refers to it: a frame must never be durable without its file.
         if let file = ops.file {
-            try checkLock()
+            try checkPlace()
             try poisoning { () throws(CambiumError) in try file.publish() }
         }
         if staged.count == 0 {
