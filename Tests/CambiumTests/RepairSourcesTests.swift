@@ -108,9 +108,9 @@ import Testing
     }
 
     /// Returns the files of a checkpoint of the same store, in another history without objects.
-    private func checkpointWithoutObjects(_ number: UInt64) throws -> [String: [UInt8]] {
+    private func checkpointWithoutObjects(_ number: UInt64, schema: Schema = Notes.schema) throws -> [String: [UInt8]] {
         let volume = MemoryVolume()
-        try Store.notes(volume).abandon()
+        try Store.create(volume, schema: schema, durability: .synced, environment: fixedEnvironment()).abandon()
         let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 9))
         while store.graph.transaction.rawValue < number { try store.label("label \(store.graph.transaction)") }
         try store.checkpoint()
@@ -119,7 +119,16 @@ import Testing
         return volume.contents.filter { paths.contains($0.key) || $0.key.hasPrefix("pages-") }
     }
 
-    @Test func `a checkpoint of a history with fewer ids is not used, and the next one is`() throws {
+    /// A schema to which no migration from the schema of the notes leads, because an attribute has another type.
+    private static let otherSchema: Schema = {
+        var definition = Notes.definition
+        definition.entities[0].attributes[2] = AttributeDefinition("rating", .string, .optional)
+        do { return try Schema(definition) } catch { preconditionFailure("The schema is sound: \(error)") }
+    }()
+
+    @Test(arguments: [false, true])
+    func `a checkpoint of a history with fewer ids or another schema is not used, and the next one is`(hasOtherSchema: Bool) throws {
+        let schema = hasOtherSchema ? Self.otherSchema : Notes.schema
         var (store, count) = (try CorruptStore(roundCount: 3), 0)
         for segment in store.segments.dropLast() {
             let sound = try #require(store.files[segment])
@@ -127,7 +136,7 @@ import Testing
             store.files[segment]?[sound.count / 2] ^= 1
             let before = try #require(try store.repaired())
             if let lost = before.repair.missing.first, lost.lowerBound.rawValue > 2, lost.lowerBound < lost.upperBound {
-                store.files.merge(try checkpointWithoutObjects(lost.lowerBound.rawValue)) { own, _ in own }
+                store.files.merge(try checkpointWithoutObjects(lost.lowerBound.rawValue, schema: schema)) { own, _ in own }
                 let (repair, saved) = try #require(try store.repaired())
                 #expect(repair.missing == [lost] && saved.graph.digest() == before.store.graph.digest(), "\(repair.findings)")
                 #expect(repair.findings.contains { $0.contains("cannot be written as changes") }, "\(repair.findings)")

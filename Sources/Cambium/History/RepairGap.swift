@@ -27,6 +27,9 @@ struct RepairGap {
     static let lostMessage = "The changes of this transaction are lost (cambium repair)."
     static let stateMessage = "The state of a checkpoint, in place of changes that are lost (cambium repair)."
 
+    /// The cause of the error of `write` if the saved state does not allow an op that leads to the state of the checkpoint.
+    struct RefusedOp: Error {}
+
     /// - Parameter time: the time of the transaction before the range, in microseconds since 1970.
     init(
         _ range: ClosedRange<TransactionNumber>, _ graph: Graph, _ root: CheckpointRecord, _ salvage: LogSalvage, _ time: Int64,
@@ -56,6 +59,9 @@ struct RepairGap {
     }
 
     /// Writes a transaction for each number of the range. The last transaction changes the graph to the state of the checkpoint.
+    ///
+    /// If an op is refused, throws its error with a `RefusedOp` as the cause. Also throws if the metadata cannot be read or the log cannot
+    /// be written.
     mutating func write(_ graph: Graph, _ root: CheckpointRecord, to writer: LogWriter, _ timeline: Timeline) throws {
         let (old, range) = (timeline.head, range)
         let isFirst = old.transaction == .none
@@ -118,7 +124,11 @@ struct RepairGap {
     }
 
     private static func apply(_ op: Op, _ draft: inout Draft, _ ops: inout OpWriter) throws(CambiumError) {
-        try draft.apply(op)
+        do throws(CambiumError) {
+            try draft.apply(op)
+        } catch {
+            throw CambiumError(error.code, error.message, place: error.place, underlying: RefusedOp())
+        }
         ops.append(op)
     }
 }

@@ -16,7 +16,7 @@ struct RepairRun {
     private let refused: Set<TransactionNumber>
 
     /// The error that ends an attempt: no changes to the saved state lead to the state of the checkpoint. The checkpoint may belong to
-    /// another history of the store, in which fewer ids were assigned.
+    /// another history of the store, in which fewer ids were assigned, or to whose schema no migration leads.
     struct RefusedCheckpoint: Error {
         let transaction: TransactionNumber
     }
@@ -114,7 +114,11 @@ struct RepairRun {
     private mutating func save(_ stored: Replay, _ root: CheckpointRecord) throws {
         let lost = last.next...root.transaction
         var gap = RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime, windowCount: windowCount)
-        try gap.write(stored.timeline.head, root, to: writer, timeline)
+        do {
+            try gap.write(stored.timeline.head, root, to: writer, timeline)
+        } catch let error as CambiumError where error.underlying is RepairGap.RefusedOp {
+            throw RefusedCheckpoint(transaction: root.transaction)
+        }
         guard timeline.head.digest() == stored.timeline.head.digest() else { throw RefusedCheckpoint(transaction: root.transaction) }
         report.missing.append(lost)
         report.findings.append(
