@@ -104,6 +104,14 @@ import Testing
         var numbers: [UInt64] = []
         #expect(code { try TransactionLog(MemoryVolume(contents: files)).forEach { numbers.append($0.number.rawValue) } } == .damaged)
         #expect(numbers == [1])
+        let followed = code {
+            // Without an error, the next read would never end the call.
+            try TransactionLog(MemoryVolume(contents: files)).follow(pause: { throw CambiumError(.expired, "") }) {
+                numbers.append($0.number.rawValue)
+                return true
+            }
+        }
+        #expect(followed == .damaged && numbers == [1, 1])
         numbers = []
         try TransactionLog(volume).forEach { numbers.append($0.number.rawValue) }
         #expect(numbers == [1, 2])

@@ -103,6 +103,9 @@ import Testing
             #expect(code { _ = try Store.open(corrupt, durability: nil, environment: fixedEnvironment(seed: 1)) } == .damaged)
         }
         #expect(try CheckpointRecord.list(corrupt).map(\.rawValue) == [2])
+        #expect(code { _ = try ReadOnlyStore(corrupt) } == .damaged)
+        #expect(code { _ = try StoreFollower(corrupt) } == .damaged)
+        #expect(try ReadOnlyStore(corrupt, point: .transaction(TransactionNumber(rawValue: 1))).graph.objectCount == 0)
     }
 
     @Test func `the log alone restores the same graph, labels and requests`() throws {

@@ -10,6 +10,9 @@ struct Replay {
     /// The pages with which the replay began; `nil` if it began before the first transaction.
     let pages: PageFile?
     private let reader: LogReader
+    /// The newest transaction that had a checkpoint when the replay began, even if that checkpoint was skipped. The log must not end before
+    /// this transaction.
+    private let storedEnd: TransactionNumber
     /// The number of transactions that were applied.
     private(set) var transactionCount = 0
     /// The time of the last transaction.
@@ -28,6 +31,8 @@ struct Replay {
     /// Creates a replay that begins with a loaded checkpoint, or with an empty graph before the first transaction.
     init(_ loaded: consuming LoadedCheckpoint) throws(CambiumError) {
         try loaded.completePages()
+        // The record of a skipped checkpoint may be the only evidence that the log has lost its end.
+        storedEnd = try loaded.skippedCheckpoints.isEmpty ? loaded.transaction : loaded.reader.newestCheckpoint()
         (timeline, pages, reader) = (loaded.timeline, loaded.pages, loaded.reader)
         origin = Origin(transaction: loaded.transaction, flaws: loaded.flaws)
         lastTime = pages.map { Timestamp(microsecondsSince1970: $0.root.time) } ?? .min
@@ -83,7 +88,7 @@ struct Replay {
             try draft.replay(record)
             transactionCount += 1
         }
-        try end.requireTransactions(of: first, in: reader.volume)
+        try end.requireTransactions(of: max(first, storedEnd), in: reader.volume)
         if transactionCount > 0 || base == nil { try timeline.publish(draft) }
         return end
     }
@@ -114,7 +119,7 @@ struct Replay {
                 if record.number == moment.number { throw Reached() }
             }
         } catch is Reached {}  // Transactions after the moment do not matter.
-        try end?.requireTransactions(of: first, in: reader.volume)
+        try end?.requireTransactions(of: max(first, storedEnd), in: reader.volume)
         if count > 0 { try timeline.publish(draft) }
         transactionCount += count
         return end

@@ -8,6 +8,8 @@ package struct LogFollower {
     private let volume: any Volume
     private var cursor: LogCursor
     private var isJudged = false
+    /// The newest transaction that had a checkpoint when the follower was created. The log must not end before this transaction.
+    private let storedEnd: TransactionNumber
 
     /// - Parameters:
     ///   - first: the first transaction to read, if there is no base.
@@ -16,22 +18,27 @@ package struct LogFollower {
         _ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogPrefix? = nil
     ) throws(CambiumError) {
         volume = log.volume
+        storedEnd = try log.newestCheckpoint()
         cursor = try LogCursor(log, from: base?.transaction.next ?? first, after: base, mayBeWritten: true)
     }
 
     /// Calls `body` with the transactions that were appended since the last call, in order.
     ///
-    /// The first call determines how the log ends. It throws `.damaged` if the log is corrupt, and `.notFound` if the log contains no
-    /// transaction. A later call throws `.damaged` if a segment is corrupt and another segment follows it. If the log ends with bytes that
-    /// do not verify, a later call leaves these bytes to the next call. Another process may be writing them. If `body` throws, the call
-    /// throws that error, and the next call reads the same transactions again. A later call without new transactions throws `.notFound` if
-    /// the store was removed or replaced, because the open files then get no more transactions.
+    /// The first call determines how the log ends. It throws `.damaged` if the log is corrupt or ends before a checkpoint, and `.notFound`
+    /// if the log contains no transaction. A later call throws `.damaged` if a segment is corrupt and another segment follows it. If the
+    /// log ends with bytes that do not verify, a later call leaves these bytes to the next call. Another process may be writing them. If
+    /// `body` throws, the call throws that error, and the next call reads the same transactions again. A later call without new
+    /// transactions throws `.notFound` if the store was removed or replaced, because the open files then get no more transactions.
     ///
     /// Complexity: O(bytes that were appended), and at least one listing of the directory.
     package mutating func advance(_ body: (LogRecord) throws -> Void) throws {
         var next = cursor
         try next.advance(body)
-        if !isJudged { try next.judge(body).requireTransaction(in: volume) }
+        if !isJudged {
+            let end = try next.judge(body)
+            try end.requireTransaction(in: volume)
+            try end.requireTransactions(of: storedEnd, in: volume)
+        }
         next.stepBack()
         if isJudged, next.end.lastTransaction == cursor.end.lastTransaction, try next.isDisplaced() { throw displaced }
         cursor = next
