@@ -100,6 +100,19 @@ import Testing
         #expect(try Verification(target).root == Verification(source.volume).root)
     }
 
+    @Test func `a source whose log ends before its checkpoint is reported after its last transaction`() throws {
+        let source = try Source()
+        try source.edit(0)
+        var files = source.volume.contents
+        try source.edit(1)
+        try source.store.checkpoint()
+        try source.store.close()
+        for (path, bytes) in source.volume.contents where path.hasPrefix("roots/") || path.hasPrefix("pages-") { files[path] = bytes }
+        let target = MemoryVolume()
+        #expect(code { _ = try apply(MemoryVolume(contents: files), to: target) } == .damaged)
+        #expect(try ReadOnlyStore(target).graph.transaction.rawValue == 2)
+    }
+
     @Test func `a request of the source is known to the target`() throws {
         let source = try Source()
         try source.edit()

@@ -46,10 +46,13 @@ struct ApplyRun {
         let last = try lastRecord(of: volume)
         do {
             let first = last?.number ?? TransactionNumber(rawValue: 1)
+            let stored = try reader.newestCheckpoint()
             let end = try reader.scan(from: first, makesDurable: true) { record in
                 if let last, record.number == last.number { try compare(record, last) } else { try take(record) }
             }
             try end.requireTransaction(in: source)
+            // Without this check, the target would seem to be complete, although the source has lost durable transactions.
+            try end.requireTransactions(of: stored, in: source)
             report.lastTransaction = end.lastTransaction
         } catch {
             // The transactions that were applied before the error stay in the target, so the run waits until they are durable. An error

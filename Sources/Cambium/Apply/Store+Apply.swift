@@ -14,9 +14,9 @@ extension Store {
     /// records the difference, so the original time is not lost.
     ///
     /// Throws `.notFound` if there is no source. Throws `.conflict`, and writes nothing, if this store has a transaction that the source
-    /// lacks. Throws `.damaged` if the source's log is corrupt, and `.ioFailure` if a disk operation fails. After `.damaged` or
-    /// `.ioFailure`, this store contains the transactions before the failure, and applying the source again continues after them. Readers
-    /// see each transaction once it is durable.
+    /// lacks. Throws `.damaged` if the source's log is corrupt or has lost its end, and `.ioFailure` if a disk operation fails. After
+    /// `.damaged` or `.ioFailure`, this store contains the transactions before the failure, and applying the source again continues after
+    /// them. Readers see each transaction once it is durable.
     ///
     /// Complexity: O(applied transactions, both graphs, and the log that follows their checkpoints), and memory for the source's graph.
     public func apply(from source: String) throws -> ApplyReport { try apply(from: SystemVolume(root: source)) }
