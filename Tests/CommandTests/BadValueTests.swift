@@ -143,6 +143,8 @@ import Testing
         (#"{"id":"x"}"#, [], #"'id': expected a whole number of 64 bits, but found the string "x""#),
         (#"{"id":"x"}"#, [], #"found the string "x". Nothing"#),
         (#"{"id":"1.5"}"#, [], #"found the string "1.5". Nothing"#),
+        (#"{"id":"1e3"}"#, [], #"found the string "1e3". Nothing"#),
+        (#"{"id":"+7"}"#, [], #"found the string "+7". A mapping such as {"attributes":{"id":{"numbers":{}}}}"#),
         (
             #"{"id":"07"}"#, [],
             #"found the string "07". A mapping such as {"attributes":{"id":{"numbers":{}}}} reads numbers in texts. Nothing"#

@@ -116,8 +116,9 @@ extension RowReader {
         case .malformed(.date, let text): if Self.hasMissingDay(text) { return "" }
         case .wrongKind(.date, _): break
         case .wrongKind(let type, _) where type.isNumber && tokens.kind(token) == .string:
-            // No mapping helps if the text is not a number of this type.
-            if (try? form(ofText: tokens.bytes(token), type)) == nil || tokens.bytes(token).isEmpty { return "" }
+            // No mapping helps if the text is not a number of this type, or if the number has an exponent, such as "1e3".
+            guard let plain = NumberFormat().plain(tokens.bytes(token)) else { return "" }
+            if (try? type.scalarForm(copying: plain, scratch: &scratch)) == nil { return "" }
             (rule, values) = ("\"numbers\":{}", "numbers in texts")
         default: return ""
         }
