@@ -78,6 +78,29 @@ import Testing
         #"{"id":1,"next":2}"#, #"{"id":1,"next":{"id":2}}"#, #"{"id":1,"next":{"id":9,"next":{"id":2,"title":"a"}}}"#,
     ])
     func `an object that a skipped row mentions is not deleted`(row: String) throws {
+        let store = try pages()
+        let report = try store.importing("Page", row) { ($0.absent, $0.existing) = (.delete, .skip) }
+        #expect(report.counts.deleted == 1 && report.counts.unchanged == 1 && report.counts.repeated == 0)
+        let beginnings = store.graph.export.split(separator: "\n").map { String($0.prefix(15)) }
+        #expect(beginnings == [#"{"_id":"Page/1""#, #"{"_id":"Page/2""#])
+    }
+
+    @Test(arguments: [
+        #"{"id":1,"next":[]}"#, #"{"id":1,"next":"x"}"#, #"{"id":1,"next":{"id":9,"title":7,"next":2}}"#,
+        #"{"id":1,"next":{"id":9,"other":7,"next":2}}"#,
+    ])
+    func `nothing is deleted if a part of a skipped object cannot be read`(row: String) throws {
+        let store = try pages()
+        let error = store.refusal("Page", row) { ($0.absent, $0.existing, $0.unknown) = (.delete, .skip, .error) }
+        #expect(error?.row == 1)
+        let report = try store.importing("Page", row + "\n{\"id\":3}") {
+            ($0.absent, $0.existing, $0.unknown, $0.onError) = (.delete, .skip, .error, .skip)
+        }
+        #expect(report.errors.count == 1 && report.counts.deleted == 0 && store.graph.objectCount == 3)
+    }
+
+    /// Returns a store with the pages 1, 2 and 3.
+    private func pages() throws -> Store {
         let schema = try Schema(
             SchemaDefinition {
                 EntityDefinition("Page", identity: ["id"]) {
@@ -88,10 +111,7 @@ import Testing
             })
         let store = try Store.inMemory(schema: schema)
         try store.importing("Page", "{\"id\":1}\n{\"id\":2}\n{\"id\":3}")
-        let report = try store.importing("Page", row) { ($0.absent, $0.existing) = (.delete, .skip) }
-        #expect(report.counts.deleted == 1 && report.counts.unchanged == 1 && report.counts.repeated == 0)
-        let beginnings = store.graph.export.split(separator: "\n").map { String($0.prefix(15)) }
-        #expect(beginnings == [#"{"_id":"Page/1""#, #"{"_id":"Page/2""#])
+        return store
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 100.5, -1])

@@ -5,34 +5,44 @@ import CambiumModel
 extension RowPlanner {
     /// Records the existing objects to which the links of an unchanged object lead. The row changes none of them, but an import that
     /// deletes absent objects must keep them. The recursion is as deep as the objects nest in the row, so its depth is limited.
+    ///
+    /// Throws if a part of the row could not be read. This part may mention any object, so no object may be deleted.
     mutating func noteMentions(
         in links: RowBatch.Span, of entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
-    ) {
-        for number in links.range where batch.links[number].kind == .members {
+    ) throws(RowFailure) {
+        for number in links.range {
             let link = batch.links[number]
+            switch link.kind {
+            case .kept, .cleared: continue
+            case .failed: throw batch.failures[Int(link.failure)]
+            case .members: break
+            }
             let destination = entities[entity.ends[Int(link.index)].destination].counted
             for place in link.members.range {
                 let member = batch.members[place]
                 switch member.kind {
-                case .described: noteMention(batch.objects[Int(member.place)], batch, draft)
+                case .described: try noteMention(batch.objects[Int(member.place)], batch, draft)
                 case .named:
                     let target = find(batch.values[Int(member.place)], destination, batch, draft)
                     if case .existing(let row) = target { noteMention(row, destination) }
-                case .failed: break
+                case .failed: throw batch.failures[Int(member.place)]
                 }
             }
         }
     }
 
-    private mutating func noteMention(_ read: RowBatch.Object, _ batch: borrowing RowBatch, _ draft: borrowing Draft) {
+    private mutating func noteMention(
+        _ read: RowBatch.Object, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+    ) throws(RowFailure) {
         if let number = subEntity(of: read, batch, draft) {
             _ = misread(read, as: number)
             return
         }
+        if read.failure >= 0 { throw batch.failures[Int(read.failure)] }
         let entity = entities[read.entity].counted
         // An object without its whole identity mentions no object.
         if case .existing(let row)? = try? target(entity, read.values, batch, draft) { noteMention(row, entity) }
-        noteMentions(in: read.links, of: entity, batch, draft)
+        try noteMentions(in: read.links, of: entity, batch, draft)
     }
 
     private mutating func noteMention(_ row: UInt32, _ entity: ImportEntity) {

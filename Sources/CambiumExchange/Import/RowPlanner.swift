@@ -125,7 +125,7 @@ package struct RowPlanner {
             filledStubs.insert(.init(table: entity.table.number, row: row))
         case .existing(let row) where mustSkip(row, entity, draft):
             plan.objects.append(.init(entity: entity.number, target: .skipped(row), values: 0..<0))
-            if plan.notesNames { noteMentions(in: read.links, of: entity, batch, draft) }
+            if plan.notesNames { try noteMentions(in: read.links, of: entity, batch, draft) }
             return place
         case .alias(let other) where plan.objects[other].isStub && !plan.objects[other].isFilled:
             isFilled = true
