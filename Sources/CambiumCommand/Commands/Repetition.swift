@@ -24,7 +24,7 @@ struct Repetition {
             named = try ReadOnlyStore.graph(of: path, after: earlier)
         }
         let changed = ops.first?.objects ?? []
-        objects = changed.isEmpty ? subjects.map { Self.text(of: $0, graph) } : changed.map(named.text(of:))
+        objects = changed.isEmpty ? Self.texts(of: subjects, graph) : changed.map(named.text(of:))
         if case .clone(let op)? = ops.first { clone = (op, graph) } else { clone = nil }
         byteCount = entry?.byteCount ?? 0
     }
@@ -43,6 +43,13 @@ struct Repetition {
             throw error
         }
         try map.keep()
+    }
+
+    /// Returns the text of each object, in order. An object that is named twice is returned once, as the first command does.
+    private static func texts(of subjects: [String], _ graph: Graph) -> [String] {
+        var seen: Set<ObjectID> = []
+        let distinct = subjects.filter { text in graph.schema.id(text).map { seen.insert($0.id).inserted } ?? true }
+        return distinct.map { text(of: $0, graph) }
     }
 
     /// Returns the id with the name of the object's concrete entity, or the original text if the object no longer exists.
