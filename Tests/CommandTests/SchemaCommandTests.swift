@@ -67,18 +67,52 @@ import Testing
             (["link", "notes", "Note/1", "memos", "Page/1"], "'Note' has no relationship 'memos'. Its name is 'pages' now."),
             (["walk", "notes", "Note/1", "memos"], "No entity has a relationship 'memos'. Its name is 'pages' now."),
             (["find", "notes", "Memo"], "The schema has no entity 'Memo'. Its name is 'Page' now."),
+            (["clone", "notes", "Note/1", "--exclude", "memos"], "No entity has a relationship 'memos'. Its name is 'pages' now."),
+            (["clone", "notes", "Note/1", "--exclude", "Note.memos"], "'Note' has no relationship 'memos'. Its name is 'pages' now."),
+            (
+                ["clone", "notes", "Note/1", "--exclude", "Memo.note"],
+                "'Memo.note': the schema has no entity 'Memo'. Its name is 'Page' now."
+            ),
         ])
     func `an error about a former name states the present name`(arguments: [String], message: String) throws {
+        let place = try placeOfPages()
+        let outcome = try place.run(executable: Workplace.binary, arguments)
+        #expect(outcome.code == 64 && outcome.errors == "cambium: \(message)\n", "\(outcome.errors)")
+        let prompt = try place.run("query", "notes", input: "Memo count\n")
+        #expect(prompt.errors.contains("'Memo' is neither an entity nor a command. Its name is 'Page' now."), "\(prompt.errors)")
+    }
+
+    @Test(
+        arguments: [
+            ("", "the key 'title' maps to no attribute or relationship. Its name is 'name' now. Nothing"),
+            (#"{"entity":"Memo"}"#, "the schema has no entity 'Memo'. Its name is 'Page' now. Correct"),
+            (#"{"nested":{"Memo":{}}}"#, "the schema has no entity 'Memo'. Its name is 'Page' now. Correct"),
+            (#"{"attributes":{"title":"t"}}"#, "'Note' has no attribute 'title'. Its name is 'name' now. Correct"),
+            (#"{"relationships":{"memos":"m"}}"#, "'Note' has no relationship 'memos'. Its name is 'pages' now. Correct"),
+            (#"{"identity":["title"]}"#, "'Note' has no attribute 'title'. Its name is 'name' now. Correct"),
+        ])
+    func `an error of an import about a former name states the present name`(mapping: String, message: String) throws {
+        let place = try placeOfPages()
+        try place.write(mapping, to: "mapping.json")
+        let options = mapping.isEmpty ? ["--unknown", "error"] : ["--mapping", "mapping.json"]
+        let outcome = try place.run(executable: Workplace.binary, ["import", "notes", "Note", "note.json"] + options)
+        #expect(outcome.code != 0 && outcome.errors.contains(message), "\(outcome.errors)")
+    }
+
+    @Test func `a condition with a former name of an entity states the present name`() throws {
+        let outcome = try placeOfPages().run("find", "notes", "Page", "--where", #"_entity == "Memo""#)
+        #expect(outcome.errors.contains("The schema has no entity 'Memo'. Its name is 'Page' now."), "\(outcome.errors)")
+    }
+
+    /// Returns a place with a store in which an entity, an attribute and a relationship have new names.
+    private func placeOfPages() throws -> Workplace {
         let place = try place()
         let pages = Self.renamed.replacing(#""memos": {"to": "Memo","#, with: #""pages": {"renamedFrom": "memos", "to": "Page","#)
             .replacing(#""Memo": {"#, with: #""Page": {"renamedFrom": "Memo","#).replacing(#""memos""#, with: #""pages""#)
             .replacing(#""renamedFrom": "pages""#, with: #""renamedFrom": "memos""#)
         try place.write(pages, to: "next.json")
         #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
-        let outcome = try place.run(executable: Workplace.binary, arguments)
-        #expect(outcome.code == 64 && outcome.errors == "cambium: \(message)\n", "\(outcome.errors)")
-        let prompt = try place.run("query", "notes", input: "Memo count\n")
-        #expect(prompt.errors.contains("'Memo' is neither an entity nor a command. Its name is 'Page' now."), "\(prompt.errors)")
+        return place
     }
 
     @Test func `an absent default differs from the text none, and a default of true from a flag`() throws {

@@ -50,7 +50,7 @@ struct PromptRun {
     static func entity(_ clause: PromptClause, _ schema: Schema) throws(PromptMistake) -> Entity {
         if let entity = schema.entity(clause.text) { return entity }
         let similar = schema.entities.first { $0.name.lowercased() == clause.text.lowercased() }
-        let newName = presentName(schema.entities.first { $0.formerName == clause.text }?.name)
+        let newName = schema.newName(ofEntity: clause.text)
         let remedy =
             newName ?? similar.map { "Write '\($0.name)'." } ?? "Begin the line with the name of an entity, or try 'schema' or 'help'."
         throw PromptMistake(.unknownName, "'\(Excerpt.plain(clause.text))' is neither an entity nor a command. \(remedy)", at: clause.start)

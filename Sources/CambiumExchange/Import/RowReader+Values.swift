@@ -41,7 +41,10 @@ extension RowReader {
         case .report: batch.unknownKeys.append(ImportReport.cut(name, ImportReport.unknownKeyLengthMax))
         case .error:
             let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + JSONPointer.escaped(tokens.string(key))
-            let message = "the key '\(Excerpt.plain(name))' maps to no attribute or relationship"
+            // With a mapping, a key need not be the name of a property.
+            let newName = node == nil ? entity.entity.newName(ofAttribute: name) ?? entity.entity.newName(ofRelationship: name) : nil
+            let remedy = newName.map { ". \($0.dropLast())" } ?? ""
+            let message = "the key '\(Excerpt.plain(name))' maps to no attribute or relationship\(remedy)"
             let failure = RowFailure(code: .unknownKey, pointer: pointer, message: message)
             if entity.entity.family.count == 1 { throw failure }
             unknownKey = unknownKey ?? failure

@@ -41,7 +41,7 @@ struct MappingResolver {
         entityName = mapping?.entity ?? entity.name
         guard let mapping else { return }
         guard let top = schema.entity(entityName) else {
-            throw mapping.mistake("/entity", "the schema has no entity '\(entityName)'")
+            throw mapping.mistake("/entity", Self.unknownEntity(entityName, schema))
         }
         guard top.family.contains(entity.number) else {
             throw mapping.mistake("/entity", "the mapping is for '\(top.name)', and '\(entity.name)' is not a sub-entity of '\(top.name)'")
@@ -49,7 +49,7 @@ struct MappingResolver {
         try check(mapping.objects, "", top, mapping)
         for (name, objects) in mapping.nested.sorted(by: { $0.key < $1.key }) {
             let pointer = Self.nested(name)
-            guard let entity = schema.entity(name) else { throw mapping.mistake(pointer, "the schema has no entity '\(name)'") }
+            guard let entity = schema.entity(name) else { throw mapping.mistake(pointer, Self.unknownEntity(name, schema)) }
             if name == entityName {
                 throw mapping.mistake(pointer, "the rules for '\(name)' belong to the top level of the mapping; move them there")
             }
@@ -59,21 +59,30 @@ struct MappingResolver {
 
     private static func nested(_ name: String) -> String { "/nested/" + JSONPointer.escaped(name) }
 
+    private static func unknownEntity(_ name: String, _ schema: Schema) -> String {
+        "the schema has no entity '\(name)'" + remedy(schema.newName(ofEntity: name))
+    }
+
+    /// Returns the end of a message without its last period. `newName` is the sentence that states the new name of a renamed element.
+    private static func remedy(_ newName: String?) -> String { newName.map { ". \($0.dropLast())" } ?? "" }
+
     /// Checks that each name in the rules belongs to the entity or to one of its sub-entities.
     private func check(
         _ objects: ObjectMapping, _ pointer: String, _ entity: Entity, _ mapping: ImportMapping
     ) throws(CambiumError) {
         let family = entity.family.compactMap { schema.entity($0) }
         for name in objects.attributes.keys.sorted() where !family.contains(where: { $0.attribute(name) != nil }) {
-            throw mapping.mistake(pointer + "/attributes/" + JSONPointer.escaped(name), "'\(entity.name)' has no attribute '\(name)'")
+            let remedy = Self.remedy(family.lazy.compactMap { $0.newName(ofAttribute: name) }.first)
+            throw mapping.mistake(
+                pointer + "/attributes/" + JSONPointer.escaped(name), "'\(entity.name)' has no attribute '\(name)'\(remedy)")
         }
         for name in objects.relationships.keys.sorted() where !family.contains(where: { $0.relationship(name) != nil }) {
+            let remedy = Self.remedy(family.lazy.compactMap { $0.newName(ofRelationship: name) }.first)
             throw mapping.mistake(
-                pointer + "/relationships/" + JSONPointer.escaped(name), "'\(entity.name)' has no relationship '\(name)'")
+                pointer + "/relationships/" + JSONPointer.escaped(name), "'\(entity.name)' has no relationship '\(name)'\(remedy)")
         }
         for (text, name) in (objects.entityFrom?.map ?? [:]).sorted(by: { $0.key < $1.key }) where schema.entity(name) == nil {
-            throw mapping.mistake(
-                pointer + "/entityFrom/map/" + JSONPointer.escaped(text), "the schema has no entity '\(name)'")
+            throw mapping.mistake(pointer + "/entityFrom/map/" + JSONPointer.escaped(text), Self.unknownEntity(name, schema))
         }
     }
 
@@ -189,7 +198,9 @@ struct MappingResolver {
     ) throws(CambiumError) -> [PropertyNumber] {
         var wanted: [PropertyNumber] = []
         for name in names {
-            guard let attribute = entity.attribute(name) else { throw mistake("'\(entity.name)' has no attribute '\(name)'") }
+            guard let attribute = entity.attribute(name) else {
+                throw mistake("'\(entity.name)' has no attribute '\(name)'" + Self.remedy(entity.newName(ofAttribute: name)))
+            }
             if attribute.isDerived { throw mistake("'\(name)' is derived, so an import cannot find objects by it") }
             if !wanted.contains(attribute.number) { wanted.append(attribute.number) }
         }

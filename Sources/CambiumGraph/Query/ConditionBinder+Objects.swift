@@ -51,7 +51,8 @@ extension ConditionBinder {
     }
 
     private func unknown(_ name: String, at offset: TextOffset) -> QueryMistake {
-        QueryMistake("The schema has no entity '\(name.excerpt)'. Write the name of an entity of the schema.", at: offset)
+        let remedy = schema.newName(ofEntity: name) ?? "Write the name of an entity of the schema."
+        return QueryMistake("The schema has no entity '\(name.excerpt)'. \(remedy)", at: offset)
     }
 
     /// Returns the condition node that compares the name of an object's entity with the constants of `test`.

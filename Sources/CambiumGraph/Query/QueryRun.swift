@@ -19,7 +19,8 @@ struct QueryRun: ~Copyable {
     init(_ query: Query, _ graph: Graph, isExplained: Bool = false) throws(CambiumError) {
         let layout = graph.layout
         guard let entity = graph.schema.entity(query.entity), let table = layout.table(of: entity.root) else {
-            throw CambiumError(.unknownName, "The schema has no entity '\(query.entity.excerpt)'. Use the name of an entity of the schema.")
+            let remedy = graph.schema.newName(ofEntity: query.entity) ?? "Use the name of an entity of the schema."
+            throw CambiumError(.unknownName, "The schema has no entity '\(query.entity.excerpt)'. \(remedy)")
         }
         let context = QueryContext(graph.reader, layout)
         try query.check()

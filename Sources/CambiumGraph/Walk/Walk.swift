@@ -51,7 +51,8 @@ public struct Walk: Sendable {
             if found.count == count {
                 let all = schema.entities.flatMap(\.relationships)
                 let known = Set(all.map(\.name)).sorted().joined(separator: ", ")
-                let remedy = presentName(all.first { $0.formerName == name }?.name) ?? "The relationships are: \(known)."
+                let newName = schema.entities.lazy.compactMap { $0.newName(ofRelationship: name) }.first
+                let remedy = newName ?? "The relationships are: \(known)."
                 throw CambiumError(.unknownName, "No entity has a relationship '\(name.excerpt)'. \(remedy)")
             }
         }

@@ -48,7 +48,7 @@ extension CloneOptions {
                 if let other = found[key], other.familySize <= familySize { continue }
                 found[key] = (rule, familySize)
             }
-            guard isKnown else { throw unknown(text, owner, name) }
+            guard isKnown else { throw unknown(text, owner, name, schema) }
         }
         return found.map { Rule(entity: $0.key.entity, relationship: $0.key.relationship, rule: $0.value.rule, isAtRoot: isAtRoot) }
     }
@@ -69,18 +69,21 @@ extension CloneOptions {
         guard let dot = text.firstIndex(of: ".") else { return (nil, text) }
         let name = String(text[..<dot])
         guard let entity = schema.entity(name) else {
-            throw CambiumError(
-                .unknownName, "'\(text.excerpt)': the schema has no entity '\(name.excerpt)'. Check the name in the request.")
+            let remedy = schema.newName(ofEntity: name) ?? "Check the name in the request."
+            throw CambiumError(.unknownName, "'\(text.excerpt)': the schema has no entity '\(name.excerpt)'. \(remedy)")
         }
         return (entity, String(text[text.index(after: dot)...]))
     }
 
-    private static func unknown(_ text: String, _ owner: Entity?, _ name: String) -> CambiumError {
+    private static func unknown(_ text: String, _ owner: Entity?, _ name: String, _ schema: Schema) -> CambiumError {
         if let owner {
             let kind = owner.attribute(name) == nil ? "has no relationship '\(name.excerpt)'" : "has '\(name)' as an attribute"
-            return CambiumError(.unknownName, "'\(owner.name)' \(kind). Use the name of a relationship in the rules of the clone.")
+            let remedy = owner.newName(ofRelationship: name) ?? "Use the name of a relationship in the rules of the clone."
+            return CambiumError(.unknownName, "'\(owner.name)' \(kind). \(remedy)")
         }
-        return CambiumError(.unknownName, "No entity has a relationship '\(text.excerpt)'. Check the name in the request.")
+        let newName = schema.entities.lazy.compactMap { $0.newName(ofRelationship: name) }.first
+        let remedy = newName ?? "Check the name in the request."
+        return CambiumError(.unknownName, "No entity has a relationship '\(text.excerpt)'. \(remedy)")
     }
 
     private static func rootValues(_ values: [String: Value], _ entities: [Entity]) throws(CambiumError) -> [RootValue] {
@@ -88,7 +91,8 @@ extension CloneOptions {
         for (name, value) in values {
             for entity in entities {
                 guard let attribute = entity.attribute(name) else {
-                    throw CambiumError(.unknownName, "'\(entity.name)' has no attribute '\(name.excerpt)'. Check the name in the request.")
+                    let remedy = entity.newName(ofAttribute: name) ?? "Check the name in the request."
+                    throw CambiumError(.unknownName, "'\(entity.name)' has no attribute '\(name.excerpt)'. \(remedy)")
                 }
                 if attribute.isDerived { throw attribute.refusal(in: entity) }
                 guard value.isNull || StoredForm(value, type: attribute.type) != nil else {

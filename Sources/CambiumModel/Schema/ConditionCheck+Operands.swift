@@ -77,7 +77,8 @@ extension ConditionCheck {
         if relation == .matches, let pattern = literal.stringText { try check(pattern, at: offset) }
         let isName = left.isEntityName && folding.isEmpty && [.equal, .notEqual, .isIn].contains(relation)
         if isName, let name = literal.stringText, schema.entity(name) == nil {
-            throw QueryMistake("The schema has no entity '\(name.excerpt)'. Write the name of an entity of the schema.", at: offset)
+            let remedy = schema.newName(ofEntity: name) ?? "Write the name of an entity of the schema."
+            throw QueryMistake("The schema has no entity '\(name.excerpt)'. \(remedy)", at: offset)
         }
     }
 

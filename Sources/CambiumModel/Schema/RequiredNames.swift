@@ -3,9 +3,12 @@ extension Schema {
     /// schema states that the entity was renamed, and otherwise lists the names of all entities. Complexity: O(1) expected.
     public func required(_ name: String) throws(CambiumError) -> Entity {
         if let entity = entity(name) { return entity }
-        let remedy = presentName(entities.first { $0.formerName == name }?.name) ?? nameList("entities", entities.map(\.name))
+        let remedy = newName(ofEntity: name) ?? nameList("entities", entities.map(\.name))
         throw CambiumError(.unknownName, "The schema has no entity '\(name.excerpt)'. \(remedy)")
     }
+
+    /// Returns the sentence that states the present name of a renamed entity; `nil` if the schema states no such renaming.
+    package func newName(ofEntity name: String) -> String? { presentName(entities.first { $0.formerName == name }?.name) }
 
     /// Returns the error for an id that no object has.
     package func missingObject(_ id: ObjectID) -> CambiumError {
@@ -31,8 +34,7 @@ extension Entity {
     /// if the schema states that the attribute was renamed, and otherwise lists the names of all attributes. Complexity: O(1) expected.
     public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
         if let attribute = attribute(name) { return attribute }
-        let newName = attributes.first { $0.formerName == name }?.name
-        let remedy = presentName(newName) ?? nameList("attributes", attributes.map(\.name))
+        let remedy = newName(ofAttribute: name) ?? nameList("attributes", attributes.map(\.name))
         throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name.excerpt)'. \(remedy)")
     }
 
@@ -41,14 +43,19 @@ extension Entity {
     /// Complexity: O(1) expected.
     public func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
         if let relationship = relationship(name) { return relationship }
-        let newName = relationships.first { $0.formerName == name }?.name
-        let remedy = presentName(newName) ?? nameList("relationships", relationships.map(\.name))
+        let remedy = newName(ofRelationship: name) ?? nameList("relationships", relationships.map(\.name))
         throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name.excerpt)'. \(remedy)")
     }
+
+    /// Returns the sentence that states the present name of a renamed attribute; `nil` if the schema states no such renaming.
+    package func newName(ofAttribute name: String) -> String? { presentName(attributes.first { $0.formerName == name }?.name) }
+
+    /// Returns the sentence that states the present name of a renamed relationship; `nil` if the schema states no such renaming.
+    package func newName(ofRelationship name: String) -> String? { presentName(relationships.first { $0.formerName == name }?.name) }
 }
 
 /// Returns the sentence that states the present name of a renamed entity, attribute or relationship; `nil` if `name` is `nil`.
-package func presentName(_ name: String?) -> String? { name.map { "Its name is '\($0)' now." } }
+private func presentName(_ name: String?) -> String? { name.map { "Its name is '\($0)' now." } }
 
 /// Returns the sentence that lists the names of all entities, attributes or relationships.
 private func nameList(_ kind: String, _ names: [String]) -> String {

@@ -82,9 +82,7 @@ extension Schema {
     /// - Parameter isAfterMembers: Whether the name follows a to-many relationship, so that it may mean a function.
     fileprivate func unknown(_ name: String, in entity: Entity, isAfterMembers: Bool) -> String {
         let problem = "'\(entity.name)' has no attribute or relationship '\(name.excerpt)'."
-        let newName =
-            entity.attributes.first { $0.formerName == name }?.name ?? entity.relationships.first { $0.formerName == name }?.name
-        if let remedy = presentName(newName) { return "\(problem) \(remedy)" }
+        if let remedy = entity.newName(ofAttribute: name) ?? entity.newName(ofRelationship: name) { return "\(problem) \(remedy)" }
         if isAfterMembers, AggregateFunction(rawValue: name) != nil { return "\(problem) Write @\(name) for the function." }
         let heirs = subEntities(of: entity, having: name)
         if !heirs.isEmpty { return "\(problem) Only sub-entities have it: \(Self.list(heirs)). Use one of them instead." }
