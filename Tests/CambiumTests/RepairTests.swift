@@ -93,4 +93,16 @@ import Testing
         #expect(repair.findings.count == 1 && repair.root == root)
         #expect(try Store.reopened(target).graph.export == exports.last)
     }
+
+    @Test func `a repair that can save nothing does not advise a repair, and lists the corrupt parts`() throws {
+        var (files, _, _) = try files()
+        files[Self.segment]?[Format.Segment.headerByteCount + 60] ^= 1
+        do {
+            _ = try repaired(files)
+            Issue.record("the first transaction is corrupt, and there is no checkpoint")
+        } catch let error as CambiumError {
+            #expect(error.code == .damaged && !error.message.contains("'cambium repair'"))
+            #expect(error.details.contains { $0.contains(Self.segment) })
+        }
+    }
 }

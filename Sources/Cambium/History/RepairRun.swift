@@ -36,20 +36,30 @@ struct RepairRun {
     /// `RefusedCheckpoint` if a new attempt must omit a checkpoint.
     mutating func save() throws {
         var base: LogPrefix?
-        var (firstCorruption, lastCorruption): (CambiumError?, CambiumError?)
+        var lastCorruption: CambiumError?
         while true {
             let outcome = try saveLog(after: base)
-            (firstCorruption, lastCorruption) = (firstCorruption ?? outcome.corruption, outcome.corruption)
+            lastCorruption = outcome.corruption
             guard let stored = try nextCheckpoint(), let root = stored.pages?.root else { break }
             try save(stored, root)
             base = LogPrefix(root)
         }
-        if last == .none { throw firstCorruption ?? LogReader.withoutTransaction(log.volume) }
+        if last == .none { throw lastCorruption == nil ? LogReader.withoutTransaction(log.volume) : nothingSaved() }
         // If the log was read to its end without corruption, the file HEAD may still name later transactions. Another process wrote them
         // after the log was read, so they are not lost.
         if lastCorruption != nil { try noteLostEnd() }
         report.objectCount = timeline.head.objectCount
         report.linkCount = timeline.head.linkCount
+    }
+
+    /// Returns the error of a repair that saves nothing. The errors about the corrupt parts advise a repair, so this error has another
+    /// remedy, and lists the corrupt parts as its details.
+    private func nothingSaved() -> CambiumError {
+        CambiumError(
+            .damaged,
+            "'\(log.volume.name)' cannot be repaired: its first transaction is corrupt or was retired, and no checkpoint passes "
+                + "verification. Restore the store from a backup. If an archive contains the retired changes, pass the archive.",
+            details: report.findings)
     }
 
     // MARK: The log
