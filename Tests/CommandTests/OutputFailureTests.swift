@@ -83,6 +83,19 @@ import Testing
         }
     }
 
+    @Test func `an import whose report cannot be written reports why it failed`() throws {
+        let place = try place()
+        try place.write("{\"id\":8}\n{\"id\":\"x\"}\n", to: "bad.json")
+        let failed = try run(place, "import notes Note bad.json --json", ">/dev/full")
+        let lines = failed.errors.split(separator: "\n")
+        #expect(failed.code == 74 && lines.count == 2, "\(failed.errors)")
+        #expect(lines.first?.hasPrefix("cambium: bad.json:2 at /id: ") == true)
+        #expect(lines.last?.hasPrefix("cambium: Standard output cannot be written: ") == true)
+        let batches = try run(place, "import notes Note bad.json --json --batch 1", "")
+        #expect(batches.code == 65 && batches.errors.split(separator: "\n").last == "cambium: Transaction 4 was committed.")
+        #expect(try batches.json.first?["transaction"] as? Int == 4)
+    }
+
     @Test func `a closed pipe ends a reading command quietly, and is reported after a commit`() throws {
         let place = try place()
         // The reader closes the pipe before the program starts.

@@ -78,7 +78,7 @@ struct ImportCommand: ParsableCommand {
             if let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest {
                 return try Repetition(self.store, repeated).printWithoutReport(json: output.json)
             }
-            if let reached { print(failed: reached) }
+            if let reached { print(failed: reached, after: error) }
             throw error
         }
         try store.close()
@@ -96,9 +96,18 @@ struct ImportCommand: ParsableCommand {
 
     /// Prints the report of a failed import. The error names only the row that stopped the import. The report also lists the rows that the
     /// import skipped before that row.
-    private func print(failed report: ImportReport) {
+    ///
+    /// With `--json`, the error is printed before the report, and the program ends here. If the report cannot be written, the error is
+    /// therefore printed nevertheless.
+    private func print(failed report: ImportReport, after error: any Error) {
         Terminal.note(committed: report.transaction)
-        if output.json { print(report) } else if input.onError == .skip { ReportText.printErrors(report) }
+        if output.json {
+            guard let error = error as? CambiumError else { return print(report) }
+            Failure.report(error)
+            print(report)
+            Terminal.exit(Failure.exitCode(error.code))
+        }
+        if input.onError == .skip { ReportText.printErrors(report) }
     }
 
     /// Returns the author with the digest of the request. The digest includes the options, the mapping and the bytes of the files. For this

@@ -30,7 +30,7 @@ enum Failure {
     }
 
     /// Writes an error to standard error: one line for the error, and one for each of its details.
-    private static func report(_ error: CambiumError) {
+    static func report(_ error: CambiumError) {
         Terminal.error("cambium: \(error.headline)")
         for detail in error.details { Terminal.error("  \(detail)") }
     }
