@@ -36,6 +36,22 @@ import Testing
         #expect(try place.run("export", "notes", "Note", "--depth", "65").code == 64)
     }
 
+    @Test func `a path that names no file is a missing file, and the error advises to check the path`() throws {
+        let place = try Self.place()
+        try place.link("ring", to: place.path("ring"))
+        for path in ["nowhere", "schema.json/rows", "schema.json/", "ring", String(repeating: "n", count: 300)] {
+            for command in [
+                ["import", "notes", "Note", path], ["import", "notes", "Note", "schema.json", "--mapping", path],
+                ["init", "other", "--schema", path], ["schema", "notes", "--set", path],
+            ] {
+                let outcome = try place.run(executable: Workplace.binary, command)
+                #expect(outcome.code == 66 && outcome.errors.hasSuffix(". Check the path.\n"), "\(command[0]): \(outcome.errors)")
+            }
+        }
+        let archive = String(repeating: "n", count: 300)
+        #expect(try place.run("verify", "notes", "--archive", archive).code == 66)
+    }
+
     @Test func `schemas, mappings and rows may begin with a byte order mark`() throws {
         let place = try Workplace()
         try place.write("\u{FEFF}" + Self.schema, to: "schema.json")

@@ -77,7 +77,7 @@ enum Terminal {
             signal(SIGPIPE, SIG_DFL)
             raise(SIGPIPE)
         }
-        error("cambium: Standard output cannot be written: \(String(cString: strerror(number))).")
+        error("cambium: Standard output cannot be written: \(String(cString: strerror(number))). Redirect it to another place.")
         exit(Failure.ioFailure)
     }
 

@@ -14,10 +14,10 @@ package final class InputFile: @unchecked Sendable {
 
     /// Opens the file. Waits for the writer of a FIFO.
     ///
-    /// - Throws: `.notFound` if there is no such file or the path names a directory, and `.ioFailure` if the file cannot be opened.
+    /// - Throws: `.notFound` if the path names no file, or a directory, and `.ioFailure` if the file cannot be opened.
     package init(_ path: String) throws(CambiumError) {
         let descriptor = SystemCalls.system.openUninterrupted(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
+        guard descriptor >= 0 else { throw SystemFailure.unopened(path, errno) }
         var status = stat()
         let code = SystemCalls.uninterrupted { fstat(descriptor, &status) }
         if code != 0 {

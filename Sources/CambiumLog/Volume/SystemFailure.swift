@@ -9,7 +9,30 @@ enum SystemFailure {
     static func error(_ call: String, _ path: String, _ code: Int32, isCreation: Bool = false) -> CambiumError {
         let reason = String(cString: strerror(code))
         let kind: CambiumError.Code = isCreation ? .cannotCreate : code == ENOENT ? .notFound : .ioFailure
-        return CambiumError(kind, "The operating system could not \(call) '\(path)': \(reason).", underlying: SystemError(code: code))
+        let message = "The operating system could not \(call) '\(path)': \(reason). \(remedy(code))"
+        return CambiumError(kind, message, underlying: SystemError(code: code))
+    }
+
+    /// Returns the error for an input file that cannot be opened. A path that is too long, or that leads through a file or a ring of links,
+    /// names no file, as a missing path does.
+    static func unopened(_ path: String, _ code: Int32) -> CambiumError {
+        var failure = Self.error("open", path, code)
+        if [ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP].contains(code) { failure.code = .notFound }
+        return failure
+    }
+
+    /// Returns a sentence that states how the user can remove the cause of a failed call.
+    private static func remedy(_ code: Int32) -> String {
+        switch code {
+        case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: "Check the path."
+        case EACCES, EPERM: "Check the permissions of the file and of the directories above it."
+        case EROFS: "Use a file system that can be written."
+        case ENOSPC, EDQUOT: "Free space on the disk."
+        case EFBIG: "Raise the limit for the length of files ('ulimit -f')."
+        case EMFILE, ENFILE: "Raise the limit for open files ('ulimit -n')."
+        case ENOMEM: "Free memory."
+        default: "Check the disk and the file system."
+        }
     }
 
     /// Returns the error for a path of a store that leads to the wrong kind of file, such as a link or a device.

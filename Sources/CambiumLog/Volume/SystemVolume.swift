@@ -80,7 +80,8 @@ package struct SystemVolume: Volume {
         guard descriptor >= 0, let stream = fdopendir(descriptor) else {
             let code = errno
             if descriptor >= 0 { Glibc.close(descriptor) }
-            if code == ENOENT { return [] }
+            // A path that is too long names no directory, as in `kind`.
+            if code == ENOENT || code == ENAMETOOLONG { return [] }
             if !directory.isEmpty, code == ENOTDIR || code == ELOOP {
                 if try kind(of: directory) != nil { throw SystemFailure.irregular(path, "directory") }
                 // The root is not a directory, so it contains no names.
