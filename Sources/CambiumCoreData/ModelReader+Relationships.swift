@@ -53,7 +53,8 @@ extension ModelReader {
         let isOptional = flag(element, "optional", place)
         let least = count(element, "minCount", place) ?? 0
         if !isOptional {
-            relationship.minCount = relationship.cardinality == .toOne ? 1 : max(1, least)
+            // In Core Data, the empty set is a value. So a mandatory to-many relationship without a minimum count can be empty.
+            relationship.minCount = relationship.cardinality == .toOne ? 1 : least == 0 ? nil : least
         } else if least > 1 {
             // A minimum count of 1 needs no warning. In Core Data, an optional relationship with this minimum count can be empty, too.
             warnings.add(place, "'minCount' is ignored; the relationship is optional, so it may have any number of members")

@@ -19,7 +19,8 @@ struct ModelRelationshipTests {
 
     @Test(
         arguments: [
-            ("maxCount='1'", 1, Int?.none), ("toMany='YES'", 1, nil), ("toMany='YES' minCount='0' maxCount='0'", 1, nil),
+            ("maxCount='1'", 1, Int?.none), ("toMany='YES'", nil, nil), ("toMany='YES' minCount='0' maxCount='0'", nil, nil),
+            ("toMany='YES' minCount='1'", 1, nil), ("toMany='YES' ordered='YES'", nil, nil),
             ("toMany='YES' minCount='2' maxCount='5'", 2, 5), ("optional='YES' toMany='YES' maxCount='5'", nil, 5),
             ("optional='YES' minCount='1' maxCount='1'", nil, nil),
         ] as [(String, Int?, Int?)])
