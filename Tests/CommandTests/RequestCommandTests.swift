@@ -47,6 +47,18 @@ import Testing
         #expect(try delete().hasPrefix("Note/1, Item/1 in transaction 4: "))
     }
 
+    @Test func `a deletion counts the objects that delete rules reach, also in a repetition`() throws {
+        let place = try made()
+        for _ in 1...3 { #expect(try place.run("insert", "notes", "Item", "note=Note/1").code == 0) }
+        func delete(_ options: String...) throws -> String {
+            try place.run(executable: Workplace.binary, ["delete", "notes", "Note/1", "Item/2", "--request", "q"] + options).output
+        }
+        #expect(try delete().hasPrefix("Note/1, Item/2 and 2 more objects in transaction 6, "))
+        #expect(try delete().hasPrefix("Note/1, Item/2 and 2 more objects in transaction 6: "))
+        let answer = #"{"transaction":6,"id":"Note/1","ids":["Note/1","Item/2"],"cascaded":2,"repeated":true}"# + "\n"
+        #expect(try delete("--json") == answer)
+    }
+
     @Test func `a deletion names an object once that is given twice, also in a repetition`() throws {
         let place = try made()
         func delete() throws -> String {

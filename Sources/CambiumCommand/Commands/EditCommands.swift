@@ -41,13 +41,15 @@ struct Edit {
     private func print(_ receipt: Receipt, _ ids: [ObjectID], before: Graph) {
         let number = receipt.transaction ?? receipt.graph.transaction
         let texts = ids.map { (receipt.graph.contains($0) ? receipt.graph : before).text(of: $0) }
-        let text = texts.joined(separator: ", ")
+        let reached = Deletion.reachedCount(from: before, to: receipt.graph, ids.count)
+        let text = texts.joined(separator: ", ") + Deletion.text(reached)
         if json {
             var writer = JSONWriter()
             writer.beginObject()
             writer.key("transaction")
             writer.number(number.rawValue)
             writer.ids(texts)
+            writer.cascaded(reached)
             writer.endObject()
             Terminal.print(writer.text)
         } else if receipt.transaction == nil {
@@ -200,7 +202,9 @@ struct MoveCommand: ParsableCommand {
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete objects, and the objects that their delete rules reach.",
-        discussion: Discussion.text(examples: "cambium delete notes Note/1 Note/2 --message obsolete"))
+        discussion: Discussion.text(
+            "The output states the number of other objects that were deleted, with --json as the key 'cascaded' if there were any.",
+            examples: "cambium delete notes Note/1 Note/2 --message obsolete"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The objects to delete, such as Note/42.") var ids: [String]

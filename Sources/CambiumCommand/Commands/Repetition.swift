@@ -6,6 +6,8 @@ struct Repetition {
     private let request: RepeatedRequest
     /// The objects that the transaction changed. Empty if no op in the log names them.
     private let objects: [String]
+    /// The number of objects that a deletion reached by delete rules. It is 0 if a graph before or after the deletion is not available.
+    private let reachedCount: Int
     /// The op of the request, if it was a clone, and a graph that contains the copies.
     private let clone: (op: CloneOp, graph: Graph)?
     private let byteCount: Int
@@ -18,11 +20,16 @@ struct Repetition {
         let ops = if let entry, !entry.isRetired { try entry.ops() } else { [Op]() }
         let graph = try ReadOnlyStore.graph(of: path, after: request.transaction)
         var named = graph
-        if case .delete? = ops.first {
+        var reached = 0
+        if case .delete(let ids)? = ops.first {
             // The graph after the transaction does not have the object, so it does not have the object's entity either.
             let earlier = TransactionNumber(rawValue: max(1, request.transaction.rawValue) - 1)
             named = try ReadOnlyStore.graph(of: path, after: earlier)
+            if named.transaction == earlier, graph.transaction == request.transaction {
+                reached = Deletion.reachedCount(from: named, to: graph, ids.count)
+            }
         }
+        reachedCount = reached
         let changed = ops.first?.objects ?? []
         objects = changed.isEmpty ? Self.texts(of: subjects, graph) : changed.map(named.text(of:))
         if case .clone(let op)? = ops.first { clone = (op, graph) } else { clone = nil }
@@ -63,7 +70,7 @@ struct Repetition {
             return CloneReport(clone.op, request.transaction, byteCount, clone.graph).print(json: json, isRepeated: true)
         }
         guard json else {
-            let named = objects.isEmpty ? "" : objects.joined(separator: ", ") + " "
+            let named = objects.isEmpty ? "" : objects.joined(separator: ", ") + Deletion.text(reachedCount) + " "
             return Terminal.print("\(named)in transaction \(request.transaction): the request was applied then, and is not repeated")
         }
         var writer = JSONWriter()
@@ -71,6 +78,7 @@ struct Repetition {
         writer.key("transaction")
         writer.number(request.transaction.rawValue)
         writer.ids(objects)
+        writer.cascaded(reachedCount)
         writer.key("repeated")
         writer.bool(true)
         writer.endObject()
