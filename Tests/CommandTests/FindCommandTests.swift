@@ -156,6 +156,10 @@ import Testing
         #expect(missing.code == 66 && missing.errors.contains("--cursor"), "\(missing.errors)")
         #expect(try place.run("find", "notes", "Note", "--sort", "id", "--after", cursor).code == 65)
         #expect(try place.run("find", "notes", "Note", "--count", "--cursor").code == 64)
+        for other in [["--select", "id"], ["--explain"]] {
+            let refused = try place.run(executable: Workplace.binary, ["find", "notes", "Note", "--cursor"] + other)
+            #expect(refused.code == 64 && refused.errors.contains("Remove \(other[0]), or remove --cursor."))
+        }
     }
 
     @Test func `a cursor that no argument can contain is refused`() throws {

@@ -47,10 +47,16 @@ struct FindCommand: ParsableCommand {
         if include.isUsed, aggregates.isUsed || !values.select.isEmpty {
             throw ValidationError("--include and --depth nest whole objects, but the output has no objects. Remove both options.")
         }
-        if order.cursor, aggregates.isUsed || !values.select.isEmpty || explain {
-            throw ValidationError("--cursor needs a list of objects, but other options replace the list. Remove --cursor or these options.")
-        }
+        if order.cursor { try validateCursor() }
         if watch { try validateWatch() }
+    }
+
+    /// Refuses options that replace the list of objects, of which `--cursor` prints the end.
+    private func validateCursor() throws {
+        let others = [("--select", !values.select.isEmpty), ("the aggregates", aggregates.isUsed), ("--explain", explain)]
+        if let other = others.first(where: \.1)?.0 {
+            throw ValidationError("--cursor needs a list of whole objects. Remove \(other), or remove --cursor.")
+        }
     }
 
     /// Refuses options that do not fit `--watch`.
