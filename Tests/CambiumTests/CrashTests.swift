@@ -85,19 +85,19 @@ private struct History {
         }
     }
 
-    @Test(.enabled(if: LongTests.areWanted), arguments: [Durability.synced, .buffered(every: .seconds(3600))], [false, true])
+    @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))], [false, true])
     func `a crash at any operation loses no acknowledged transaction and leaves whole transactions`(
         durability: Durability, isTiny: Bool
     ) throws {
         let tuning = isTiny ? LogTuning.tiny : .standard
         let (states, operationCount) = states(durability, tuning)
         #expect(operationCount > 30)
-        for operation in 0...operationCount {
+        for operation in stride(from: 0, through: operationCount, by: LongTests.areWanted ? 1 : 13) {
             let volume = FaultyVolume()
             volume.crash(at: operation)
             var history = History()
             history.run(volume, durability: durability, tuning: tuning)
-            for seed in 0..<UInt64(12) {
+            for seed in 0..<UInt64(LongTests.areWanted ? 12 : 2) {
                 let place = "\(durability), \(isTiny ? "tiny" : "standard"), crash at operation \(operation), seed \(seed)"
                 let image = volume.image(seed: seed)
                 let found = reopened(image, place)
@@ -133,11 +133,11 @@ private struct History {
         }
     }
 
-    @Test(.enabled(if: LongTests.areWanted)) func `a second crash during the recovery from a crash loses nothing`() throws {
+    @Test func `a second crash during the recovery from a crash loses nothing`() throws {
         let (states, operationCount) = states(.synced, .tiny)
         // The first crash occurs while segments are begun. The second one occurs at each of the first ten operations of the next opening.
-        for first in stride(from: 12, to: operationCount, by: 3) {
-            for second in 0..<10 {
+        for first in stride(from: 12, to: operationCount, by: LongTests.areWanted ? 3 : 30) {
+            for second in stride(from: 0, to: 10, by: LongTests.areWanted ? 1 : 3) {
                 let volume = FaultyVolume()
                 volume.crash(at: first)
                 var history = History()
@@ -147,7 +147,7 @@ private struct History {
                 let opened = try? Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 4), tuning: .tiny)
                 opened?.abandon()
                 guard let last = history.acknowledged.last else { continue }
-                for seed in 0..<UInt64(4) {
+                for seed in 0..<UInt64(LongTests.areWanted ? 4 : 1) {
                     let place = "crash at operation \(first), then at \(second), seed \(seed)"
                     let found = reopened(volume.image(seed: seed), place)
                     let index = found.flatMap { states.lastIndex(of: $0) }

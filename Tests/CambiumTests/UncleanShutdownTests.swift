@@ -5,7 +5,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct UncleanShutdownTests {
-    private static let roundCount = 300
+    private static let roundCount = LongTests.areWanted ? 300 : 30
 
     private func byteCount(_ files: [String: [UInt8]]) -> Int { files.values.reduce(0) { $0 + $1.count } }
 
@@ -15,7 +15,7 @@ import Testing
         return volume.contents
     }
 
-    @Test(.enabled(if: LongTests.areWanted), arguments: [false, true])
+    @Test(arguments: [false, true])
     func `processes that die one after the other without writing leave the store as large as it was`(isTorn: Bool) throws {
         for tuning in [LogTuning.standard, .tiny] {
             let files = try made(tuning)
