@@ -47,6 +47,14 @@ struct ModelRelationshipTests {
         #expect(warnings.isEmpty)
     }
 
+    @Test func `user info is carried over`() throws {
+        let info = "<userInfo><entry key='clone' value='skip'/><entry key='exclude'/></userInfo>"
+        let definition = try ModelFixture.definition(
+            "<entity name='Thing'><relationship name='r' destinationEntity='Thing' optional='YES'>\(info)</relationship></entity>")
+        #expect(definition.entities.first?.relationships.first?.userInfo == ["clone": "skip", "exclude": ""])
+        #expect(definition.warnings.isEmpty)
+    }
+
     @Test(arguments: [
         "inverseName='r' inverseEntity='Other'", "transient='YES'", "ordered='YES'", "deletionRule='Explode'",
         "optional='YES' toMany='YES' minCount='2'", "maxCount='3'", "toMany='YES' maxCount='-1'", "toMany='YES' minCount='x'",

@@ -289,6 +289,51 @@ import Testing
         #expect(try files(place) == ["bad.json"])
     }
 
+    /// A Core Data model with a rule of each kind in its user info.
+    private static let model = """
+        <model>
+          <entity name="Note">
+            <attribute name="id" attributeType="UUID" optional="YES"><userInfo><entry key="rebuild" value="uuid"/></userInfo></attribute>
+            <attribute name="rank" attributeType="Integer 32" defaultValueString="0"><userInfo><entry key="exclude"/></userInfo></attribute>
+            <relationship name="drafts" optional="YES" toMany="YES" destinationEntity="Item" inverseName="draftOf" inverseEntity="Item">
+              <userInfo><entry key="exclude"/></userInfo></relationship>
+            <relationship name="items" optional="YES" toMany="YES" destinationEntity="Item" inverseName="note" inverseEntity="Item"/>
+            <relationship name="tags" optional="YES" toMany="YES" destinationEntity="Tag" inverseName="notes" inverseEntity="Tag">
+              <userInfo><entry key="clone" value="copy"/></userInfo></relationship>
+          </entity>
+          <entity name="Item">
+            <attribute name="owner" attributeType="UUID" optional="YES">
+              <userInfo><entry key="followParent" value="id"/><entry key="withoutParent" value="blank"/></userInfo></attribute>
+            <relationship name="note" optional="YES" maxCount="1" destinationEntity="Note" inverseName="items" inverseEntity="Note"/>
+            <relationship name="draftOf" optional="YES" maxCount="1" destinationEntity="Note" inverseName="drafts" inverseEntity="Note"/>
+          </entity>
+          <entity name="Tag">
+            <relationship name="notes" optional="YES" toMany="YES" destinationEntity="Note" inverseName="tags" inverseEntity="Note"/>
+          </entity>
+        </model>
+        """
+
+    @Test func `a clone follows the rules in the user info of a Core Data model`() throws {
+        let place = try Workplace()
+        try place.write(Self.model, to: "contents")
+        #expect(try place.run("init", "notes", "--schema", "contents").code == 0)
+        let row = #"{"id":"00000000-0000-4000-8000-000000000001","rank":5,"items":[{}],"drafts":[{}],"tags":[{}]}"#
+        #expect(try place.run("import", "notes", "Note", "-", input: row).code == 0)
+        #expect(try place.run("clone", "notes", "Note/1").code == 0)
+        let copy = try object("Note/2", in: place)
+        #expect(copy["id"] as? String != "00000000-0000-4000-8000-000000000001" && copy["rank"] as? Int == 0)
+        #expect(copy["items"] as? [String] == ["Item/3"] && copy["drafts"] as? [String] == [] && copy["tags"] as? [String] == ["Tag/2"])
+        #expect(try object("Item/3", in: place)["owner"] as? String == copy["id"] as? String)
+    }
+
+    @Test func `a Core Data model with an invalid clone rule creates no store`() throws {
+        let place = try Workplace()
+        try place.write(Self.model.replacing(#"value="uuid""#, with: #"value="soon""#), to: "contents")
+        let outcome = try place.run("init", "notes", "--schema", "contents")
+        #expect(outcome.code == 65 && outcome.errors.contains("soon"), "\(outcome.errors)")
+        #expect(try files(place) == ["contents"])
+    }
+
     @Test func `the log shows a clone as one op`() throws {
         let place = try place()
         #expect(try place.run("clone", "notes", "Note/1", "--actor", "jane", "--message", "copy").code == 0)
