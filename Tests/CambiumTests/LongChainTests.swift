@@ -48,11 +48,12 @@ import Testing
         return (store, ObjectID(root: link.root, serial: 1))
     }
 
-    @Test func `a chain of very many objects is made, verified, deleted by one cascade and replayed`() throws {
+    @Test func `a chain of very many objects is made, exported, verified, deleted by one cascade and replayed`() throws {
         let volume = MemoryVolume()
         let (store, first) = try made(volume)
         #expect(store.graph.objectCount == Self.count && store.graph.linkCount == Self.count - 1)
         #expect(store.graph.invariantFindings().isEmpty)
+        #expect(store.graph.export.utf8.count(where: { $0 == UInt8(ascii: "\n") }) == Self.count)
         try store.write { try $0.delete(first) }
         #expect(store.graph.objectCount == 0 && store.graph.linkCount == 0)
         try store.close()
