@@ -123,7 +123,9 @@ import Testing
         try Archiving.made(volume, count: 12, tuning: Archiving.unsealed).compact(.since(.latest), in: archive)
         let reading = try SegmentArchive(reading: archive, of: LogReader(volume).settings.store)
         let end = TransactionNumber(rawValue: 13)
-        for segment in try LogDirectory.segments(volume, upTo: end) {
+        let segments = try LogDirectory.segments(volume, upTo: end)
+        #expect(!segments.isEmpty)
+        for segment in segments {
             #expect(try !reading.paths(inPlaceOf: segment, to: end, of: volume).isEmpty)
             let file = try archive.open(LogFileName.path(segment, .segment), .update)
             try file.write([0], at: try file.byteCount())

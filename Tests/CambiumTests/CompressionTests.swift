@@ -176,7 +176,9 @@ import Testing
         try store.close()
         let root = try newestRoot(volume)
         let path = PageFile.path(root.pageFile)
-        for chunk in root.chunks.indices where root.chunks[chunk].packedByteCount > 0 {
+        let packed = root.chunks.indices.filter { root.chunks[$0].packedByteCount > 0 }
+        #expect(!packed.isEmpty)
+        for chunk in packed {
             for place in [0, Int(root.chunks[chunk].packedByteCount) / 2, Int(root.chunks[chunk].packedByteCount) - 1] {
                 var contents = volume.contents
                 contents[path]?[chunk * PageFile.chunkByteCount + place] ^= 0x41

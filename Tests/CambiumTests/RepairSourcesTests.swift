@@ -12,6 +12,7 @@ import Testing
 
     @Test func `bytes after the frames of a segment hide no later transaction`() throws {
         var store = try CorruptStore()
+        #expect(store.segments.count > 1)
         for segment in store.segments.dropLast() {
             let sound = try #require(store.files[segment])
             store.files[segment] = sound + [1]
@@ -25,6 +26,7 @@ import Testing
     @Test func `the checkpoint after a truncated segment replaces the lost changes`() throws {
         var store = try CorruptStore()
         let count = store.envelopes.count
+        #expect(store.segments.count > 1)
         for (place, segment) in store.segments.dropLast().enumerated() {
             let sound = try #require(store.files[segment])
             store.files[segment] = Array(sound.prefix(110))
