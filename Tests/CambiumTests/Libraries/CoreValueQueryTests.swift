@@ -32,6 +32,20 @@ struct CoreValueQueryTests {
         #expect(try employees().graph.first(query)?.age == 59)
     }
 
+    @Test("tasks read the structs of one moment while another struct is saved")
+    func tasks() async throws {
+        let store = try employees()
+        let graph = store.graph
+        let ages = try graph.fetch(Companies.Employee.self).map(\.age)
+        try await withThrowingTaskGroup(of: [Int16].self) { group in
+            for _ in 0..<4 { group.addTask { try graph.fetch(Companies.Employee.self).map(\.age) } }
+            _ = try await store.save(Companies.Employee("late", age: 99))
+            for try await found in group { #expect(found == ages) }
+        }
+        #expect(ages.count == 50)
+        #expect(try store.graph.count(of: "Employee") == 51)
+    }
+
     @Test("one object that a struct cannot hold fails a fetch, and a collection returns the others")
     func strictOrCollecting() throws {
         enum Kind: String, AttributeValue { case sedan, pickup }

@@ -49,6 +49,29 @@ struct VokoderTests {
         #expect(receipt.hasChanges == (left < 10))
     }
 
+    @Test("a deletion of all objects follows the delete rules, and is one transaction")
+    func deletionRules() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Person") {
+                    RelationshipDefinition("things", to: "Thing", .toMany, inverse: "owner", onDelete: .cascade)
+                }
+                EntityDefinition("Thing") { RelationshipDefinition("owner", to: "Person", inverse: "things") }
+            })
+        let first = try store.write { transaction in
+            for _ in 1...3 {
+                let things = [try transaction.insert("Thing"), try transaction.insert("Thing")]
+                try transaction.insert("Person", links: ["things": things])
+            }
+            try transaction.insert("Thing")
+        }.receipt.transaction
+        let persons = try store.graph.objects(of: "Person")
+        let receipt = try store.write { try $0.delete(persons) }.receipt
+        #expect(try store.graph.count(of: "Person") == 0)
+        #expect(try store.graph.count(of: "Thing") == 1)
+        #expect(receipt.transaction?.rawValue == first.map { $0.rawValue + 1 })
+    }
+
     @Test("counts and existence follow a condition")
     func counts() throws {
         _ = try add(#"[{"lastName": "DotCom", "firstName": "Bananaman"}, {"lastName": "Bolgna", "firstName": "Francis"}]"#)
