@@ -133,7 +133,7 @@ extension ReferenceGraph {
             return .uuid(newUUID(attribute, copy, plan))
         case "now":
             plan.hasTime = true
-            return .date(Date(timeIntervalSinceReferenceDate: Double(plan.time?.microsecondsSince1970 ?? 0) / 1e6 - 978_307_200))
+            return .date(Date(timeIntervalSinceReferenceDate: Double((plan.time?.microsecondsSince1970 ?? 0) - 978_307_200_000_000) / 1e6))
         case let word?: throw CambiumError(.invalidInput, "'\(attribute.name)' cannot be rebuilt as '\(word)'.")
         }
     }

@@ -127,6 +127,23 @@ import Testing
         for bit in [0, 1, 31, 63] { try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.setHash ^= 1 << UInt64(bit) }) }
     }
 
+    @Test(arguments: [
+        (CloneOp.Algorithm.ascendingHashes, "2023-11-14T22:13:20.1234529Z"), (.series, "2023-11-14T22:13:20.1234529Z"),
+        (.exactTime, "2023-11-14T22:13:20.123453Z"),
+    ])
+    func `a clone gets the date of its algorithm`(algorithm: CloneOp.Algorithm, date: String) throws {
+        let fixture = try Fixture()
+        let op = changed(try fixture.op()) {
+            $0.algorithm = algorithm
+            $0.time = Timestamp(microsecondsSince1970: 1_700_000_000_123_453)
+        }
+        try ProgramRun.commit([.clone(op)], to: fixture.timeline)
+        let graph = fixture.timeline.head
+        let when = graph.column(try #require(fixture.node.attribute("when")))
+        let copy = try #require(graph.place(of: fixture.id(fixture.node, 5)))
+        #expect(when.value(at: copy).text == date)
+    }
+
     @Test func `a missing time or seed is refused`() throws {
         let fixture = try Fixture()
         try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.time = nil })

@@ -104,7 +104,7 @@ import Testing
         #expect(HexText.encode(OpCodec.encode([op])) == "23" + "01ac02" + "02" + "02" + "0305" + "05" + "070368c3a9")
     }
 
-    @Test(arguments: [(CloneOp.Algorithm.ascendingHashes, "2c"), (.series, "4c")])
+    @Test(arguments: [(CloneOp.Algorithm.ascendingHashes, "2c"), (.series, "4c"), (.exactTime, "6c")])
     func `a clone has the bytes that the format specifies`(algorithm: CloneOp.Algorithm, kind: String) throws {
         let note = EntityNumber(rawValue: 1)
         var options = CloneOptions(rules: [.init(entity: note, relationship: Self.property(300), rule: .share, isAtRoot: true)], depth: 2)

@@ -150,6 +150,15 @@ import Testing
         #expect(Timestamp(text)?.description == text)
     }
 
+    @Test func `the date of a moment has the text of the moment`() {
+        var random = SplitMix64(for: "dates of moments")
+        for _ in 0..<1000 {
+            let time = Timestamp(microsecondsSince1970: Int64.random(in: -2_000_000_000_000_000...4_000_000_000_000_000, using: &random))
+            #expect(Value.date(time.date).text == time.description)
+        }
+        #expect(Timestamp.min.date < .distantPast && Timestamp.max.date > .distantFuture)
+    }
+
     @Test func `a finer fraction of a moment is rounded to a microsecond`() {
         #expect(Timestamp("1970-01-01T01:00:00.0000014999+01:00") == Timestamp(microsecondsSince1970: 1))
         #expect(Timestamp("1970-01-01T00:00:00.0000015Z") == Timestamp(microsecondsSince1970: 2))

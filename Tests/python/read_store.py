@@ -170,7 +170,7 @@ class Reader:
         code = self.u8()
         require(1 <= code & 31 <= len(OPS), "an op of an unknown kind, %d" % code)
         name, fields = OPS[(code & 31) - 1].split(":")
-        require(code >> 5 in ((1, 2) if name == "clone" else (1,)), "an op of an unknown algorithm, %d" % code)
+        require(code >> 5 in ((1, 2, 3) if name == "clone" else (1,)), "an op of an unknown algorithm, %d" % code)
         more = {"upsert": self.upsert, "relink": self.relink, "clone": self.clone}.get(name, dict)
         return {"op": name, **{field: FIELDS[field](self) for field in fields.split()}, **more()}
 

@@ -300,7 +300,7 @@ class OpReader(Reader):
         while self.at < len(self.data):
             code = self.u8()
             kind, algorithm, graph = code & 31, code >> 5, self.graph
-            require(algorithm == 1 or (kind, algorithm) == (12, 2), "an op of an unknown algorithm")
+            require(algorithm == 1 or (kind, algorithm) in ((12, 2), (12, 3)), "an op of an unknown algorithm")
             if kind == 1:
                 graph.migrate(Schema(self.blob()))
             elif kind == 2:
@@ -468,7 +468,7 @@ class Clone:
     def new_uuid(self, id, attribute):
         both = hash128(self.seed + struct.pack("<HH", id[0], attribute.key))
         low_key, high_key, rank, size = both & MASK, both >> 64, self.ranks[id], self.sizes[id[0]]
-        if self.algorithm == 2:
+        if self.algorithm > 1:
             width = min(size.bit_length(), 24)
             number = self.copies[id][1] - rank + (rank >> width)
             low = mixed(high_key + number * STEP & MASK) & ~(15 << 52) & ~((1 << 29) - 1)
@@ -490,7 +490,7 @@ class Clone:
             return attribute.default()
         value = original.values.get(attribute.key)
         if rebuild and rebuild.lower() == "now":
-            value = bits("d", self.time / 1e6 - 978307200)
+            value = bits("d", (self.time - 978307200 * 10**6) / 1e6 if self.algorithm > 2 else self.time / 1e6 - 978307200)
         elif rebuild:
             value = self.new_uuid(id, attribute)
         if follow:

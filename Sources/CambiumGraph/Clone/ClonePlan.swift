@@ -37,10 +37,10 @@ package struct ClonePlan: Sendable {
 
     /// Throws `.invalidInput` if an attribute cannot hold the time of the clone.
     package func checkTime(_ op: CloneOp) throws(CambiumError) {
-        guard let time = op.time else { return }
+        guard let date = op.date else { return }
         for count in hierarchies.flatMap(\.counts) {
             for (attribute, rule) in members[count.entity].policy.attributes where rule.source == .now {
-                _ = try StoredCell(.date(time.date), attribute)
+                _ = try StoredCell(.date(date), attribute)
             }
         }
     }

@@ -42,11 +42,11 @@ struct CloneUUIDs {
     /// The UUID of the copy with the serial `serial`.
     @inline(__always) subscript(_ serial: UInt64) -> SIMD2<UInt64> {
         let place = serial &- firstSerial
-        return algorithm == .series ? numbered(place) : ascending(place)
+        return algorithm == .ascendingHashes ? ascending(place) : numbered(place)
     }
 
-    /// Returns the UUID of the copy at a position, by algorithm 2, which numbers the UUIDs of a series. If there are more copies than
-    /// numbers in one series, further series follow.
+    /// Returns the UUID of the copy at a position, by algorithms 2 and 3, which number the UUIDs of a series. If there are more copies
+    /// than numbers in one series, further series follow.
     @inline(__always) private func numbered(_ place: UInt64) -> SIMD2<UInt64> {
         let series = place &>> bitCount
         let first = series == 0 ? firstSeries : start(ofSeries: series)

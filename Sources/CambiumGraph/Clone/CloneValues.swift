@@ -106,8 +106,8 @@ struct CloneValues {
                 .uuid(CloneUUIDs($0, op.algorithm, attribute, firstSerial: rows.firstSerial, rows.count, among: objectCount))
             }
         case .now:
-            guard let time = op.time else { return nil }
-            return .fill(try StoredCell(.date(time.date), attribute))
+            guard let date = op.date else { return nil }
+            return .fill(try StoredCell(.date(date), attribute))
         }
     }
 }

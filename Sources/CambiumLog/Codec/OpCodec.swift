@@ -117,7 +117,7 @@ package enum OpCodec {
             return .delete(ids)
         case .upsert: return .upsert(try decodeUpsert(&reader))
         case .relink: return .relink(try decodeRelink(&reader))
-        case .clone: return .clone(try decodeClone(&reader, cloneAlgorithm ?? .series))
+        case .clone: return .clone(try decodeClone(&reader, cloneAlgorithm ?? .exactTime))
         case .label:
             let number = TransactionNumber(rawValue: try reader.readVarint())
             let offset = reader.offset

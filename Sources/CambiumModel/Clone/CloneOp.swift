@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// A clone as the log stores it: the request, the random seed, the time and the result.
 ///
 /// Replaying the op plans the clone again, and throws an error if the new plan has another result.
@@ -13,13 +15,15 @@ package struct CloneOp: Sendable, Equatable {
     package var hierarchies: [Hierarchy]
     /// The hash of the set of copied objects. Section 4 of Docs/FORMAT.md defines the hashed bytes.
     package var setHash: UInt64
-    /// The algorithm that derives new UUIDs from the seed.
+    /// The algorithm that derives new UUIDs from the seed, and the date of copies from the time.
     package var algorithm: Algorithm
 
     /// The algorithms, with their numbers in the log. New clones use the algorithm with the greatest number.
     package enum Algorithm: UInt8, Sendable {
         case ascendingHashes = 1
         case series = 2
+        /// Like `series`, but the time of the clone is rounded to a date only once.
+        case exactTime = 3
     }
 
     /// The copies that the clone creates in one hierarchy, which consists of a root entity and its descendants.
@@ -52,7 +56,7 @@ package struct CloneOp: Sendable, Equatable {
 
     package init(
         roots: [ObjectID], options: CloneOptions, time: Timestamp?, seed: CloneSeed?, hierarchies: [Hierarchy], setHash: UInt64,
-        algorithm: Algorithm = .series
+        algorithm: Algorithm = .exactTime
     ) {
         self.roots = roots
         self.options = options
@@ -64,6 +68,9 @@ package struct CloneOp: Sendable, Equatable {
     }
 
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
+
+    /// The date that the time of the clone has in the copies, or `nil` if no attribute of a copy gets this time.
+    package var date: Date? { algorithm == .exactTime ? time?.date : time?.dateFrom1970 }
 
     /// Whether the op creates a copy with this id.
     package func makes(_ id: ObjectID) -> Bool {

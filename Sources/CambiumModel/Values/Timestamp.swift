@@ -45,6 +45,14 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// The date of the moment. A date that is far from 2001 is less precise than a microsecond.
     public var date: Date {
+        let (count, isBeyond) = microsecondsSince1970.subtractingReportingOverflow(Int64(Self.secondsTo2001) * 1_000_000)
+        // The difference is exact, so the date is the `Double` that is nearest to the microsecond, and has its text.
+        return isBeyond ? dateFrom1970 : Date(timeIntervalSinceReferenceDate: Double(count) / 1e6)
+    }
+
+    /// The date of the moment, rounded twice, because the seconds since 1970 need more bits than those since 2001. Clones in older logs use
+    /// this date.
+    var dateFrom1970: Date {
         Date(timeIntervalSinceReferenceDate: Double(microsecondsSince1970) / 1e6 - Double(Self.secondsTo2001))
     }
 
