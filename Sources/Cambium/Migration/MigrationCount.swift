@@ -12,6 +12,24 @@ struct MigrationCount {
     /// The properties that new properties replace, by the old entity that declares them.
     private var replaced: [EntityNumber: Set<PropertyNumber>] = [:]
 
+    /// A number of objects, values or members: the sum of a known number and of numbers that are not counted yet.
+    private struct Number {
+        static let zero = Number(known: 0)
+
+        var known = 0
+        var uncounted: [AffectedCount] = []
+
+        static func counting(_ subject: AffectedCount.Subject, in entities: Set<EntityNumber>) -> Number {
+            Number(uncounted: [AffectedCount(subject, in: entities)])
+        }
+
+        /// Returns the number, and removes its counts from the beginning of `counts`.
+        func sum(_ counts: inout ArraySlice<Int>) -> Int {
+            defer { counts.removeFirst(uncounted.count) }
+            return counts.prefix(uncounted.count).reduce(known, +)
+        }
+    }
+
     init(_ migration: SchemaMigration, _ graph: Graph) {
         self.migration = migration
         self.graph = graph
@@ -26,8 +44,11 @@ struct MigrationCount {
     private var new: Schema { migration.after }
 
     func entries(hasProgram: Bool) -> [MigrationReport.Entry] {
-        migration.changes.map { change in
-            let (objects, lost) = change.property == nil ? entityCounts(change) : propertyCounts(change)
+        let numbers = migration.changes.map { $0.property == nil ? entityCounts($0) : propertyCounts($0) }
+        // All changes are counted together, so each hierarchy is read only once.
+        var counts = graph.counts(of: numbers.flatMap { $0.objects.uncounted + $0.lost.uncounted })[...]
+        return zip(migration.changes, numbers).map { change, numbers in
+            let (objects, lost) = (numbers.objects.sum(&counts), numbers.lost.sum(&counts))
             let handling: MigrationReport.Handling = change.isAutomatic ? .automatic : hasProgram ? .program : .refused
             return MigrationReport.Entry(
                 change: change, handling: handling, objectCount: objects, lostCount: lost, lostKind: lostKind(change))
@@ -40,31 +61,31 @@ struct MigrationCount {
         return old.entity(subject.entity)?.relationship(number) == nil ? .values : .links
     }
 
-    private func entityCounts(_ change: SchemaChange) -> (Int, Int) {
-        guard let entity = change.old.flatMap({ old.entity($0.entity) }) else { return (0, 0) }
+    private func entityCounts(_ change: SchemaChange) -> (objects: Number, lost: Number) {
+        guard let entity = change.old.flatMap({ old.entity($0.entity) }) else { return (.zero, .zero) }
         switch (change.kind, change.aspect) {
-        case (.removed, _), (.replaced, _): return (0, graph.exactCount(of: entity))
-        case (.changed, "parent"): return (graph.count(of: entity), inheritedLoss(of: entity))
-        case (.changed, "identity"), (.changed, "unique"): return (graph.count(of: entity), 0)
-        default: return (0, 0)
+        case (.removed, _), (.replaced, _): return (.zero, Number(known: graph.exactCount(of: entity)))
+        case (.changed, "parent"): return (Number(known: graph.count(of: entity)), Number(uncounted: inheritedLosses(of: entity)))
+        case (.changed, "identity"), (.changed, "unique"): return (Number(known: graph.count(of: entity)), .zero)
+        default: return (.zero, .zero)
         }
     }
 
-    /// Returns the number of values and members that objects lose because an entity gets another parent.
+    /// Returns the values and members that objects lose because an entity gets another parent.
     ///
     /// Properties that are removed, replaced or moved, and descendants that also get another parent, have separate entries in the report.
     /// Their losses do not count here. A property that is removed together with its entity has no entry, so its loss counts here.
-    private func inheritedLoss(of entity: Entity) -> Int {
+    private func inheritedLosses(of entity: Entity) -> [AffectedCount] {
         var family = entity.family.filter { new.entity($0) != nil }
         for number in entity.family where number != entity.number && reparented.contains(number) {
             family.subtract(old.entity(number)?.family ?? [])
         }
-        var count = 0
+        var losses: [AffectedCount] = []
         for attribute in entity.attributes where attribute.entity != entity.number {
             let holder = new.attribute(attribute.number, ofRoot: entity.root)?.entity
             if isCounted(attribute.number, of: attribute.entity, now: holder) { continue }
             let losing = family.filter { new.entity($0)?.attribute(attribute.number) == nil }
-            if !losing.isEmpty { count += graph.valueCount(of: attribute, in: losing).present }
+            losses.append(AffectedCount(.present(attribute), in: losing))
         }
         for relationship in entity.relationships where relationship.entity != entity.number {
             let holder = new.relationship(relationship.number, ofRoot: entity.root)?.entity
@@ -72,9 +93,9 @@ struct MigrationCount {
                 continue
             }
             let losing = family.filter { new.entity($0)?.relationship(relationship.number) == nil }
-            if !losing.isEmpty { count += graph.memberCount(of: relationship, in: losing) }
+            losses.append(AffectedCount(.members(relationship), in: losing))
         }
-        return count
+        return losses
     }
 
     /// Returns whether the report has another entry, for the property itself, that already counts its lost values or members.
@@ -94,7 +115,7 @@ struct MigrationCount {
         return other.property.flatMap { new.relationship($0, ofRoot: other.root) } != nil
     }
 
-    private func propertyCounts(_ change: SchemaChange) -> (Int, Int) {
+    private func propertyCounts(_ change: SchemaChange) -> (objects: Number, lost: Number) {
         if let subject = change.old, let number = subject.property, let entity = old.entity(subject.entity) {
             if let attribute = entity.attribute(number) { return counts(change, attribute) }
             if let relationship = entity.relationship(number) { return counts(change, relationship) }
@@ -102,11 +123,11 @@ struct MigrationCount {
         // If an attribute is added to existing entities, the objects of these entities get the attribute's default.
         guard let subject = change.new, let number = subject.property, let entity = new.entity(subject.entity),
             let attribute = entity.attribute(number), !attribute.defaultValue.isNull
-        else { return (0, 0) }
-        return (graph.fullCount(of: entity.root, in: entity.family), 0)
+        else { return (.zero, .zero) }
+        return (.counting(.full(entity.root), in: entity.family), .zero)
     }
 
-    private func counts(_ change: SchemaChange, _ attribute: Attribute) -> (Int, Int) {
+    private func counts(_ change: SchemaChange, _ attribute: Attribute) -> (objects: Number, lost: Number) {
         // Only the entities that have or had the attribute are examined, because the schema may have many more entities.
         let family = old.entity(attribute.entity)?.family ?? []
         let staying = family.filter { new.entity($0) != nil }
@@ -115,39 +136,42 @@ struct MigrationCount {
         // An attribute that changes may also move to another entity. Then the objects that lose the attribute do not count as changed.
         let keeping = staying.intersection(after)
         switch (change.kind, change.aspect) {
-        case (.removed, _), (.replaced, _): return (0, graph.valueCount(of: attribute, in: staying).present)
+        case (.removed, _), (.replaced, _): return (.zero, .counting(.present(attribute), in: staying))
         case (.moved, _):
-            let filled = now?.defaultValue.isNull == false ? graph.fullCount(of: attribute.root, in: after.subtracting(family)) : 0
-            return (filled, graph.valueCount(of: attribute, in: staying.subtracting(after)).present)
-        case (.changed, "type"): return (graph.valueCount(of: attribute, in: keeping).present, 0)
-        case (.changed, "optional") where attribute.isOptional: return (filledCount(attribute, keeping, now), 0)
+            let isFilled = now?.defaultValue.isNull == false
+            return (
+                isFilled ? .counting(.full(attribute.root), in: after.subtracting(family)) : .zero,
+                .counting(.present(attribute), in: staying.subtracting(after))
+            )
+        case (.changed, "type"): return (.counting(.present(attribute), in: keeping), .zero)
+        case (.changed, "optional") where attribute.isOptional: return (filled(attribute, keeping, now), .zero)
         case (.changed, "derived") where attribute.isOptional:
             // A derived attribute can be optional although its definition is mandatory. In that case, no other entry of the report states
             // that the attribute becomes mandatory, so its nulls are counted here.
             let isCounted = change.new.map(changedPresence.contains) ?? true
-            return (isCounted ? 0 : filledCount(attribute, keeping, now), 0)
-        default: return (0, 0)
+            return (isCounted ? .zero : filled(attribute, keeping, now), .zero)
+        default: return (.zero, .zero)
         }
     }
 
     /// Returns the number of nulls that the default replaces because an attribute becomes mandatory.
-    private func filledCount(_ attribute: Attribute, _ keeping: Set<EntityNumber>, _ now: Attribute?) -> Int {
-        guard let now, !now.isOptional, !now.defaultValue.isNull else { return 0 }
-        return graph.valueCount(of: attribute, in: keeping).missing
+    private func filled(_ attribute: Attribute, _ keeping: Set<EntityNumber>, _ now: Attribute?) -> Number {
+        guard let now, !now.isOptional, !now.defaultValue.isNull else { return .zero }
+        return .counting(.missing(attribute), in: keeping)
     }
 
-    private func counts(_ change: SchemaChange, _ relationship: Relationship) -> (Int, Int) {
+    private func counts(_ change: SchemaChange, _ relationship: Relationship) -> (objects: Number, lost: Number) {
         let family = old.entity(relationship.entity)?.family ?? []
         let staying = family.filter { new.entity($0) != nil }
         let now = new.relationship(relationship.number, ofRoot: relationship.root)
         let after = now.flatMap { new.entity($0.entity)?.family } ?? []
         switch (change.kind, change.aspect) {
         case (.removed, _), (.replaced, _):
-            return (0, isKeptByInverse(relationship) ? 0 : graph.memberCount(of: relationship, in: staying))
-        case (.moved, _): return (0, graph.memberCount(of: relationship, in: staying.subtracting(after)))
+            return (.zero, isKeptByInverse(relationship) ? .zero : .counting(.members(relationship), in: staying))
+        case (.moved, _): return (.zero, .counting(.members(relationship), in: staying.subtracting(after)))
         case (.changed, "many"), (.changed, "ordered"):
-            return (graph.memberCount(of: relationship, in: staying.intersection(after)), 0)
-        default: return (0, 0)
+            return (.counting(.members(relationship), in: staying.intersection(after)), .zero)
+        default: return (.zero, .zero)
         }
     }
 }

@@ -2,52 +2,77 @@ package import CambiumModel
 
 /// Counts the objects and values that a migration would affect.
 extension Graph {
-    /// Counts objects of some entities of a hierarchy. `present` is the number of objects with a value of the attribute. `missing` is the
-    /// number of objects without a value, except stubs, of which only the identity is known.
+    /// Returns the number of each of `affected`, in the same order. Without such an attribute or hierarchy, the number is 0.
     ///
-    /// Complexity: O(objects of the hierarchy).
-    package func valueCount(
-        of attribute: Attribute, in entities: Set<EntityNumber>
-    ) -> (present: Int, missing: Int) {
-        guard let table = layout.table(of: attribute.root), table.hasSlot(for: attribute.number, attribute.schemaName) else {
-            return (0, 0)
+    /// Complexity: one pass through the objects of each hierarchy, however many numbers are counted in it.
+    package func counts(of affected: [AffectedCount]) -> [Int] {
+        var counts = [Int](repeating: 0, count: affected.count)
+        var indexes: [EntityNumber: [Int]] = [:]
+        for (index, one) in affected.enumerated() where !one.entities.isEmpty { indexes[one.root, default: []].append(index) }
+        for (root, indexes) in indexes {
+            guard let table = layout.table(of: root) else { continue }
+            var counters: [EntityNumber: [(index: Int, count: RowCounter)]] = [:]
+            for index in indexes {
+                guard let counter = counter(affected[index].subject, table) else { continue }
+                for entity in affected[index].entities { counters[entity, default: []].append((index, counter)) }
+            }
+            forEachRowSet(of: table) { entity, group, rows in
+                for counter in counters[entity] ?? [] { counts[counter.index] += counter.count(group, rows) }
+            }
         }
-        let rows = reader.rows(table.index)
-        let slot = table.slot(of: attribute.number)
-        let isWhole = table.entities.allSatisfy(entities.contains)
-        var (present, missing) = (0, 0)
-        reader.forEachRow(of: table) { row in
-            guard isWhole || entities.contains(rows.entity(row, table)) else { return }
-            if !rows.isNull(row, slot, table.columns[slot]) { present += 1 } else if !rows.isStub(row) { missing += 1 }
-        }
-        return (present, missing)
-    }
-
-    /// Returns the number of objects of some entities of a hierarchy, except stubs, of which only the identity is known.
-    package func fullCount(of root: EntityNumber, in entities: Set<EntityNumber>) -> Int {
-        guard let table = layout.table(of: root) else { return 0 }
-        let rows = reader.rows(table.index)
-        var count = 0
-        reader.forEachRow(of: table) { row in
-            if entities.contains(rows.entity(row, table)), !rows.isStub(row) { count += 1 }
-        }
-        return count
-    }
-
-    /// Returns the total number of members that the objects of some entities have in a relationship.
-    package func memberCount(of relationship: Relationship, in entities: Set<EntityNumber>) -> Int {
-        guard let table = layout.table(of: relationship.root) else { return 0 }
-        let rows = reader.rows(table.index)
-        let end = layout.end(relationship)
-        var count = 0
-        reader.forEachRow(of: table) { row in
-            if entities.contains(rows.entity(row, table)) { count += reader.memberCount(end, owner: row) }
-        }
-        return count
+        return counts
     }
 
     /// Returns the number of objects of exactly this entity, without the objects of its sub-entities. Complexity: O(1).
     package func exactCount(of entity: Entity) -> Int {
         layout.table(of: entity.root).map { reader.count(of: entity.number, in: $0) } ?? 0
+    }
+
+    /// Counts something in some rows of a group.
+    private typealias RowCounter = (_ group: GroupView, _ rows: GroupBits) -> Int
+
+    /// Returns the closure that counts a subject, or `nil` if the table does not have the attribute.
+    private func counter(_ subject: AffectedCount.Subject, _ table: TableLayout) -> RowCounter? {
+        switch subject {
+        case .present(let attribute):
+            return presence(of: attribute, table).map { node in { group, rows in node.bits(group, rows).count } }
+        case .missing(let attribute):
+            return presence(of: attribute, table).map { node in
+                { group, rows in (rows & ~group.stubs & ~node.bits(group, rows)).count }
+            }
+        case .members(let relationship):
+            let (end, reader) = (layout.end(relationship), reader)
+            return { group, rows in
+                var count = 0
+                rows.forEach { row in
+                    count += reader.memberCount(end, owner: group.row(row))
+                    return true
+                }
+                return count
+            }
+        case .full: return { group, rows in (rows & ~group.stubs).count }
+        }
+    }
+
+    private func presence(of attribute: Attribute, _ table: TableLayout) -> PresenceNode? {
+        guard table.hasSlot(for: attribute.number, attribute.schemaName) else { return nil }
+        let slot = table.slot(of: attribute.number)
+        return PresenceNode(slot, table.columns[slot])
+    }
+
+    /// Calls `body` with each group of rows, once for each concrete entity of the group's objects, with the rows of this entity.
+    private func forEachRowSet(of table: TableLayout, _ body: (EntityNumber, GroupView, GroupBits) -> Void) {
+        let rows = reader.rows(table.index)
+        QueryContext(reader, layout).forEachGroup(table) { group in
+            var rest = group.live
+            while !rest.isEmpty {
+                let first = rest.x != 0 ? rest.x.trailingZeroBitCount : 64 + rest.y.trailingZeroBitCount
+                let entity = rows.entity(group.row(UInt32(first)), table)
+                let same = table.entitySlot == nil ? rest : rest.filter { rows.entity(group.row($0), table) == entity }
+                body(entity, group, same)
+                rest &= ~same
+            }
+            return true
+        }
     }
 }

@@ -1,0 +1,33 @@
+package import CambiumModel
+
+/// Objects, values or members that a migration would affect. `Graph.counts(of:)` counts them.
+package struct AffectedCount: Sendable {
+    package enum Subject: Sendable {
+        /// The objects that have a value of an attribute.
+        case present(Attribute)
+        /// The objects without a value of an attribute, except stubs, of which only the identity is known.
+        case missing(Attribute)
+        /// The members of a relationship, summed over the objects.
+        case members(Relationship)
+        /// The objects of the hierarchy of a root entity, except stubs.
+        case full(EntityNumber)
+    }
+
+    let subject: Subject
+    /// The concrete entities of the objects.
+    let entities: Set<EntityNumber>
+
+    package init(_ subject: Subject, in entities: Set<EntityNumber>) {
+        self.subject = subject
+        self.entities = entities
+    }
+
+    /// The root entity of the objects.
+    var root: EntityNumber {
+        switch subject {
+        case .present(let attribute), .missing(let attribute): attribute.root
+        case .members(let relationship): relationship.root
+        case .full(let root): root
+        }
+    }
+}
