@@ -32,7 +32,7 @@ extension ConditionBinder {
             (relation, quantifier) = (.isIn, .any)
         }
         try check(left.kind, relation, right.kind, comparison)
-        return GeneralNode(left, relation, right, comparison.folding, quantifier)
+        return GeneralNode(left, relation, right, comparison.folding, quantifier, context)
     }
 
     private func isToMany(_ reader: ValueReader) -> Bool { (reader as? PathReader)?.links.contains(where: \.isToMany) ?? false }

@@ -1,0 +1,65 @@
+import CambiumModel
+
+/// The values of hubs that many objects share in one run of a query, as in `any owner.items.price > price`. Without it, each object would
+/// read all of its siblings.
+final class HubCache {
+    private let path: PathReader
+    private let relation: Comparison.Relation
+    private let folding: Folding
+    private let context: QueryContext
+    /// The step from an object to its hub, and further to-one steps; then the to-many step.
+    private let steps: [LinkStep]
+    private let last: LinkStep
+    private var readCounts: [UInt32: Int] = [:]
+    private var values: [UInt32: HubValues] = [:]
+
+    /// Reading the values of fewer members costs no more than finding prepared values. The number is small in tests with small pages.
+    private static let memberCountMin = PageLayout.fanOut < 128 ? 2 : 16
+
+    /// Returns `nil` if objects do not share hubs on the path, or if values of the two sides may have different types.
+    init?(_ left: ValueReader, _ relation: Comparison.Relation, _ right: ValueReader, _ folding: Folding, _ context: QueryContext) {
+        let relations: [Comparison.Relation] = [.equal, .notEqual, .isIn, .less, .lessOrEqual, .greater, .greaterOrEqual]
+        guard let path = left as? PathReader, let other = right as? PathReader, let type = path.field?.type, relations.contains(relation),
+            other.field.map({ Self.haveOneOrder($0.type, type) }) ?? false, path.links.count(where: \.isToMany) == 1,
+            let depth = path.links.firstIndex(where: \.isToMany), depth > 0
+        else { return nil }
+        self.path = path
+        self.relation = relation
+        self.folding = folding
+        self.context = context
+        steps = Array(path.links[..<depth])
+        last = path.links[depth]
+    }
+
+    private static func haveOneOrder(_ left: AttributeType, _ right: AttributeType) -> Bool {
+        let whole: Set<AttributeType> = [.int16, .int32, .int64]
+        return left == right || whole.contains(left) && whole.contains(right)
+    }
+
+    /// Returns the hub of an object: the object at which the to-many relationship begins. Returns `nil` if there is no hub, or if the hub
+    /// has few members.
+    func hub(of row: UInt32) -> UInt32? {
+        var hub = row
+        for step in steps {
+            guard let slot = step.linkSlot else { return nil }
+            hub = context.reader.rows(step.ownerTable.index).link(hub, slot)
+            if hub == noRow { return nil }
+        }
+        return context.reader.memberCount(last.end, owner: hub) < Self.memberCountMin ? nil : hub
+    }
+
+    /// Returns the values of a hub. Returns `nil` until as many values have been read one by one as the hub has members, because a
+    /// comparison often needs only the first value.
+    ///
+    /// - Parameter row: An object of the hub.
+    func values(of hub: UInt32, from row: UInt32) -> HubValues? {
+        if let values = values[hub] { return values }
+        guard readCounts[hub, default: 0] >= context.reader.memberCount(last.end, owner: hub) else { return nil }
+        let found = HubValues(path, row, relation, folding)
+        values[hub] = found
+        return found
+    }
+
+    /// Adds a number of values of a hub that were read one by one.
+    func addReads(_ count: Int, of hub: UInt32) { readCounts[hub, default: 0] += count }
+}

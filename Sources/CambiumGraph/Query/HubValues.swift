@@ -1,0 +1,87 @@
+import CambiumModel
+
+/// The values to which a to-many relationship leads from a hub, prepared for comparisons with one value after another.
+///
+/// All values have one type, and none is a NaN, which no attribute can have. So their order is total.
+struct HubValues {
+    /// Values other than null, ascending: all of them if equality is compared, otherwise the least and the greatest value.
+    private let values: [Value]
+    private let hasNull: Bool
+    private let relation: Comparison.Relation
+    private let folding: Folding
+
+    init(_ reader: PathReader, _ row: UInt32, _ relation: Comparison.Relation, _ folding: Folding) {
+        self.relation = relation
+        self.folding = folding
+        var (found, foundNull): ([Value], Bool) = ([], false)
+        let keepsAll = Self.comparesEquality(relation)
+        _ = reader.visit(row) { value in
+            guard case .value(let value) = value.folded(folding), !value.isNull else {
+                foundNull = true
+                return true
+            }
+            if keepsAll || found.count < 2 {
+                found.append(value)
+                if !keepsAll { found.sort(by: Self.precedes) }
+            } else if Self.precedes(value, found[0]) {
+                found[0] = value
+            } else if Self.precedes(found[1], value) {
+                found[1] = value
+            }
+            return true
+        }
+        values = keepsAll ? found.sorted(by: Self.precedes) : found
+        hasNull = foundNull
+    }
+
+    private static func comparesEquality(_ relation: Comparison.Relation) -> Bool { [.equal, .notEqual, .isIn].contains(relation) }
+
+    private static func precedes(_ left: Value, _ right: Value) -> Bool { left.order(right).map { $0 < 0 } ?? false }
+
+    /// Returns whether at least one value has the relation to `right`. Complexity: O(log values) for equality, otherwise O(1).
+    func anyHolds(_ right: QueryValue) -> Bool {
+        guard let least = values.first, let greatest = values.last else { return hasNull && nullHolds(right) }
+        if hasNull, nullHolds(right) { return true }
+        guard case .value(let right) = right.folded(folding), !right.isNull else { return relation == .notEqual }
+        switch relation {
+        case .equal, .isIn: return contains(right)
+        case .notEqual: return least.order(right) != 0 || greatest.order(right) != 0
+        case .less, .lessOrEqual: return holds(least, right)
+        default: return holds(greatest, right)
+        }
+    }
+
+    /// Returns whether each value has the relation to `right`. Complexity: as for `anyHolds(_:)`.
+    func allHold(_ right: QueryValue) -> Bool {
+        if hasNull, !nullHolds(right) { return false }
+        guard let least = values.first, let greatest = values.last else { return true }
+        guard case .value(let right) = right.folded(folding), !right.isNull else { return relation == .notEqual }
+        switch relation {
+        case .equal, .isIn: return least.order(right) == 0 && greatest.order(right) == 0
+        case .notEqual: return !contains(right)
+        case .less, .lessOrEqual: return holds(greatest, right)
+        default: return holds(least, right)
+        }
+    }
+
+    private func nullHolds(_ right: QueryValue) -> Bool { ValueTest(relation, folding).holds(.null, [right]) }
+
+    private func holds(_ left: Value, _ right: Value) -> Bool {
+        guard let order = left.order(right) else { return false }
+        return switch relation {
+        case .less: order < 0
+        case .lessOrEqual: order <= 0
+        case .greater: order > 0
+        default: order >= 0
+        }
+    }
+
+    private func contains(_ value: Value) -> Bool {
+        var (start, end) = (0, values.count)
+        while start < end {
+            let middle = (start + end) / 2
+            if Self.precedes(values[middle], value) { start = middle + 1 } else { end = middle }
+        }
+        return start < values.count && values[start].order(value) == 0
+    }
+}

@@ -1,0 +1,120 @@
+import CambiumModel
+import CambiumTesting
+import Testing
+
+@testable import CambiumGraph
+
+/// Comparisons of objects with the other members of their hub.
+struct HubCacheTests {
+    private static let definition = SchemaDefinition {
+        EntityDefinition("Owner") { RelationshipDefinition("items", to: "Item", .toMany, inverse: "owner") }
+        EntityDefinition("Item") {
+            AttributeDefinition("price", .double, .optional)
+            AttributeDefinition("limit", .double, .optional)
+            AttributeDefinition("count", .int16, .optional)
+            AttributeDefinition("most", .int64, .optional)
+            AttributeDefinition("name", .string, .optional)
+            AttributeDefinition("title", .string, .optional)
+            RelationshipDefinition("owner", to: "Owner", inverse: "items")
+            RelationshipDefinition("next", to: "Item")
+        }
+    }
+    private static let hubSizes = [60, 40, 20, 1]
+    private static let values: [String: [Value]] = [
+        "price": [.null, .double(-0.0), .double(0), .double(1.5), .double(9)], "limit": [.null, .double(0), .double(2), .double(9)],
+        "count": [.int(1), .int(2), .int(3)], "most": [.null, .int(0), .int(1), .int(3), .int(70_000)],
+        "name": [.null, .string("a"), .string("B"), .string("\u{e9}")], "title": [.string("A"), .string("b"), .string("e\u{301}")],
+    ]
+
+    private let graph: Graph
+    private let item: Entity
+
+    init() throws {
+        var random = SplitMix64(for: "hubs")
+        let schema = try Schema(Self.definition)
+        item = try schema.required("Item")
+        let owner = try schema.required("Owner")
+        let (link, next) = (try item.requiredRelationship("owner").number, try item.requiredRelationship("next").number)
+        var ops: [Op] = [.schema(schema.catalog)]
+        var serial: UInt64 = 0
+        for (index, size) in Self.hubSizes.enumerated() {
+            let hub = ObjectID(root: owner.root, serial: UInt64(index + 1))
+            ops.append(.insert(hub, entity: owner.number, []))
+            // In one hub, all items have the same price.
+            for _ in 0..<size {
+                serial += 1
+                let id = ObjectID(root: item.root, serial: serial)
+                let assigned = item.attributes.map { attribute in
+                    let value = random.pick(Self.values[attribute.name] ?? []) ?? .null
+                    return Assignment(attribute.number, index == 2 && attribute.name == "price" ? .double(0) : value)
+                }
+                ops.append(.insert(id, entity: item.number, assigned))
+                // Some items have no owner.
+                if size == 1 || random.isTrue(19, outOf: 20) { ops.append(.link(id, link, target: hub, index: nil)) }
+                if serial > 1, random.isTrue(2, outOf: 3) {
+                    let target = ObjectID(root: item.root, serial: UInt64.random(in: 1..<serial, using: &random))
+                    ops.append(.link(id, next, target: target, index: nil))
+                }
+            }
+        }
+        let timeline = Timeline()
+        try ProgramRun.commit(ops, to: timeline)
+        graph = timeline.head
+    }
+
+    /// Returns the ids that satisfy a comparison of the values of the siblings with the object's own value, one value at a time.
+    private func expected(_ comparison: Comparison, of siblings: String, with own: String, throughNext: Bool) throws -> [ObjectID] {
+        let test = ValueTest(comparison.relation, comparison.folding)
+        let (left, right) = (graph.column(try item.requiredAttribute(siblings)), graph.column(try item.requiredAttribute(own)))
+        func value(_ id: ObjectID?, _ column: Column) -> QueryValue {
+            id.flatMap { graph.place(of: $0) }.map { QueryValue.value(column.value(at: $0)) } ?? .null
+        }
+        return try graph.objects(of: item).filter { id in
+            let owner = try graph.members("owner", of: id).first
+            let ends = try owner.map { try graph.members("items", of: $0) } ?? []
+            let values = try ends.map { value(try throughNext ? graph.members("next", of: $0).first : $0, left) }
+            let count = values.count(where: { test.holds($0, [value(id, right)]) })
+            return switch comparison.quantifier {
+            case .all: count == values.count
+            case .any, nil: count > 0
+            case .some(.none): count == 0
+            }
+        }
+    }
+
+    @Test(arguments: [("price", "limit", ""), ("count", "most", ""), ("name", "title", ""), ("name", "title", "[cd]")])
+    func `a comparison with siblings has the result of a comparison with each of them`(
+        left: String, right: String, folding: String
+    ) throws {
+        for relation in ["==", "!=", "<", "<=", ">", ">="] {
+            for text in ["any", "all", "none"] {
+                for path in ["owner.items", "owner.items.next"] {
+                    let condition = try Condition(parsing: "\(text) \(path).\(left) \(relation)\(folding) \(right)")
+                    guard case .comparison(let comparison) = condition.form else { continue }
+                    let expected = try expected(comparison, of: left, with: right, throughNext: path.hasSuffix("next"))
+                    #expect(try graph.find(Query("Item", where: condition)).sorted() == expected.sorted(), "\(condition)")
+                }
+            }
+        }
+    }
+
+    @Test func `the values of a hub are prepared once as many values have been read as it has members`() throws {
+        let context = QueryContext(graph.reader, graph.layout)
+        let binder = ConditionBinder(context: context, arguments: [:])
+        func cache(_ left: String, _ right: String) throws -> HubCache? {
+            let (left, right) = (try binder.reader(Operand(parsing: left), item), try binder.reader(Operand(parsing: right), item))
+            return HubCache(left, .greater, right, [], context)
+        }
+        let found = try #require(try cache("owner.items.price", "limit"))
+        let ids = graph.objects(of: item).filter { (try? graph.members("owner", of: $0).first?.serial) == 1 }
+        let row = try #require(ids.first.flatMap { graph.place(of: $0) }).row
+        let hub = try #require(found.hub(of: row))
+        found.addReads(ids.count - 1, of: hub)
+        let isEarly = found.values(of: hub, from: row) != nil
+        found.addReads(1, of: hub)
+        let isPrepared = found.values(of: hub, from: row) != nil
+        #expect(!isEarly && isPrepared)
+        let others = [try cache("next.price", "limit"), try cache("owner.items.price", "most")]
+        #expect(others.allSatisfy { $0 == nil })
+    }
+}
