@@ -231,6 +231,11 @@ import Testing
         #expect(text.hasPrefix("scan      Note: 3 objects, 4 expected, 4 read\n"))
         let groups = try place.run("find", "notes", "Note", "--group-by", "id", "--sort", "-count", "--limit", "1", "--explain").output
         #expect(groups.contains("\nsort      -count: 4 rows, 4 read\nlimit     1 row, 4 read\n"), "\(groups)")
+        let having = ["find", "notes", "Note", "--group-by", "id", "--having", "id > 1", "--explain"]
+        let chosen = try place.run(executable: Workplace.binary, having).output
+        #expect(chosen.contains("\nlimit     having id > 1: 3 rows, 4 read\n"), "\(chosen)")
+        let json = try place.run(executable: Workplace.binary, having + ["--json"]).output
+        #expect(json.contains(#",{"step":"limit","name":"having id > 1","rows":3,"read":4}],"microseconds":"#), "\(json)")
     }
 
     @Test func `a mistake in a condition is reported with its position`() throws {

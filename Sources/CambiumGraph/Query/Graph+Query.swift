@@ -105,7 +105,7 @@ extension Graph {
         try grouped(query, grouping, isExplained: false).rows
     }
 
-    /// Returns the rows of `aggregate(_:_:)`, and the steps by which the query found the objects, and sorted and limited the groups.
+    /// Returns the rows of `aggregate(_:_:)`, and the steps by which the query found the objects, and chose and sorted the groups.
     package func explainedAggregate(_ query: Query, _ grouping: Grouping) throws -> (rows: [AggregateRow], plan: QueryPlan) {
         try grouped(query, grouping, isExplained: true)
     }
@@ -127,10 +127,12 @@ extension Graph {
         do throws(QueryMistake) { condition = try order.condition() } catch { throw grouping.located(error) }
         do throws(QueryMistake) { for key in query.sort { _ = try order.place(key) } } catch { throw error.error(in: nil) }
         var rows = try run.rows()
+        let foundCount = rows.count
         do throws(QueryMistake) { rows = try order.kept(rows, condition) } catch { throw grouping.located(error) }
         do throws(QueryMistake) { rows = try order.sorted(rows, by: query.sort) } catch { throw error.error(in: nil) }
         let part = Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
         var plan = run.plan
+        if isExplained, let having = grouping.having { plan.addStep(of: having, groupCount: foundCount, rows.count) }
         plan.addSteps(of: query, groupCount: rows.count, part.count)
         plan.duration = ContinuousClock.now - start
         return (part, plan)
@@ -138,6 +140,11 @@ extension Graph {
 }
 
 extension QueryPlan {
+    /// Adds the step that omits the groups that do not satisfy the condition on groups.
+    fileprivate mutating func addStep(of having: Condition, groupCount: Int, _ keptCount: Int) {
+        steps.append(Step(kind: .limit, name: "having \(having)", estimatedCount: nil, objectCount: keptCount, readCount: groupCount))
+    }
+
     /// Adds the steps that sort all groups, and that omit groups before the offset and after the limit.
     fileprivate mutating func addSteps(of query: Query, groupCount: Int, _ returnedCount: Int) {
         if !query.sort.isEmpty {

@@ -19,13 +19,15 @@ public struct QueryPlan: Sendable {
             case scan
             /// Sorts the objects or the groups that were found.
             case sort
-            /// Omits objects or groups before the offset and after the limit.
+            /// Omits objects or groups before the offset and after the limit. A step with a name omits the groups that do not satisfy the
+            /// condition on groups.
             case limit
         }
 
         /// The work of the step.
         public let kind: Kind
-        /// The name of the index, the relationship, the entity or the sort keys that the step uses.
+        /// The name of the index, the relationship, the entity or the sort keys that the step uses. For a condition on groups, it is the
+        /// word `having` and the text of the condition.
         public let name: String?
         /// The number of objects that the planner expects; `nil` if it has no estimate.
         public let estimatedCount: Int?
