@@ -72,6 +72,15 @@ import Testing
         #expect(try place.run("label", "notes", "later", "99").code == 66 && place.run("label", "notes", "").code == 65)
     }
 
+    @Test func `a label is quoted if its spaces would not be visible`() throws {
+        let place = try made()
+        for name in [" ", "a b", "a ", "\"a\""] { #expect(try place.run("label", "notes", name, "4").code == 0) }
+        let lines = try place.run("label", "notes").output.split(separator: "\n")
+        #expect(lines == [#"4  " ""#, #"4  "\"a\"""#, #"4  "a ""#, "4  a b"])
+        let changes = try place.run("diff", "notes", "7", "8").output
+        #expect(changes.contains(#"The label " " is new, and names transaction 4."#), "\(changes)")
+    }
+
     @Test func `a compaction and its dry run report the retired transactions`() throws {
         let place = try made()
         #expect(try place.run("checkpoint", "notes").code == 0)

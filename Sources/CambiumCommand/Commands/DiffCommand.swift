@@ -85,10 +85,11 @@ struct DiffCommand: ParsableCommand {
     private func printSummary(_ changes: Changes, _ counts: [ObjectChange.Kind: Int]) {
         if changes.changesSchema { Terminal.print("The schema differs.") }
         for label in changes.labels {
+            let name = LabelCommand.text(of: label.name)
             switch (label.before, label.after) {
-            case (let before?, let after?): Terminal.print("The label \(label.name) names transaction \(after), and no longer \(before).")
-            case (nil, let after?): Terminal.print("The label \(label.name) is new, and names transaction \(after).")
-            case (_, nil): Terminal.print("The label \(label.name) no longer exists.")
+            case (let before?, let after?): Terminal.print("The label \(name) names transaction \(after), and no longer \(before).")
+            case (nil, let after?): Terminal.print("The label \(name) is new, and names transaction \(after).")
+            case (_, nil): Terminal.print("The label \(name) no longer exists.")
             }
         }
         let parts = [ObjectChange.Kind.inserted, .deleted, .changed].map { "\(Readable.count(counts[$0] ?? 0)) \($0.rawValue)" }

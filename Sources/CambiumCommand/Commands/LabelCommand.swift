@@ -78,6 +78,12 @@ struct LabelCommand: ParsableCommand {
             writer.endObject()
             return Terminal.print(writer.text)
         }
-        Terminal.print(verb.map { "'\(name)' \($0) transaction \(number)." } ?? "\(number)  \(name)")
+        Terminal.print(verb.map { "'\(name)' \($0) transaction \(number)." } ?? "\(number)  \(Self.text(of: name))")
+    }
+
+    /// Returns a name as text. The name is quoted if its spaces would not be visible, or if it would read as a quoted name.
+    static func text(of name: String) -> String {
+        let isPlain = name.first?.isWhitespace != true && name.last?.isWhitespace != true && !name.hasPrefix("\"")
+        return isPlain ? name : JSONValue.string(name).text
     }
 }
