@@ -121,7 +121,7 @@ import Testing
         }
         #expect(try compact().hasPrefix("Retired 1 segment of log, "))
         #expect(try place.run("delete", "notes", "Note/1").code == 0)
-        #expect(try compact("--dry-run").hasPrefix("Would retire 1 segment of log, "))
+        #expect(try compact("--dry-run").hasPrefix("Would retire 1 segment of log, about "))
         #expect(try compact().hasPrefix("Retired 1 segment of log and dropped 1 checkpoint. The log grew by "))
     }
 

@@ -11,7 +11,8 @@ struct CompactCommand: ParsableCommand {
             the command has compared this checkpoint with the log. The command also makes a checkpoint of the newest transaction. \
             --dry-run reports the moments that could not be shown any more. --archive keeps the retired changes in another directory; \
             'restore --archive' makes a store with all changes from the compacted store and this directory.
-            With --json, logBytesFreed and storedBytesFreed are negative if hashes or the new checkpoint take more bytes than were freed.
+            With --json, logBytesFreed and storedBytesFreed are negative if hashes or the new checkpoint take more bytes than were freed. \
+            --dry-run states the bytes of the existing files, without the hashes that replace changes.
             """,
             examples: "cambium compact notes --retain since:2026-01-01 --archive kept --dry-run",
             "cambium compact notes --retain snapshots:3"))
@@ -44,7 +45,7 @@ struct CompactCommand: ParsableCommand {
         let dropped = Readable.of(compaction.droppedCount, "checkpoint")
         let (retired, lost) = dryRun ? ("Would retire", "drop") : ("Retired", "dropped")
         let byteCount = compaction.logByteCount
-        let size = byteCount < 0 ? "" : ", \(Readable.bytes(byteCount)),"
+        let size = byteCount < 0 ? "" : ", \(bytes(byteCount)),"
         let growth = byteCount < 0 ? " The log grew by \(Readable.bytes(-byteCount)), because hashes replaced smaller changes." : ""
         Terminal.print("\(retired) \(segments) of log\(size) and \(lost) \(dropped).\(growth)")
         if compaction.retiredEnd == .none {
@@ -57,6 +58,9 @@ struct CompactCommand: ParsableCommand {
                 + "\(compaction.firstMoment).")
     }
 
+    /// Returns a number of bytes as text. A dry run writes no hashes and seals no segment, so it can only estimate the number.
+    private func bytes(_ count: Int) -> String { (dryRun && count > 0 ? "about " : "") + Readable.bytes(count) }
+
     private func compact() throws -> Compaction {
         let opened = try Store.open(at: store)
         let compaction = try opened.compact(retain.retention(), archive: archive)
@@ -68,7 +72,7 @@ struct CompactCommand: ParsableCommand {
     private func printArchived(_ compaction: Compaction, in archive: String) {
         let segments = Readable.of(compaction.archivedSegmentCount, "segment")
         Terminal.print(
-            "\(dryRun ? "Would put" : "Put") \(segments) of log, \(Readable.bytes(compaction.archivedByteCount)), into \(archive).")
+            "\(dryRun ? "Would put" : "Put") \(segments) of log, \(bytes(compaction.archivedByteCount)), into \(archive).")
         for range in compaction.missingFromArchive {
             Terminal.print(
                 "The changes of transactions \(range.lowerBound) to \(range.upperBound) were retired earlier and are not in '\(archive)', "
