@@ -74,6 +74,25 @@ import Testing
         }
     }
 
+    @Test func `an import from standard input takes the lock only after its first byte`() throws {
+        let place = try Self.place()
+        let process = Process()
+        process.executableURL = Workplace.binary
+        process.arguments = ["import", "notes", "Note", "-"]
+        process.currentDirectoryURL = place.directory
+        let pipe = Pipe()
+        process.standardInput = pipe
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        usleep(300_000)  // An import that took the lock at once would have it after this time.
+        let insert = try place.run("insert", "notes", "Note", "id=1")
+        try pipe.fileHandleForWriting.write(contentsOf: Data(#"{"id":1,"title":"a"}"#.utf8))
+        try pipe.fileHandleForWriting.close()
+        process.waitUntilExit()
+        #expect(insert.code == 0 && process.terminationStatus == 0, "\(insert.errors)")
+        #expect(try place.run("export", "notes", "--json").json.map { $0["title"] as? String } == ["a"])
+    }
+
     @Test func `a directory in place of an input file is no such file`() throws {
         let place = try Self.place()
         try place.write("{\"id\":1}", to: "rows.json")

@@ -8,7 +8,8 @@ struct ImportCommand: ParsableCommand {
         discussion: Discussion.text(
             "A file is a JSON array of objects, one object after another (JSON Lines), or CSV if its name ends in .csv. A file whose name "
                 + "ends in .gz is decompressed first. An object that is found by its identity is updated. Otherwise it is inserted. "
-                + "Values that do not change are not written.",
+                + "Values that do not change are not written. While an import reads its files, no other process can write to the store. An "
+                + "import from standard input waits for the first byte before it locks the store.",
             examples: "cambium import notes Note notes.json more.csv.gz",
             "cambium import notes Note feed.json --absent delete --on-error skip"))
 
@@ -58,6 +59,8 @@ struct ImportCommand: ParsableCommand {
         options.batchRowCount = batch
         options.effect = dryRun ? .dryRun : .commit
         options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: Terminal.name(of: $0)) }
+        // The program before a pipe may need a long time for its first row. Other processes can write until then.
+        if files.contains("-"), !dryRun { Terminal.waitForInput() }
         // A dry run takes no lock, so that another process can write in the meantime.
         let store = try dryRun ? Store.rehearsal(of: store) : Store.open(at: store)
         let progress = Progress("import", sourceCount: files.count, byteCount: InputFiles.byteCount(files))

@@ -148,6 +148,13 @@ enum Terminal {
         }
     }
 
+    /// Waits until standard input has a first byte, or has ended. Reads nothing.
+    static func waitForInput() {
+        if isatty(STDIN_FILENO) == 1 { endTicker() }
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        while poll(&input, 1, -1) < 0, errno == EINTR {}
+    }
+
     /// Returns the name of a file in errors. The path - means standard input.
     static func name(of path: String) -> String { path == "-" ? input.name : path }
 
