@@ -72,13 +72,19 @@ import Testing
         }
     }
 
-    @Test func `a checkpoint of another log is reported as corruption`() throws {
+    /// Returns a store with a checkpoint after its last transaction. `before` has the files of the log before that transaction.
+    private func withCheckpoint() throws -> (volume: MemoryVolume, store: Store, before: [String: [UInt8]]) {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<3)
         let before = volume.contents.filter { $0.key.hasPrefix("log/") || $0.key == "HEAD" }
         try add(store, 3..<6)
         try store.checkpoint()
+        return (volume, store, before)
+    }
+
+    @Test func `a checkpoint of another log is reported as corruption`() throws {
+        let (volume, store, before) = try withCheckpoint()
         try add(store, 6..<9)
         try store.close()
         // The log was restored to a state before the checkpoint, but the files derived from the log were not.
@@ -98,12 +104,7 @@ import Testing
 
     /// Returns the files of a store whose log ends before its checkpoint. HEAD is as old as the log.
     private func withOlderLog() throws -> MemoryVolume {
-        let volume = MemoryVolume()
-        let store = try Store.notes(volume)
-        try add(store, 0..<3)
-        let before = volume.contents.filter { $0.key.hasPrefix("log/") || $0.key == "HEAD" }
-        try add(store, 3..<6)
-        try store.checkpoint()
+        let (volume, store, before) = try withCheckpoint()
         try store.close()
         return MemoryVolume(contents: volume.contents.merging(before) { $1 })
     }
