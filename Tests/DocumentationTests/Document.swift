@@ -46,9 +46,12 @@ struct Document: CustomTestStringConvertible {
     static func references() throws -> [Document] { try pages(in: "Docs") }
 
     /// Returns the texts of the Swift files in a folder.
-    static func sources(in folder: String) throws -> [String] {
+    ///
+    /// - Parameter prefix: The beginning of the files' names.
+    static func sources(in folder: String, prefix: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(at: root.appending(path: folder), includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }
+            .filter { $0.pathExtension == "swift" && $0.lastPathComponent.hasPrefix(prefix) }
+            .map { try String(contentsOf: $0, encoding: .utf8) }
     }
 
     /// The modules that `import Cambium` shows.

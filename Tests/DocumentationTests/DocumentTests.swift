@@ -3,11 +3,12 @@ import Testing
 
 /// The pages for users show code that compiles with nothing but the public declarations.
 @Suite struct DocumentTests {
-    /// Expects that the snippets of a document are in a file of these tests.
+    /// Expects that each snippet of a document is in one of the files of these tests whose names begin with `name`.
     private func expectSnippets(of document: Document, in name: String) throws {
-        let file = Document.root.appending(path: "Tests/DocumentationTests/\(name)Snippets.swift")
-        let source = Document.trimmed(try String(contentsOf: file, encoding: .utf8))
-        for snippet in document.snippets { #expect(source.contains(snippet), "\(document.name): \(snippet)") }
+        let sources = try Document.sources(in: "Tests/DocumentationTests", prefix: "\(name)Snippets").map(Document.trimmed)
+        for snippet in document.snippets {
+            #expect(sources.contains { $0.contains(snippet) }, "\(document.name): \(snippet)")
+        }
     }
 
     @Test func `each snippet of a page is in the test of the page, word for word`() throws {
@@ -16,7 +17,7 @@ import Testing
         for document in documents where !document.snippets.isEmpty { try expectSnippets(of: document, in: document.name) }
     }
 
-    @Test func `each snippet of a reference document is in the test of these documents`() throws {
+    @Test func `each snippet of a reference document is in a test of these documents`() throws {
         let documents = try Document.references().filter { !$0.snippets.isEmpty }
         #expect(documents.count > 3)
         for document in documents { try expectSnippets(of: document, in: "Reference") }

@@ -2,7 +2,7 @@ import Cambium
 import Foundation
 import Testing
 
-/// More tests of the code in `ReferenceSnippets.swift`.
+/// More tests of the code of these documents.
 extension ReferenceSnippets {
     @Test func `the code of the documents about changes and metrics runs`() async throws {
         try await withFolder { folder in
