@@ -21,10 +21,10 @@ import Testing
                      "relationships": { "notes": {"to": "Note", "many": true, "inverse": "tags"} } } } }
         """
 
-    private static let log = "notes/log/00000000000000000001.log"
+    static let log = "notes/log/00000000000000000001.log"
 
     /// Returns a store with two notes.
-    private func place() throws -> Workplace {
+    func place() throws -> Workplace {
         let place = try Workplace()
         try place.write(Self.schema, to: "schema.json")
         #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
@@ -42,12 +42,12 @@ import Testing
         try #require(try place.run("show", "notes", id, "--json").json.first)
     }
 
-    private func expectUnchanged(_ place: Workplace, _ before: Data, at location: SourceLocation = #_sourceLocation) throws {
+    func expectUnchanged(_ place: Workplace, _ before: Data, at location: SourceLocation = #_sourceLocation) throws {
         #expect(try place.bytes(of: Self.log) == before, sourceLocation: location)
     }
 
     /// Returns the names of the store, the schema and all other files, except the files of the tests themselves.
-    private func files(_ place: Workplace) throws -> [String] {
+    func files(_ place: Workplace) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: place.directory.path).filter { !$0.hasPrefix(".") }.sorted()
     }
 
@@ -95,8 +95,6 @@ import Testing
         try expectUnchanged(place, before)
     }
 
-    // MARK: The map
-
     @Test func `a plan is refused if an attribute does not allow the time of the clone`() throws {
         let place = try Workplace()
         let made = #"{"type": "date", "optional": true, "max": "2020-01-01T00:00:00Z", "userInfo": {"rebuild": "now"}}"#
@@ -108,80 +106,6 @@ import Testing
             #expect(outcome.code == 1 && outcome.output.isEmpty && outcome.errors.contains("the time of the clone is"), "\(arguments)")
         }
         #expect(try place.run("clone", "pages", "Page/1", "--plan", "--set", "made=2019-01-01").code == 0)
-    }
-
-    @Test func `a map has the old and the new id of each object, by ascending old id`() throws {
-        let place = try place()
-        #expect(try place.run("clone", "notes", "Note/1", "--map", "map.json").code == 0)
-        let map = String(decoding: try place.bytes(of: "map.json"), as: UTF8.self)
-        #expect(
-            map == """
-                {"old":"Note/1","new":"Note/3"}
-                {"old":"Item/1","new":"Item/3"}
-                {"old":"Item/2","new":"Item/4"}
-                {"old":"Part/1","new":"Part/3"}
-                {"old":"Part/2","new":"Part/4"}
-
-                """)
-        #expect(try files(place) == ["map.json", "notes", "schema.json"])
-    }
-
-    @Test func `a map replaces an existing file`() throws {
-        let place = try place()
-        try place.write("old", to: "map.json")
-        #expect(try place.run("clone", "notes", "Note/2", "--map", "map.json").code == 0)
-        #expect(try place.bytes(of: "map.json") == Data((#"{"old":"Note/2","new":"Note/3"}"# + "\n").utf8))
-        #expect(try files(place) == ["map.json", "notes", "schema.json"])
-    }
-
-    @Test func `a repeated request writes the same map until its changes are retired`() throws {
-        let place = try place()
-        func clone() throws -> Workplace.Outcome { try place.run("clone", "notes", "Note/1", "--request", "r", "--map", "map.json") }
-        #expect(try clone().code == 0)
-        let map = try place.bytes(of: "map.json")
-        #expect(try place.run("delete", "notes", "Note/3").code == 0)
-        try place.write("old", to: "map.json")
-        let again = try clone()
-        #expect(again.code == 0 && again.output.contains("the request was applied then"), "\(again.errors)")
-        #expect(try place.bytes(of: "map.json") == map)
-        #expect(try place.run("compact", "notes", "--retain", "since:5").code == 0)
-        let late = try clone()
-        #expect(late.code == 66 && late.errors.contains("its changes were retired"), "\(late.errors)")
-        #expect(try place.bytes(of: "map.json") == map)
-        #expect(try files(place) == ["map.json", "notes", "schema.json"])
-    }
-
-    @Test func `a map that cannot be created leaves the store as it was`() throws {
-        let place = try place()
-        let before = try place.bytes(of: Self.log)
-        let outcome = try place.run("clone", "notes", "Note/1", "--map", "nowhere/map.json")
-        let message = "cambium: nowhere/map.json: The file of --map cannot be created"
-        #expect(outcome.code == 73 && outcome.errors.hasPrefix(message), "\(outcome.errors)")
-        try expectUnchanged(place, before)
-        #expect(try files(place) == ["notes", "schema.json"])
-    }
-
-    @Test func `a map that would replace a directory is refused before anything is cloned`() throws {
-        let place = try place()
-        let before = try place.bytes(of: Self.log)
-        try FileManager.default.createDirectory(at: place.directory.appending(path: "taken/x"), withIntermediateDirectories: true)
-        let outcome = try place.run("clone", "notes", "Note/2", "--map", "taken")
-        #expect(outcome.code == 73 && outcome.errors.hasPrefix("cambium: taken: "), "\(outcome.errors)")
-        try expectUnchanged(place, before)
-        #expect(try files(place) == ["notes", "schema.json", "taken"])
-    }
-
-    @Test func `a refused clone leaves no map and no part of one, and an existing file as it was`() throws {
-        let place = try place()
-        try place.write("old", to: "map.json")
-        let before = try place.bytes(of: Self.log)
-        #expect(try place.run("clone", "notes", "Code/1", "--map", "map.json").code == 1)
-        #expect(try place.run("clone", "notes", "Note/1", "--map", "map.json", "--max-objects", "1").code == 65)
-        #expect(try place.run("clone", "notes", "Note/9", "--map", "map.json").code == 66)
-        #expect(try place.run("clone", "nowhere", "Note/1", "--map", "map.json").code == 66)
-        #expect(try place.bytes(of: "map.json") == Data("old".utf8))
-        #expect(try files(place) == ["map.json", "notes", "schema.json"])
-        try expectUnchanged(place, before)
     }
 
     // MARK: Options
