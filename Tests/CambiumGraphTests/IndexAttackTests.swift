@@ -76,7 +76,7 @@ import Testing
         let (first, second) = (timelines[0].head, timelines[1].head)
         #expect(first.digest() == second.digest())
         let cell = Cell.fixed(7)
-        #expect(cell.keyHash(first.hashKey, .int64) != cell.keyHash(second.hashKey, .int64))
+        #expect(cell.keyHash(first.reader.hasher, .int64) != cell.keyHash(second.reader.hasher, .int64))
         #expect(first.place(numbers.thing, identity: [.int(7)]) != nil && second.place(numbers.thing, identity: [.int(7)]) != nil)
     }
 
@@ -167,7 +167,7 @@ import Testing
     /// Returns how many pages of its bucket precede the page with the entry of an object.
     private static func pageIndex(ofSerial serial: UInt64, value: UInt64, _ reader: Reader) -> Int? {
         let row = reader.row(0, serial: serial)
-        var page = reader.bucket(0, 0, Cell.fixed(value).keyHash(reader.hashKey, .int64))
+        var page = reader.bucket(0, 0, Cell.fixed(value).keyHash(reader.hasher, .int64))
         var index = 0
         while page != 0 {
             var isFound = false

@@ -9,12 +9,12 @@ package struct ImportInput {
     let options: ImportOptions
     let resolver: MappingResolver
     let rereader: RowRereader
-    private let hashKey: HashKey
+    private let hashKey: HashKeyCopy
 
     /// Compares the mapping and the entity with the schema. Throws `.invalidInput` if the mapping does not fit the schema, and `.notFound`
     /// if the schema does not have the entity.
     package init(
-        _ sources: [ImportSource], _ entity: Entity, _ options: ImportOptions, _ schema: Schema, hashKey: HashKey
+        _ sources: [ImportSource], _ entity: Entity, _ options: ImportOptions, _ schema: Schema, hashKey: HashKeyCopy
     ) throws(CambiumError) {
         let entity = try schema.current(entity)
         let resolver = try MappingResolver(options.mapping, importing: entity, schema)

@@ -9,7 +9,7 @@ struct RowReader {
     let entities: RowEntities
     /// The imported entity, to which the rules at the top of a mapping belong.
     let target: EntityNumber
-    private let hashKey: HashKey
+    private let hashKey: HashKeyCopy
     var batch = RowBatch()
     /// The objects whose entity was wrongly assumed when the row was read earlier. The keys are the tokens of the objects, and the values
     /// are their real entities. A real entity takes precedence over the entity that the row names.
@@ -57,9 +57,9 @@ struct RowReader {
 
     /// - Parameters:
     ///   - schema: the schema of the store that imports the rows.
-    ///   - hashKey: the hash key of the store's graph.
+    ///   - hashKey: a copy of the hash key of the store's graph.
     init(
-        _ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity, hashKey: HashKey
+        _ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity, hashKey: HashKeyCopy
     ) throws(CambiumError) {
         self.hashKey = hashKey
         self.options = RowRules(options)
@@ -227,8 +227,9 @@ struct RowReader {
         let value = batch.values[place]
         guard value.isGiven else { return }
         let type = entity.conversions[Int(value.attribute)].type
-        // The capture list copies only the hash key. Without the capture list, the closure would copy the whole reader.
-        let hash = batch.withCell(value) { [hashKey] in $0.keyHash(hashKey, type) }
+        // A closure that captured the reader would copy the whole reader.
+        let hasher = hashKey.hasher
+        let hash = batch.withCell(value) { $0.keyHash(hasher, type) }
         batch.values[place].key = Int32(batch.keys.count)
         batch.keys.append(RowBatch.Key(entity: entity.number, hash: hash))
     }

@@ -29,12 +29,10 @@ extension Draft {
         let tableRows = reader.rows(table.index)
         if index.coversTable, index.kinds == [.fixed(width: 16)] {
             var cache = LeafCache()
-            let key = reader.hashKey
+            let hasher = reader.hasher
             rows.forEach(in: pages) { _, copy in
                 guard let bits = cache.fixed(copy, tableRows, index.slots[0], as: SIMD2<UInt64>.self) else { return }
-                var hash = KeyHash(key)
-                hash.add(bits.x, bits.y)
-                entries.append(hash.value & Self.hashMask | UInt64(copy))
+                entries.append(hasher.hash(bits.x, bits.y) & Self.hashMask | UInt64(copy))
             }
             return
         }

@@ -65,17 +65,15 @@ package struct KeyPlace {
 
 extension Cell {
     /// Returns the hash of this value in an index over one attribute of this type.
-    @inline(__always) package func keyHash(_ key: HashKey, _ type: AttributeType) -> UInt64 {
-        var hash = KeyHash(key)
+    @inline(__always) package func keyHash(_ hasher: KeyHasher, _ type: AttributeType) -> UInt64 {
         // Equal numbers such as 0.0 and -0.0 may have different bits, so they are converted first. Equal texts always have equal bytes.
-        if kind == .bytes { hash.add(bytes) } else { hash.add(self.key(type)) }
-        return hash.value
+        kind == .bytes ? hasher.hash(bytes) : hasher.hash(key(type))
     }
 }
 
 extension Graph {
-    /// The secret numbers from which the hashes in indexes are computed. They are the same in all graphs of an open store.
-    package var hashKey: HashKey { reader.hashKey }
+    /// Returns a copy of the secret numbers from which the hashes in indexes are computed. They are the same in all graphs of an open store.
+    package func hashKeyCopy() -> HashKeyCopy { HashKeyCopy(reader.hasher.key.pointee) }
 }
 
 extension Draft {

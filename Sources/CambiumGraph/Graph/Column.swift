@@ -66,9 +66,17 @@ public struct Column {
     /// checks both the table and the type.
     @usableFromInline let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
-    private let field: Field
-    /// Keeps alive the pages to which the addresses in `directory` point.
-    private let version: Version
+    private let source: Source
+
+    /// What only slow reads need. The parts are in an object of their own, so that a copy of a column is short: a loop that captures
+    /// columns may copy them for each object.
+    private final class Source {
+        let field: Field
+        /// Keeps alive the pages to which the addresses in `directory` point.
+        let version: Version
+
+        init(_ field: Field, _ version: Version) { (self.field, self.version) = (field, version) }
+    }
 
     init(_ field: Field, _ version: Version) {
         directory =
@@ -81,8 +89,7 @@ public struct Column {
         int64Table = field.type == .int64 ? table : ObjectPlace.noTable
         doubleTable = field.type == .double ? table : ObjectPlace.noTable
         type = field.type
-        self.field = field
-        self.version = version
+        source = Source(field, version)
     }
 
     /// Returns a whole number, or `nil` if the value is null or the attribute has another type. Complexity: O(1).
@@ -132,11 +139,11 @@ public struct Column {
 
     /// Returns a copy of a value of more than 255 bytes.
     @usableFromInline @inline(never) func longBytes(_ leaf: UnsafeMutableRawPointer, _ cell: UInt32) -> [UInt8] {
-        Blob.bytes(StringLeaf.blob(leaf, cell).page, version.space.chunks)
+        Blob.bytes(StringLeaf.blob(leaf, cell).page, source.version.space.chunks)
     }
 
     /// Returns the value of an attribute of any type. Complexity: O(bytes of the value).
-    public func value(at place: ObjectPlace) -> Value { version.reader.value(of: field, at: place) }
+    public func value(at place: ObjectPlace) -> Value { source.version.reader.value(of: source.field, at: place) }
 }
 
 extension Graph {

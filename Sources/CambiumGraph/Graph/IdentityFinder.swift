@@ -10,7 +10,7 @@ public import CambiumModel
 public struct IdentityFinder {
     private let buckets: [UnsafeMutableRawPointer?]
     private let shift: UInt64
-    private let hashKey: HashKey
+    private let hasher: KeyHasher
     let keys: LeafDirectory
     private let rows: Rows
     private let table: Int
@@ -21,7 +21,7 @@ public struct IdentityFinder {
     let takesTexts: Bool
     private let isWholeTable: Bool
     private let entity: Entity
-    /// Keeps alive the pages to which the addresses in `buckets` and `keys` point.
+    /// Keeps alive the pages to which the addresses in `buckets`, `hasher` and `keys` point.
     private let version: Version
 
     init?(_ entity: Entity, _ version: Version) {
@@ -40,7 +40,7 @@ public struct IdentityFinder {
             return page == 0 ? nil : reader.chunks[page]
         }
         shift = 63 - bits
-        hashKey = reader.hashKey
+        hasher = reader.hasher
         keys = LeafDirectory(reader, table, slot, kind, version.space.constants)
         rows = reader.rows(table)
         isWholeTable = version.layout.tables[table].entities.count == 1
@@ -51,8 +51,17 @@ public struct IdentityFinder {
     /// Returns the object whose identity is a string, URI, JSON or data that has the bytes of `text` in UTF-8. Returns `nil` if there is no
     /// such object. Complexity: O(bytes of the text) expected.
     public func find(_ text: String) -> ObjectPlace? {
-        takesTexts ? Self.withBytes(of: text) { find($0, hash($0)) } : nil
+        if !takesTexts { return nil }
+        if let place = text.utf8.withContiguousStorageIfAvailable({ find(key: UnsafeRawBufferPointer($0)) }) { return place }
+        return findInSpan(text)
     }
+
+    /// Finds a text that does not store its bytes contiguously. A separate function keeps the usual path short.
+    @inline(never) private func findInSpan(_ text: String) -> ObjectPlace? {
+        text.utf8Span.span.bytes.withUnsafeBytes { find(key: $0) }
+    }
+
+    @inline(never) private func find(key: UnsafeRawBufferPointer) -> ObjectPlace? { find(key, hash(key)) }
 
     /// Calls `body` with the bytes of a text in UTF-8. Does not retain the text, because an atomic operation would keep the processor from
     /// beginning the next lookup while this lookup waits for memory.
@@ -67,18 +76,15 @@ public struct IdentityFinder {
 
     // MARK: Parts of a lookup
 
-    @inline(__always) func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
-        var hash = KeyHash(hashKey)
-        hash.add(key)
-        return hash.value
-    }
+    @inline(__always) func hash(_ key: UnsafeRawBufferPointer) -> UInt64 { hasher.hash(key) }
 
     @inline(__always) func find(_ key: UnsafeRawBufferPointer, _ hash: UInt64) -> ObjectPlace? {
-        find(hash) { row in
+        if let row = likelyRow(hash) {
             let leaf = keys.leaf(row)
             StringLeaf.prefetchLikelyBytes(leaf, row, byteCount: key.count)
-            return Rows.hasBytes(leaf, row, key, rows.chunks)
+            if StringLeaf.hasInlineBytes(leaf, row, key), isWholeTable { return ObjectPlace(table: table, row: row) }
         }
+        return search(key, hash)
     }
 
     /// Returns a number as a value of the identity, or `nil` if the identity cannot have this value.
@@ -87,13 +93,12 @@ public struct IdentityFinder {
         return .fixed(low, high)
     }
 
-    @inline(__always) func hash(_ cell: Cell) -> UInt64 {
-        var hash = KeyHash(hashKey)
-        hash.add(cell)
-        return hash.value
-    }
+    @inline(__always) func hash(_ cell: Cell) -> UInt64 { hasher.hash(cell) }
 
-    @inline(__always) func find(_ cell: Cell, _ hash: UInt64) -> ObjectPlace? { find(hash) { rows.equals($0, slot, kind, cell) } }
+    @inline(__always) func find(_ cell: Cell, _ hash: UInt64) -> ObjectPlace? {
+        if let row = likelyRow(hash), rows.equals(row, slot, kind, cell), isWholeTable { return ObjectPlace(table: table, row: row) }
+        return search(cell, hash)
+    }
 
     /// Returns the bucket for the entries with a hash, or `nil` if the index has no such bucket.
     @inline(__always) func bucket(_ hash: UInt64) -> UnsafeMutableRawPointer? {
@@ -101,11 +106,26 @@ public struct IdentityFinder {
         buckets[Int((hash &>> 1) &>> shift)]
     }
 
-    @inline(__always) private func find(_ hash: UInt64, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
-        var page = bucket(hash)
+    /// Returns the first row with the fragment of a hash in the home block of this hash. This row is nearly always the wanted row, so most
+    /// lookups need no loop. A loop would keep its state on the stack, and a lookup with fewer instructions overlaps with the next one.
+    @inline(__always) private func likelyRow(_ hash: UInt64) -> UInt32? {
+        guard let page = bucket(hash) else { return nil }
         // A block extends over two or three cache lines. The search reads the first line now, and this prefetch lets the processor load the
         // last line at the same time.
-        if let page { cmachine_prefetch(page + (Bucket.homeOffset(of: hash) &+ Bucket.blockStride &- 1)) }
+        cmachine_prefetch(page + (Bucket.homeOffset(of: hash) &+ Bucket.blockStride &- 1))
+        return Bucket(page).firstHomeRow(Bucket.fragment(hash))
+    }
+
+    @inline(never) private func search(_ key: UnsafeRawBufferPointer, _ hash: UInt64) -> ObjectPlace? {
+        search(hash) { Rows.hasBytes(keys.leaf($0), $0, key, rows.chunks) }
+    }
+
+    @inline(never) private func search(_ cell: Cell, _ hash: UInt64) -> ObjectPlace? {
+        search(hash) { rows.equals($0, slot, kind, cell) }
+    }
+
+    @inline(__always) private func search(_ hash: UInt64, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
+        var page = bucket(hash)
         var overflowCount = 0
         while let start = page {
             let bucket = Bucket(start)

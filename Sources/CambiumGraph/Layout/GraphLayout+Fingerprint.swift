@@ -20,7 +20,7 @@ extension GraphLayout {
         // The hash does not depend on which ordered indexes exist, because the index directory in the pages states them.
         if !ordered.isEmpty { parts.append("ordered 1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)") }
         // Stored buckets can be used only with the hash function that filled them.
-        parts.append("hash \(KeyHash.fingerprint)")
+        parts.append("hash \(KeyHasher.fingerprint)")
         return Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }
 

@@ -138,6 +138,13 @@ struct Bucket {
         return nil
     }
 
+    /// Returns the first row with this fragment in the home block of the fragment.
+    @inline(__always) func firstHomeRow(_ fragment: UInt16) -> UInt32? {
+        let block = Block(self, home: fragment)
+        let lanes = block.lanes(of: fragment)
+        return lanes == 0 ? nil : block.rows[lanes.trailingZeroBitCount]
+    }
+
     func forEach(_ body: (UInt16, UInt32) -> Void) {
         for number in 0..<Self.blockCount {
             let block = Block(self, home: UInt16(number))

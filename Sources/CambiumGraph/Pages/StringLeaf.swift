@@ -41,6 +41,17 @@ internal import CMachine
         cmachine_prefetch(start + (byteCount &- 1))
     }
 
+    /// Returns whether a row's value is not null, has at most 255 bytes, and equals these bytes.
+    @inline(__always) static func hasInlineBytes(_ leaf: UnsafeMutableRawPointer, _ row: UInt32, _ wanted: UnsafeRawBufferPointer) -> Bool {
+        let cell = cell(leaf, row)
+        if cell == 0 || isBlob(cell) { return false }
+        let bytes = inlineBytes(leaf, cell)
+        guard bytes.count == wanted.count else { return false }
+        guard let left = bytes.baseAddress, let right = wanted.baseAddress else { return true }
+        // SAFETY: both buffers have exactly as many bytes as are compared.
+        return memcmp(left, right, bytes.count) == 0
+    }
+
     static func blob(_ leaf: UnsafeMutableRawPointer, _ cell: UInt32) -> (page: PageRef, byteCount: Int) {
         let entry = leaf + Int(cell & 0xFFFF)
         let page = entry.loadUnaligned(as: PageRef.self)

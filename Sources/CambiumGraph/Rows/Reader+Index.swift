@@ -6,22 +6,21 @@ extension Reader {
     /// the index.
     func keyHash(_ index: IndexLayout, _ rows: Rows, _ row: UInt32) -> UInt64? {
         if index.slots.isEmpty { return edgeHash(rows.link(row, 0), rows.link(row, 1)) }
-        var hash = KeyHash(hashKey)
+        let hasher = hasher
+        var hash: UInt64 = 0
         for component in index.slots.indices {
             let isPresent = rows.withCell(row, index.slots[component], index.kinds[component]) { cell in
                 if cell.kind == .null { return false }
-                hash.add(cell.key(index.negativeZeros[component]))
+                hash = hasher.hash(cell.key(index.negativeZeros[component]), after: hash)
                 return true
             }
             if !isPresent { return nil }
         }
-        return hash.value
+        return hash
     }
 
     @inline(__always) func edgeHash(_ first: UInt32, _ second: UInt32) -> UInt64 {
-        var hash = KeyHash(hashKey)
-        hash.add(UInt64(first) << 32 | UInt64(second), 0)
-        return hash.value
+        hasher.hash(UInt64(first) << 32 | UInt64(second), 0)
     }
 
     /// Returns the address of the part of a table's page that describes an index: its directory and its number of entries.
@@ -77,9 +76,8 @@ extension Reader {
     /// Returns the row with a key that consists of one value, or `noRow` if there is no such row.
     @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
         let key = key.key(index.negativeZeros[0])
-        var hash = KeyHash(hashKey)
-        hash.add(key)
-        return row(table, index.number, index.slots[0], index.kinds[0], index.negativeZeros[0], key: key, hash: hash.value)
+        let hash = hasher.hash(key)
+        return row(table, index.number, index.slots[0], index.kinds[0], index.negativeZeros[0], key: key, hash: hash)
     }
 
     /// Returns the row with a key that consists of one value, or `noRow` if there is no such row. The caller passes the column and the hash
@@ -94,11 +92,11 @@ extension Reader {
 
     /// Returns the row with a key that consists of several values, or `noRow` if there is no such row.
     func row(_ table: Int, _ index: IndexLayout, keys: [Cell]) -> UInt32 {
-        var hash = KeyHash(hashKey)
         let keys = zip(keys, index.negativeZeros).map { $0.key($1) }
-        for key in keys { hash.add(key) }
+        let hasher = hasher
+        let hash = keys.reduce(0) { hasher.hash($1, after: $0) }
         let rows = rows(table)
-        return firstRow(table, index.number, hash.value) { row in
+        return firstRow(table, index.number, hash) { row in
             keys.indices.allSatisfy { rows.hasKey(row, index.slots[$0], index.kinds[$0], keys[$0], index.negativeZeros[$0]) }
         }
     }

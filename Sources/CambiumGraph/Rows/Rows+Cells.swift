@@ -53,14 +53,8 @@ extension Rows {
         _ leaf: UnsafeMutableRawPointer, _ row: UInt32, _ wanted: UnsafeRawBufferPointer, _ chunks: Chunks
     ) -> Bool {
         let stored = StringLeaf.cell(leaf, row)
-        if stored == 0 { return false }
         if StringLeaf.isBlob(stored) { return Blob.equals(StringLeaf.blob(leaf, stored).page, wanted, chunks) }
-        let bytes = StringLeaf.inlineBytes(leaf, stored)
-        guard bytes.count == wanted.count, let left = bytes.baseAddress, let right = wanted.baseAddress else {
-            return bytes.count == wanted.count
-        }
-        // SAFETY: both buffers have exactly as many bytes as are compared.
-        return memcmp(left, right, bytes.count) == 0
+        return StringLeaf.hasInlineBytes(leaf, row, wanted)
     }
 
     /// Calls `body` with the value of a column.

@@ -20,7 +20,7 @@ import Testing
         try ProgramRun.commit([.schema(schema.catalog)], to: timeline)
         try ProgramRun.commit(ops, to: timeline)
         let reader = timeline.head.reader
-        let bucket = reader.bucket(0, 0, Cell.fixed(5).keyHash(reader.hashKey, .int64))
+        let bucket = reader.bucket(0, 0, Cell.fixed(5).keyHash(reader.hasher, .int64))
         let first = Bucket(reader.chunks[bucket])
         #expect(first.overflow != 0)
         let (pageCount, otherCount) = (UInt32(first.overflowPageCount), UInt16(first.otherCount))
