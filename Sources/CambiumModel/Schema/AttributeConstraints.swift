@@ -1,5 +1,5 @@
 internal import CambiumJSON
-import FoundationEssentials
+internal import FoundationEssentials
 
 /// The requirements that a schema has for the values of an attribute, in addition to their type.
 package struct AttributeConstraints: Sendable {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+internal import FoundationEssentials
 
 /// Converts dates between RFC 3339 text and seconds since 2001-01-01T00:00:00Z.
 package enum DateText {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+internal import FoundationEssentials
 
 /// The bytes that represent a value when it is stored, hashed or logged: either up to 16 bytes in two words, or any number of bytes.
 ///

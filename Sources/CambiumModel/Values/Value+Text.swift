@@ -1,5 +1,5 @@
 package import CambiumJSON
-import FoundationEssentials
+internal import FoundationEssentials
 
 extension Value {
     /// Parses the text of a value: "42" for a whole number, RFC 3339 for a date, base64 for data, JSON text for JSON.

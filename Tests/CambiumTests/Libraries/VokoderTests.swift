@@ -65,7 +65,7 @@ struct VokoderTests {
             }
             try transaction.insert("Thing")
         }.receipt.transaction
-        let persons = try store.graph.objects(of: "Person")
+        let persons = Array(try store.graph.objects(of: "Person"))
         let receipt = try store.write { try $0.delete(persons) }.receipt
         #expect(try store.graph.count(of: "Person") == 0)
         #expect(try store.graph.count(of: "Thing") == 1)
