@@ -50,7 +50,7 @@ private struct Boxes {
         source.store(frozen.fresh, of: timeline)
         let boxes = try (0..<count).map { _ in
             try Boxes(
-                Timeline(frozen.image, layout: timeline.head.layout.fingerprint, schema: timeline.head.schema.catalog, source: source))
+                Timeline(frozen.image, layout: timeline.head.fingerprint, schema: timeline.head.schema.catalog, source: source))
         }
         return (source, boxes)
     }

@@ -172,7 +172,7 @@ struct ProgramRun {
         storage.store(frozen.fresh.filter { !frozen.inFile.contains($0) }, of: timeline)
         let layout = timeline.head.layout
         let source = storage.copy()
-        let opened = try Timeline(image, layout: layout.fingerprint, schema: reference.schema.catalog, source: source, memory: memory)
+        let opened = try Timeline(image, layout: layout.fingerprint(), schema: reference.schema.catalog, source: source, memory: memory)
         try Finding.check(opened.storedFlaws(), "proof of the stored pages")
         if opened.head.digest() != timeline.head.digest() { throw Finding("the stored graph has another digest") }
         try Finding.check(opened.head.invariantFindings(), "invariants of the stored graph")
@@ -182,7 +182,7 @@ struct ProgramRun {
         timeline.reuse(ChunkOwners(isRooted: image.live.enumerated().map { chunk, live in live > 0 || frozen.tables.contains(chunk) }))
         if random.isTrue(1, outOf: 3) {
             // A second graph of the same stored pages, which shares unchanged pages with the later graphs of the program.
-            let other = try Timeline(image, layout: layout.fingerprint, schema: reference.schema.catalog, source: source)
+            let other = try Timeline(image, layout: layout.fingerprint(), schema: reference.schema.catalog, source: source)
             kept.append((other.head, reference))
             timeline = opened
             storage = storage.copy()

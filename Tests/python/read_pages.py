@@ -243,7 +243,7 @@ class Checkpoint:
         """Reads the rows of all tables of a graph. Returns the next serial of each root entity."""
         directory, next_serials = self.page(reference, 1), {}
         for number, table in enumerate(layout.tables):
-            page = self.page(self.uint(directory, 176 + 4 * number), 2)
+            page = self.page(self.uint(directory, 112 + 4 * number), 2)
             next_serials[table.root] = self.uint(page, 32, 8)
             for group in range(self.uint(page, 48)):
                 if found := self.element(page, 16, group):

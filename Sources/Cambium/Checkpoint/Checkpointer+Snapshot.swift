@@ -49,7 +49,7 @@ extension Checkpointer {
         }
         return CheckpointSnapshot(
             frozen: frozen, transaction: graph.transaction, time: log.lastTime,
-            layout: graph.layout.fingerprint, logPosition: position, schema: schema,
+            layout: graph.fingerprint, logPosition: position, schema: schema,
             loggedByteCount: writer.alarm.loggedByteCount)
     }
 

@@ -57,7 +57,7 @@ struct ImportRun {
         }
         let graph = store.graph
         if let scope = options.absentScope { try graph.check(Query(entity.name, where: scope)) }
-        let input = try ImportInput(sources, entity, options, graph.schema, hashKey: graph.hashKeyCopy())
+        let input = try ImportInput(sources, entity, options, graph.schema, hashNumbers: graph.hashNumbers)
         var feed = try feed(input)
         defer { feed.stop() }
         var isAtEnd = false

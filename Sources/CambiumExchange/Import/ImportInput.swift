@@ -9,12 +9,12 @@ package struct ImportInput {
     let options: ImportOptions
     let resolver: MappingResolver
     let rereader: RowRereader
-    private let hashKey: HashKeyCopy
+    private let hashNumbers: OwnedHashNumbers
 
     /// Compares the mapping and the entity with the schema. Throws `.invalidInput` if the mapping does not fit the schema, and `.notFound`
     /// if the schema does not have the entity.
     package init(
-        _ sources: [ImportSource], _ entity: Entity, _ options: ImportOptions, _ schema: Schema, hashKey: HashKeyCopy
+        _ sources: [ImportSource], _ entity: Entity, _ options: ImportOptions, _ schema: Schema, hashNumbers: OwnedHashNumbers
     ) throws(CambiumError) {
         let entity = try schema.current(entity)
         let resolver = try MappingResolver(options.mapping, importing: entity, schema)
@@ -22,9 +22,9 @@ package struct ImportInput {
         self.schema = schema
         self.sources = sources
         self.options = options
-        self.hashKey = hashKey
+        self.hashNumbers = hashNumbers
         self.resolver = resolver
-        rereader = RowRereader { try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey) }
+        rereader = RowRereader { try RowReader(options, schema, resolver, importing: entity, hashNumbers: hashNumbers) }
     }
 
     /// Returns a feed of the rows that follow the first `firstRow` rows.
@@ -32,7 +32,7 @@ package struct ImportInput {
     /// - Parameter refused: the rows to omit, counted from 1 across all sources.
     package func feed(firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) throws(CambiumError) -> RowFeed {
         let columns = CSVColumns(entity, schema, resolver)
-        let reader = try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
+        let reader = try RowReader(options, schema, resolver, importing: entity, hashNumbers: hashNumbers)
         let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
         // A read from a pipe may wait for ever. So the feed does not read the rows of a pipe before the import needs them.
         let isAhead = !pace.isSingle && !sources.contains(where: \.mayWait)

@@ -9,7 +9,7 @@ struct RowReader {
     let entities: RowEntities
     /// The imported entity, to which the rules at the top of a mapping belong.
     let target: EntityNumber
-    private let hashKey: HashKeyCopy
+    private let hashNumbers: OwnedHashNumbers
     var batch = RowBatch()
     /// The objects whose entity was wrongly assumed when the row was read earlier. The keys are the tokens of the objects, and the values
     /// are their real entities. A real entity takes precedence over the entity that the row names.
@@ -57,11 +57,11 @@ struct RowReader {
 
     /// - Parameters:
     ///   - schema: the schema of the store that imports the rows.
-    ///   - hashKey: a copy of the hash key of the store's graph.
+    ///   - hashNumbers: the numbers for hashes of the store's graph.
     init(
-        _ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity, hashKey: HashKeyCopy
+        _ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity, hashNumbers: OwnedHashNumbers
     ) throws(CambiumError) {
-        self.hashKey = hashKey
+        self.hashNumbers = hashNumbers
         self.options = RowRules(options)
         entities = try RowEntities(schema, resolver)
         guard schema.entity(entity.number) != nil else {
@@ -228,7 +228,7 @@ struct RowReader {
         guard value.isGiven else { return }
         let type = entity.conversions[Int(value.attribute)].type
         // A closure that captured the reader would copy the whole reader.
-        let hasher = hashKey.hasher
+        let hasher = hashNumbers.hasher
         let hash = batch.withCell(value) { $0.keyHash(hasher, type) }
         batch.values[place].key = Int32(batch.keys.count)
         batch.keys.append(RowBatch.Key(entity: entity.number, hash: hash))

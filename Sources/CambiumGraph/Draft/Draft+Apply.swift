@@ -101,7 +101,7 @@ extension Draft {
         let page = allocate(DirectoryPage.byteCount(layout), .directory)
         chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
         chunks[page].storeBytes(of: sharedBlobs, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
-        chunks[page].storeBytes(of: reader.hasher.key.pointee, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
+        chunks[page].storeBytes(of: reader.hashKey, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
         if let offset = DirectoryPage.registerOffset(layout) {
             chunks[page].storeBytes(of: register, toByteOffset: offset, as: PageRef.self)
         }

@@ -71,11 +71,6 @@ extension Cell {
     }
 }
 
-extension Graph {
-    /// Returns a copy of the secret numbers from which the hashes in indexes are computed. They are the same in all graphs of an open store.
-    package func hashKeyCopy() -> HashKeyCopy { HashKeyCopy(reader.hasher.key.pointee) }
-}
-
 extension Draft {
     /// Resolves an entity for writing many of its objects.
     ///

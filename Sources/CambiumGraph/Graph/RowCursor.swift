@@ -22,7 +22,7 @@ extension Graph {
     }
 
     /// A number that distinguishes the store of this graph from other stores. All graphs of a store have the same number, in every process.
-    package var storeKey: UInt64 { reader.hasher.key.pointee.bytes.x }
+    package var storeKey: UInt64 { reader.hashKey.bytes.x }
 }
 
 /// Reads single values of the objects of one table. The cursor looks up the page of a group of rows once, for all values of a row.

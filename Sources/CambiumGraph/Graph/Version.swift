@@ -23,3 +23,13 @@ final class Version: @unchecked Sendable {
 
     var reader: Reader { Reader(chunks: space.chunks, directory: directory) }
 }
+
+extension Graph {
+    /// A hash of everything that determines the meaning of the graph's pages.
+    package var fingerprint: UInt64 { layout.fingerprint(hashNumbers.texts) }
+    /// The numbers from which the hashes in indexes are computed. They are the same in all graphs of an open store.
+    package var hashNumbers: OwnedHashNumbers {
+        guard let numbers = version.space.hashNumbers else { preconditionFailure("A space with a graph has numbers for hashes.") }
+        return numbers
+    }
+}

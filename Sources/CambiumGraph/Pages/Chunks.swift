@@ -12,7 +12,7 @@ struct Chunks {
     /// - Parameter memory: Zeroed memory of `byteCount` bytes. The memory must outlive the table.
     init(in memory: UnsafeMutableRawPointer) { table = memory.assumingMemoryBound(to: Atomic<UnsafeMutableRawPointer?>.self) }
 
-    static let byteCount = (PageLayout.chunkCountMax + 1) * MemoryLayout<UnsafeMutableRawPointer?>.stride
+    static let byteCount = (PageLayout.chunkCountMax + 2) * MemoryLayout<UnsafeMutableRawPointer?>.stride
 
     var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(table) }
 
@@ -39,8 +39,17 @@ struct Chunks {
         PageKind(rawValue: self[page].load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self))
     }
 
-    /// The index of the last entry of the table. This entry belongs to no chunk: it contains the address of the page space.
+    /// The index of the first entry of the table that belongs to no chunk: it contains the address of the page space.
     static let spacePlace = PageLayout.chunkCountMax
+
+    /// The index of the entry with the address of the numbers for hashes.
+    static let hashNumbersPlace = spacePlace + 1
+
+    /// The function that computes the hashes in the indexes of the space's graphs.
+    @inline(__always) var hasher: KeyHasher {
+        guard let numbers = self[chunk: Self.hashNumbersPlace] else { preconditionFailure("A space with a graph has numbers for hashes.") }
+        return KeyHasher(UnsafePointer(numbers.assumingMemoryBound(to: HashNumbers.self)))
+    }
 
     /// Whether a check has proved, before the first read, that the pages form a valid graph.
     var isProven: Bool {

@@ -11,12 +11,8 @@ package struct HashKey: BitwiseCopyable, Sendable {
     let before: UInt128
     /// The number that is added to the products.
     let offset: UInt128
-    /// The SipHash key for text and data of more than `pairedByteCountMax` bytes.
+    /// The SipHash key for text and data, from which `HashNumbers` computes further numbers.
     let bytes: SIMD2<UInt64>
-    /// The numbers that are added to the words of text and data of 16 to `pairedByteCountMax` bytes. Each pair serves for 16 bytes.
-    let pairs: (SIMD2<UInt64>, SIMD2<UInt64>, SIMD2<UInt64>, SIMD2<UInt64>)
-
-    static let pairedByteCountMax = 64
 
     /// - Parameter secret: Random bytes; 16 bytes are enough. The same secret produces the same key.
     package init(secret: [UInt8]) {
@@ -26,8 +22,6 @@ package struct HashKey: BitwiseCopyable, Sendable {
         }
         func wide(_ number: UInt8) -> UInt128 { UInt128(word(number)) << 64 | UInt128(word(number + 1)) }
         (low, high, before, offset) = (wide(0), wide(2), wide(4), wide(6))
-        func pair(_ number: UInt8) -> SIMD2<UInt64> { SIMD2(word(number), word(number + 1)) }
-        bytes = pair(8)
-        pairs = (pair(10), pair(12), pair(14), pair(16))
+        bytes = SIMD2(word(8), word(9))
     }
 }

@@ -4,11 +4,13 @@ extension KeyHasher {
     /// Returns the hash of a text or data.
     ///
     /// Two words represent at most 64 bytes. These words, the number of bytes and the hash of the preceding values are multiplied by secret
-    /// factors, as for a value of fixed width. Longer values are hashed by SipHash-1-3.
+    /// factors, as for a value of fixed width. Longer values, and all values in graphs of earlier builds, are hashed by SipHash-1-3.
     ///
     /// - Parameter before: The hash of the preceding values of the key; 0 for the first value.
     func hash(_ bytes: UnsafeRawBufferPointer, after before: UInt64 = 0) -> UInt64 {
-        if bytes.count > HashKey.pairedByteCountMax { return SipHash.hash13(bytes, key: key.pointee.bytes.x, key.pointee.bytes.y ^ before) }
+        if bytes.count > numbers.pointee.pairedByteCountMax {
+            return SipHash.hash13(bytes, key: numbers.pointee.key.bytes.x, numbers.pointee.key.bytes.y ^ before)
+        }
         let (low, high) = bytes.count < 16 ? Self.words(of: bytes) : sumOfPairs(bytes)
         return mixedSum(low, high, before ^ UInt64(truncatingIfNeeded: bytes.count))
     }
@@ -33,10 +35,10 @@ extension KeyHasher {
     @inline(__always) private func sumOfPairs(_ bytes: UnsafeRawBufferPointer) -> (low: UInt64, high: UInt64) {
         // The last pair ends with the last byte, so it may overlap the pair before it.
         let last = bytes.count &- 16
-        var sum = product(bytes, last, key.pointee.pairs.0)
-        if last > 0 { sum &+= product(bytes, 0, key.pointee.pairs.1) }
-        if last > 16 { sum &+= product(bytes, 16, key.pointee.pairs.2) }
-        if last > 32 { sum &+= product(bytes, 32, key.pointee.pairs.3) }
+        var sum = product(bytes, last, numbers.pointee.pairs.0)
+        if last > 0 { sum &+= product(bytes, 0, numbers.pointee.pairs.1) }
+        if last > 16 { sum &+= product(bytes, 16, numbers.pointee.pairs.2) }
+        if last > 32 { sum &+= product(bytes, 32, numbers.pointee.pairs.3) }
         return (UInt64(truncatingIfNeeded: sum), UInt64(truncatingIfNeeded: sum &>> 64))
     }
 

@@ -1,7 +1,8 @@
 import CambiumBytes
 
-/// Computes the hash of a key in an index from the values of the key, one by one. A log contains no hashes, so the function may change.
-/// Stored pages contain hashes and the fingerprint of the function, so a program with another function does not use these pages.
+/// Computes the hash of a key in an index from the values of the key, one by one. A log contains no hashes, so another build may have
+/// another function. Stored pages contain hashes and the fingerprint of the function, so a build without this function does not use these
+/// pages.
 ///
 /// Words are multiplied by secret factors, and the high half of the 128-bit sum of the products is kept. For two keys that are chosen
 /// without knowledge of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and
@@ -9,23 +10,27 @@ import CambiumBytes
 /// not hold for two keys of one `UUIDSeries`: the distance between their hashes is known. See decisions 0021 and 0028.
 package struct KeyHasher {
     /// The address of the secret numbers. A copy of them would cost more than the hash of a short text.
-    let key: UnsafePointer<HashKey>
+    let numbers: UnsafePointer<HashNumbers>
 
-    @inline(__always) init(_ key: UnsafePointer<HashKey>) { self.key = key }
+    @inline(__always) init(_ numbers: UnsafePointer<HashNumbers>) { self.numbers = numbers }
 
-    /// A value that identifies this hash function. If another function filled the buckets of a page file, the pages of this file cannot be
-    /// used.
-    static let fingerprint: UInt64 = {
-        let key = HashKeyCopy(HashKey(secret: Array("cambium".utf8)))
-        let hasher = key.hasher
+    private static let fingerprints = (products: fingerprint(of: .products), sipHash: fingerprint(of: .sipHash))
+
+    /// Returns a value that identifies a hash function. If another function filled the buckets of a page file, the pages of this file
+    /// cannot be used.
+    static func fingerprint(_ texts: TextHash) -> UInt64 { texts == .products ? fingerprints.products : fingerprints.sipHash }
+
+    private static func fingerprint(of texts: TextHash) -> UInt64 {
+        let numbers = OwnedHashNumbers(HashNumbers(HashKey(secret: Array("cambium".utf8)), texts))
+        let hasher = numbers.hasher
         var hash = hasher.hash(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)
         hash = hasher.hash(0x0123_4567_89AB_CDEF, 0, after: hash)
         hash = hasher.hash(UUIDSeries.tagged(0x0123_4567_0000_0000, bitCount: 20) | 5, 1, after: hash)
-        for count in [0, 1, 7, 15, 16, 36, 64, 65] {
-            (0..<UInt8(count)).map(\.self).withUnsafeBytes { hash = hasher.hash($0, after: hash) }
-        }
-        return withExtendedLifetime(key) { hash }
-    }()
+        var samples = [Array("cambium".utf8)]
+        if texts == .products { samples += [0, 1, 12, 16, 36, 64, 65].map { count in (0..<UInt8(count)).map(\.self) } }
+        for sample in samples { hash = sample.withUnsafeBytes { hasher.hash($0, after: hash) } }
+        return withExtendedLifetime(numbers) { hash }
+    }
 
     /// Returns the hash of a value of fixed width.
     ///
@@ -45,44 +50,8 @@ package struct KeyHasher {
     /// Returns the mixed bits of the sum of three products. Each product has a secret factor.
     @inline(__always) func mixedSum(_ low: UInt64, _ high: UInt64, _ before: UInt64) -> UInt64 {
         let sum =
-            UInt128(low) &* key.pointee.low &+ UInt128(high) &* key.pointee.high &+ UInt128(before) &* key.pointee.before
-            &+ key.pointee.offset
+            UInt128(low) &* numbers.pointee.key.low &+ UInt128(high) &* numbers.pointee.key.high
+            &+ UInt128(before) &* numbers.pointee.key.before &+ numbers.pointee.key.offset
         return Mixing.mixed(UInt64(truncatingIfNeeded: sum &>> 64))
-    }
-}
-
-/// A copy of the key of a graph's hashes, for code that does not keep the graph alive.
-///
-/// Threads may share a copy: nothing changes the key.
-package final class HashKeyCopy: @unchecked Sendable {
-    private let key: UnsafeMutablePointer<HashKey>
-
-    init(_ value: HashKey) {
-        key = .allocate(capacity: 1)
-        key.initialize(to: value)
-    }
-
-    deinit { key.deallocate() }
-
-    /// The function that computes hashes. It is valid as long as the copy is alive.
-    package var hasher: KeyHasher { KeyHasher(key) }
-}
-
-/// An invertible way to mix 64 bits. Source: the finalizer of SplitMix64 (S. Vigna), "mix 13" of D. Stafford.
-enum Mixing {
-    /// The odd number that is closest to 2^64 divided by the golden ratio.
-    static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
-
-    @inline(__always) static func mixed(_ word: UInt64) -> UInt64 {
-        var word = (word ^ word &>> 30) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ word &>> 27) &* 0x94D0_49BB_1331_11EB
-        return word ^ word &>> 31
-    }
-
-    /// Returns the number for which `mixed` returns `word`.
-    @inline(__always) static func unmixed(_ word: UInt64) -> UInt64 {
-        var word = (word ^ word &>> 31 ^ word &>> 62) &* 0x3196_42B2_D24D_8EC3
-        word = (word ^ word &>> 27 ^ word &>> 54) &* 0x96DE_1B17_3F11_9089
-        return word ^ word &>> 30 ^ word &>> 60
     }
 }

@@ -61,6 +61,8 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var mappings = MappingBudget()
     /// The memory for changes to ordered indexes; `nil` before the first change. Later drafts reuse the memory.
     @exclusivity(unchecked) private var knownOrderedWork: OrderedWork?
+    /// The numbers for the hashes in the indexes of all graphs of the space; `nil` before the space has a graph.
+    @exclusivity(unchecked) private(set) var hashNumbers: OwnedHashNumbers?
     /// An object that must exist as long as the pages of this space. The space only keeps a reference to the object.
     @exclusivity(unchecked) var companion: AnyObject?
 
@@ -86,6 +88,13 @@ final class PageSpace: @unchecked Sendable {
         frozenGranules = liveGranules
         frozenEpoch = root.epoch
         constants = ConstantPages.stored
+    }
+
+    /// Sets the numbers for hashes. The first graph of the space calls this method before its indexes are used.
+    func setHashNumbers(_ numbers: HashNumbers) {
+        let owned = OwnedHashNumbers(numbers)
+        hashNumbers = owned
+        chunks[chunk: Chunks.hashNumbersPlace] = owned.address
     }
 
     deinit {

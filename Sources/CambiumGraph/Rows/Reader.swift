@@ -42,10 +42,11 @@ struct Reader {
         chunks[chunks[directory].load(fromByteOffset: DirectoryPage.tablesOffset &+ 4 &* table, as: PageRef.self)]
     }
 
+    /// The key of the hashes in the graph's indexes.
+    var hashKey: HashKey { chunks[directory].load(fromByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self) }
+
     /// The function that computes the hashes in the graph's indexes.
-    @inline(__always) var hasher: KeyHasher {
-        KeyHasher(UnsafePointer((chunks[directory] + DirectoryPage.hashKeyOffset).assumingMemoryBound(to: HashKey.self)))
-    }
+    @inline(__always) var hasher: KeyHasher { chunks.hasher }
 
     var transaction: UInt64 { chunks[directory].load(fromByteOffset: DirectoryPage.transactionOffset, as: UInt64.self) }
 

@@ -65,9 +65,7 @@ extension Timeline {
             throw CambiumError.corruptCheckpoint("The checkpoint record describes pages that no graph can have.")
         }
         let resolved = try Schema(catalog: schema)
-        var layout = GraphLayout(resolved, hasRegister: hasRegister)
-        if layout.fingerprint != fingerprint { layout = GraphLayout(resolved, hasRegister: hasRegister, hasIndexes: false) }
-        guard layout.fingerprint == fingerprint else {
+        guard let (layout, texts) = Self.layout(resolved, hasRegister, fingerprint) else {
             throw CambiumError.corruptCheckpoint("Another version of this program laid out the pages of the checkpoint.")
         }
         // Drafts must get later epochs than all stored pages.
@@ -80,7 +78,18 @@ extension Timeline {
             throw CambiumError.corruptCheckpoint("The checkpoint record does not refer to a directory page.")
         }
         let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space)
+        space.setHashNumbers(HashNumbers(version.reader.hashKey, texts))
         self.init(space, version)
+    }
+
+    /// Returns the layout with this fingerprint, and the hash of texts in its indexes. Earlier builds wrote graphs without ordered indexes,
+    /// and hashed all texts by SipHash.
+    private static func layout(_ schema: Schema, _ hasRegister: Bool, _ fingerprint: UInt64) -> (GraphLayout, TextHash)? {
+        for hasIndexes in [true, false] {
+            let layout = GraphLayout(schema, hasRegister: hasRegister, hasIndexes: hasIndexes)
+            for texts in TextHash.allCases where layout.fingerprint(texts) == fingerprint { return (layout, texts) }
+        }
+        return nil
     }
 
     /// Returns whether a page is a directory page of this layout. Readers follow the references in a directory page without checking the

@@ -14,8 +14,7 @@ extension LogWriter {
 
     /// Creates the file for the ops of a large transaction.
     func makeOpsFile(_ transaction: TransactionNumber) throws(CambiumError) -> OpsFileWriter {
-        // The file replaces a file with the same name. If the lock was lost or the directory was replaced, that file belongs to another
-        // writer or another store.
+        // If the lock was lost or the directory was replaced, a file with the same name belongs to another writer or another store.
         try checkPlace()
         // The random bytes in the header distinguish the file from earlier files of ops for a transaction with the same number.
         let header = SegmentHeader(

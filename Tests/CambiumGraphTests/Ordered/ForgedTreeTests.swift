@@ -28,7 +28,7 @@ import Testing
             storage.store(frozen.fresh, of: timeline)
             image = frozen.image
             catalog = timeline.head.schema.catalog
-            fingerprint = timeline.head.layout.fingerprint
+            fingerprint = timeline.head.fingerprint
             pages = Self.pages(of: timeline.head)
         }
 

@@ -319,7 +319,7 @@ import Testing
         let frozen = try old.freeze()
         let storage = ChunkStorage()
         storage.store(frozen.fresh, of: old)
-        let opened = try Timeline(frozen.image, layout: bare.fingerprint, schema: catalog, source: storage)
+        let opened = try Timeline(frozen.image, layout: bare.fingerprint(), schema: catalog, source: storage)
         #expect(opened.head.layout.ordered.isEmpty)
         let digest = opened.head.digest()
         try opened.addIndexes()

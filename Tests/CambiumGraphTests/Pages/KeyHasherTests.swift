@@ -6,11 +6,11 @@ import Testing
 
 /// The hashes of texts and data in hash indexes.
 @Suite struct KeyHasherTests {
-    private let key = HashKey(secret: [1])
+    private let numbers = HashNumbers(HashKey(secret: [1]), .products)
 
-    private func hash(_ bytes: [UInt8], after before: UInt64 = 0, _ key: HashKey? = nil) -> UInt64 {
-        let copy = HashKeyCopy(key ?? self.key)
-        return withExtendedLifetime(copy) { bytes.withUnsafeBytes { copy.hasher.hash($0, after: before) } }
+    private func hash(_ bytes: [UInt8], after before: UInt64 = 0, _ numbers: HashNumbers? = nil) -> UInt64 {
+        let owned = OwnedHashNumbers(numbers ?? self.numbers)
+        return withExtendedLifetime(owned) { bytes.withUnsafeBytes { owned.hasher.hash($0, after: before) } }
     }
 
     /// Computes the hash of at most 64 bytes one byte at a time, by the formula of decision 28.
@@ -24,7 +24,7 @@ import Testing
         case 4...7: words = (word(0, 4), word(count - 4, 4))
         case 8...15: words = (word(0, 8), word(count - 8, 8))
         default:
-            let secrets = [key.pairs.0, key.pairs.1, key.pairs.2, key.pairs.3]
+            let secrets = [numbers.pairs.0, numbers.pairs.1, numbers.pairs.2, numbers.pairs.3]
             let offsets = [count - 16] + stride(from: 0, to: count - 16, by: 16)
             let sum = zip(offsets, secrets).reduce(UInt128(0)) { sum, pair in
                 let (first, second) = (word(pair.0, 8) &+ pair.1.x, word(pair.0 + 8, 8) &+ pair.1.y)
@@ -32,6 +32,7 @@ import Testing
             }
             words = (UInt64(truncatingIfNeeded: sum), UInt64(sum >> 64))
         }
+        let key = numbers.key
         let products = [(words.0, key.low), (words.1, key.high), (before ^ UInt64(count), key.before)]
         let sum = products.reduce(key.offset) { $0 &+ UInt128($1.0) &* $1.1 }
         return Mixing.mixed(UInt64(sum >> 64))
@@ -64,7 +65,15 @@ import Testing
     @Test(arguments: [7, 12, 36, 64, 65])
     func `the hash depends on the secret and on the values before`(count: Int) {
         let bytes = [UInt8](repeating: 7, count: count)
-        #expect(Set([hash(bytes), hash(bytes, after: 1), hash(bytes, HashKey(secret: [2]))]).count == 3)
+        #expect(Set([hash(bytes), hash(bytes, after: 1), hash(bytes, HashNumbers(HashKey(secret: [2]), .products))]).count == 3)
+    }
+
+    @Test func `an earlier build hashes all texts by SipHash`() {
+        for count in [0, 7, 36, 65] {
+            let bytes = [UInt8](repeating: 7, count: count)
+            let expected = bytes.withUnsafeBytes { SipHash.hash13($0, key: numbers.key.bytes.x, numbers.key.bytes.y ^ 3) }
+            #expect(hash(bytes, after: 3, HashNumbers(numbers.key, .sipHash)) == expected)
+        }
     }
 
     @Test(arguments: ["", "a text of 20 bytes: ", "a text that is longer, and that has just 50 bytes: "])

@@ -12,7 +12,7 @@ struct StoredGraph {
     init(_ timeline: Timeline) throws {
         let frozen = try timeline.freeze()
         storage.store(frozen.fresh, of: timeline)
-        (image, catalog, fingerprint) = (frozen.image, timeline.head.schema.catalog, timeline.head.layout.fingerprint)
+        (image, catalog, fingerprint) = (frozen.image, timeline.head.schema.catalog, timeline.head.fingerprint)
     }
 
     /// The findings of the proof for the pages as they were stored.
