@@ -8,7 +8,7 @@ protocol ConvertedValue: AttributeValue {
     /// The value to store.
     var stored: Value { get }
 
-    /// Returns the value that was stored, or `nil` if a value has another type.
+    /// Converts a stored value back. Returns `nil` if the stored value has another type.
     static func restored(_ value: Value) throws -> Self?
 }
 
@@ -63,7 +63,7 @@ extension Data: AttributeValue, ConvertedValue {
 
 // MARK: Values with several stored texts
 
-/// A type for which several stored texts mean one value. If the stored text already means the value of the record, a save keeps this text.
+/// A type for which several stored texts mean the same value. A save keeps the stored text if it already means the value of the record.
 protocol SpelledValue: ConvertedValue {}
 
 extension SpelledValue {

@@ -7,7 +7,7 @@
 /// enum Kind: String, CaseIterable, AttributeValue { case retail, online }
 /// ```
 ///
-/// Any other type must convert itself:
+/// Any other type must convert its values to and from a `Value`:
 ///
 /// ```swift
 /// struct Cents: AttributeValue {
@@ -88,8 +88,8 @@ extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue: 
 /// }
 /// ```
 ///
-/// In the stored text, the keys are in ascending order, so equal values have equal texts, unless they contain sets. Dates are texts in ISO
-/// 8601 with all of their digits. A date outside of the years 1 to 9999 cannot be saved.
+/// The keys of the stored text are in ascending order, so equal values have equal texts. Values that contain sets are an exception. Dates
+/// are texts in ISO 8601 with all of their digits. A date outside of the years 1 to 9999 cannot be saved.
 public protocol JSONAttribute: PropertyValue, Codable {}
 
 extension JSONAttribute {

@@ -15,9 +15,9 @@
 /// }
 /// ```
 ///
-/// Each property has an initial value or is an optional variable. Swift then gives the struct the initializer without parameters, if the
-/// struct itself declares no other initializer. The initial values are not the defaults of the schema. A property that the schema does not
-/// list has its initial value whenever a record is read.
+/// Each property has an initial value or is an optional variable. If the struct declares no initializer itself, Swift gives it the
+/// initializer without parameters. The initial values are not the defaults of the schema. A property that the schema does not list has its
+/// initial value whenever a record is read.
 public protocol BlankRecord: EntityRecord {
     /// Creates a record with the initial values.
     init()

@@ -90,8 +90,8 @@ extension Edit {
 extension EditCommit {
     /// Returns the permanent ref of an object: the new ref for a provisional ref, otherwise the ref itself.
     ///
-    /// Replace the ref of each record that was saved in the edit, even if the object already existed. The ref of a record that was saved
-    /// inside of a new record also contains the provisional id of the new record's object.
+    /// After the commit, replace the ref of each record that was saved in the edit, even if the object already existed. If the record is
+    /// inside of a new record, its ref also contains the provisional id of the new record's object.
     public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
         let permanent = ids[ref.id].map { Ref<Record>($0, RefOrigin(storeKey: ref.origin.storeKey, provisionalID: ref.id)) } ?? ref
         return permanent.inside(ref.origin.containers.map { id(of: $0) })

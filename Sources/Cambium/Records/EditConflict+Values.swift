@@ -27,8 +27,8 @@ public struct EditConflictValues<V: Sendable>: Sendable {
 extension EditConflict {
     /// Whether the conflict is about this property of a record.
     ///
-    /// If a migration has renamed the property, the record may use the new name or the former name. If the name occurs in the schemas
-    /// before and after the migration, it means the property of the newer schema.
+    /// If a migration has renamed the property, the record may use the new name or the former name. If both schemas have a property of this
+    /// name, the name means the property of the newer schema.
     ///
     /// ```swift
     /// try store.commit(&edit, policy: .byProperty { $0.concerns(\Note.title) ? .mine : .theirs })

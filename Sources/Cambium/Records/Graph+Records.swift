@@ -44,7 +44,7 @@ extension Graph {
         _ type: Record.Type, _ values: [any AttributeValue], _ uncommitted: UncommittedOrigins?
     ) throws -> Record? {
         let binding = try binding(type)
-        // Most identities are one attribute, and a lookup by one value needs no array of values.
+        // Most identities consist of one attribute, and a lookup by one value needs no array.
         let found =
             values.count == 1
             ? place(binding.entity, identity: values[0].attributeValue)

@@ -28,7 +28,7 @@ enum JSONText {
         return text == "null" ? .null : .json(text)
     }
 
-    /// Decodes a stored text, encodes the result again, and returns the new text. If the decoded value equals `value`, returns `text`, the
+    /// Returns the text that the Swift type would store instead of a stored text. If the decoded value equals `value`, returns `text`, the
     /// text of `value`, because equal sets can have different texts.
     static func form<V: Codable>(of stored: Value, like value: V, _ text: Value) throws -> Value {
         let known = try decode(V.self, stored)

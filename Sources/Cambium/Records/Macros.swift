@@ -26,13 +26,13 @@
     ///
     /// A struct may implement `recordSchema`, `init(from:)` or `write(to:)` itself. The macro then generates only the other requirements.
     /// The generated schema numbers the properties from 0 in the order of their declaration, without transient properties. If the struct
-    /// implements `recordSchema`, the generated functions use names: that of the property, or that in `.named`.
+    /// implements `recordSchema`, the generated functions identify each property by its name, or by the name in `.named`.
     ///
-    /// Options, arguments and the types of default values are repeated in an extension outside of all types. So if the struct is inside
-    /// another type, qualify the names of the members of that type: `var kind: Shop.Kind = .retail`, `inverse: \Shop.Item.note`.
+    /// The macro repeats options, arguments and the types of default values in an extension outside of all types. So if the struct is
+    /// inside another type, qualify the names of the members of that type: `var kind: Shop.Kind = .retail`, `inverse: \Shop.Item.note`.
     ///
-    /// The generated members are `public` or `package` if the struct is. Mistakes are reported as errors of the compiler, most of them with
-    /// a change that corrects the mistake.
+    /// The generated members are `public` or `package` if the struct is. The compiler reports mistakes as errors. Most of these errors
+    /// propose a correction.
     ///
     /// - Parameters:
     ///   - name: The name of the entity, a literal. The default is the name of the struct.
@@ -50,7 +50,7 @@
         indexes: [[String]] = [], userInfo: [String: String] = [:], renamedFrom: String? = nil
     ) = #externalMacro(module: "CambiumMacros", type: "EntityMacro")
 
-    /// Marks an attribute that identifies an object. A save without a `ref` updates the object with the same identity.
+    /// Marks an attribute that identifies an object. A save of a record without a `ref` updates the object with the same identity.
     ///
     ///     @Identity var id: UUID
     ///     @Identity(.rebuild(.uuid)) var id: UUID
@@ -80,7 +80,7 @@
     ///     struct Item { var note: Ref<Note>? }
     ///
     /// Only one of the two sides can refer to the other by a key path. If both do, the compiler reports a circular reference. The store
-    /// needs the inverse on only one side. The name of the inverse, as a string, is possible on both sides.
+    /// needs the inverse on only one side. Both sides can name the inverse as a string.
     ///
     /// - Parameters:
     ///   - options: Options of relationships.

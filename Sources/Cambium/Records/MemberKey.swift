@@ -1,12 +1,12 @@
 /// The position of a member in the order in which a save writes the members of a Swift `Set`. A `Set` has a different order in each run of
-/// a program. In the order of these keys, new objects get the same ids in each run.
+/// a program. Because a save follows the order of these keys, new objects get the same ids in each run.
 struct MemberKey: Comparable {
     /// The object of the member; `nil` for a record that was never saved.
     var id: ObjectID?
     /// The values by which records that were never saved are ordered.
     var values: [Value] = []
 
-    /// Saved members come first, ascending. Null comes before other values. Values without an order count as equal.
+    /// Saved members come first, by ascending id. Null comes before other values. Values without an order count as equal.
     static func < (left: Self, right: Self) -> Bool {
         if let one = left.id, let other = right.id { return one < other }
         if left.id != nil || right.id != nil { return left.id != nil }

@@ -41,7 +41,7 @@ public struct PropertyOption: Sendable {
     public static var indexed: Self { Self(effect: .indexed) }
     /// Marks a `Codable` property for the macro `@Attribute`. In a record without the macro, use `RecordProperty(json:_:)`.
     public static var json: Self { Self(effect: .json) }
-    /// The value of an object that is inserted without a value.
+    /// The value of the attribute in an object that is inserted without a value.
     public static func `default`(_ value: some AttributeValue) -> Self { Self(effect: .default(value.attributeValue)) }
     /// The least value that a number or a date may have.
     public static func min(_ value: Value) -> Self { Self(effect: .min(value)) }
@@ -76,7 +76,7 @@ public struct PropertyOption: Sendable {
     public static func followParent(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .followParent(.keyPath(keyPath))) }
     /// The value in a clone that has no parent to follow. Without this option, cloning an object without a parent fails.
     public static func withoutParent(_ value: WithoutParent) -> Self { .userInfo(["withoutParent": value.rawValue]) }
-    /// The behavior of a clone for a relationship: it copies the members, shares them with the original, or has no members.
+    /// The behavior of a clone for a relationship: the clone copies the members, shares them with the original, or has no members.
     public static func clone(_ rule: CloneRule) -> Self {
         let word =
             switch rule {
@@ -104,8 +104,8 @@ public struct PropertyOption: Sendable {
 }
 
 extension PropertyOption.Effect {
-    /// Whether two options of one property give the same rule different values. Defaults are not compared, because the macro may have made
-    /// them from initial values, in which views of one entity may differ.
+    /// Whether two options of one property give the same rule different values. Defaults are not compared: the macro may have made them
+    /// from initial values, and several views of one entity may have different initial values.
     ///
     /// - Parameter names: Returns the stored name of the property that a name or a key path denotes.
     func contradicts(_ other: Self, _ names: (PropertyName) -> String?) -> Bool {

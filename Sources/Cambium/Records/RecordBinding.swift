@@ -8,15 +8,15 @@ final class RecordBinding: Sendable {
     /// properties.
     let identity: [Int]
     let hasRelationships: Bool
-    /// The root entities of the records inside of this record; empty if the record contains only refs. If this record is itself inside of a
-    /// record of such an entity, it omits the object of that outer record.
+    /// The root entities of the records inside of this record; empty if the record contains only refs. If this record is inside of a record
+    /// of one of these entities, this record omits the object of the outer record.
     let omittedRoots: [EntityNumber]
     /// For each property, the handle with which a `RowCursor` reads its values; `nil` for a relationship.
     let fields: [CursorField?]
     /// The elements of `fields` that are not `nil`.
     let attributeFields: [CursorField]
 
-    /// The origin that refs to objects of the store get. It identifies the store.
+    /// The origin of refs to objects of the store. The origin identifies the store.
     private let origin: RefOrigin
 
     enum Property: Sendable {
@@ -81,7 +81,7 @@ final class RecordBinding: Sendable {
             + "index from 0 to \(properties.count - 1), or the name of a property."
     }
 
-    /// Returns the origin that refs to objects of a graph get. It identifies the graph's store.
+    /// Returns the origin of refs to objects of a graph. The origin identifies the graph's store.
     func origin(_ graph: Graph) -> RefOrigin { origin.storeKey == graph.storeKey ? origin : RefOrigin(storeKey: graph.storeKey) }
 
     private static func resolve(
@@ -129,7 +129,7 @@ extension AttributeType {
 }
 
 extension Relationship {
-    /// Whether the members can be objects of an entity.
+    /// Whether the relationship can lead to objects of an entity.
     fileprivate func leads(to entity: Entity, in schema: Schema) -> Bool {
         guard let own = schema.entity(destination) else { return false }
         return own.family.contains(entity.number) || entity.family.contains(own.number)

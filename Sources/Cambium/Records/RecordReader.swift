@@ -18,7 +18,8 @@ internal import CambiumJSON
 public struct RecordReader: ~Copyable {
     let graph: Graph
     private(set) var cursor: RowCursor
-    /// The place (row position) of the object that is being read. If the object is read from an edit, `cursor` is not used.
+    /// The place (row position) of the object that is being read. An object of an edit may have no row, so reading from an edit uses only
+    /// `place`, and not `cursor`.
     private(set) var place: ObjectPlace
     /// The edit whose objects are read; `nil` for the objects of `graph`.
     let edited: EditedRows?

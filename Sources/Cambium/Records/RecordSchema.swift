@@ -133,7 +133,7 @@ public struct RecordProperty<Record>: Sendable {
     }
 }
 
-/// An optional, whatever its content.
+/// An optional of any type.
 private protocol OptionalType {}
 extension Optional: OptionalType {}
 

@@ -43,7 +43,7 @@ struct RecordTarget: ~Copyable {
     /// Whether the target is the edit that inserted an object. The edit may have deleted the object.
     func hasInserted(_ id: ObjectID) -> Bool { id.isProvisional && edit?.knownEntity(of: id) != nil }
 
-    /// Whether the target is an edit whose base does not have a permanent object.
+    /// Whether the target is an edit whose base lacks the object, although the object's id is permanent.
     func lacksInBase(_ id: ObjectID) -> Bool { !id.isProvisional && edit.map { $0.knownEntity(of: id) == nil } == true }
 
     func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
@@ -119,8 +119,7 @@ struct RecordTarget: ~Copyable {
     /// it yet.
     var outcome: TransactionOutcome? { transaction?.currentOutcome() }
 
-    /// Returns the outcome object of the transaction if an object exists only after the transaction is committed. Returns `nil` for any
-    /// other object.
+    /// Returns the outcome object of the transaction for an object that the transaction inserted. Returns `nil` for any other object.
     mutating func outcome(of id: ObjectID, isNew: Bool) -> TransactionOutcome? {
         guard edit == nil, isNew || transaction?.draft.original.contains(id) == false else { return nil }
         return transaction?.sharedOutcome()

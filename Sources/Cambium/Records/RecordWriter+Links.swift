@@ -10,7 +10,8 @@ extension RecordWriter {
     enum WantedOrder {
         /// The order in which the members are collected.
         case collected
-        /// The present order of the members in the store, followed by the new members. It is used for a Swift `Set`, which has no order.
+        /// The order that the members have in the store, followed by the new members. A Swift `Set` gets this order, because it has none
+        /// itself.
         case kept
     }
 
@@ -55,13 +56,13 @@ extension RecordWriter {
     /// Whether this call to `write(to:)` writes this relationship. A call for attributes writes no relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
-    /// Returns whether the `ToMany` that is being written was read from this relationship of the current object. In that case, its members
+    /// Returns whether the `ToMany` that is being written was read from this relationship of the current object. In that case, the members
     /// are unchanged, and need not be written. `owner` is the object and the relationship from which the `ToMany` was read.
     ///
     /// `owner` may have a provisional id of an edit that was committed. Such an owner counts as the current object if the record's ref
     /// states this id. It also counts as the current object if the save has found this object by its identity. If a rolled-back transaction
-    /// inserted the owner, or if the owner is in another store, the members are always written. The current object can have the same id
-    /// only by chance.
+    /// inserted the owner, or if the owner is in another store, the members are always written. In these cases, the ids of the owner and of
+    /// the current object can be equal only by chance.
     func keepsMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if owner.origin.storeKey != target.storeKey { return false }
@@ -84,7 +85,7 @@ extension RecordWriter {
     }
 
     /// Links the current object to one object, or to no object. If `wanted` is `nil` because the record omits the object of a containing
-    /// record, the present link stays.
+    /// record, the existing link stays.
     mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
@@ -99,9 +100,9 @@ extension RecordWriter {
         }
     }
 
-    /// Returns whether a record is out of date: its members, `wanted`, are those that the object had before this save. The save has changed
-    /// the members in the meantime, through another copy of the record, or through the inverse relationship. Stores the members from before
-    /// the save in `formerMembers`.
+    /// Returns whether a record is out of date: `wanted` are the members that the object had before this save, but the save has changed
+    /// them since. Another copy of the record, or the inverse relationship, can cause such a change. Stores the members from before the
+    /// save in `formerMembers`.
     private mutating func isOutdated(
         _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
     ) -> Bool {

@@ -152,7 +152,7 @@ extension RecordWriter {
     private func isStored(_ value: Value, as stored: Value, _ attribute: Attribute) -> Bool {
         if stored == value { return true }
         guard !stored.isNull, let form = forms.first(where: { $0.attribute === attribute })?.form else { return false }
-        // If the type cannot read the stored text, the text is another value.
+        // A stored text that the type cannot read counts as a different value.
         return (try? form(stored)) == value
     }
 

@@ -25,7 +25,7 @@ public struct RecordWriter: ~Copyable {
     var formerValues: [EditPlace: Value] = [:]
     var formerMembers: [EditPlace: [ObjectID]] = [:]
     /// The members that the writer added to a relationship, or removed from it, by changing the inverse relationship. If a record still
-    /// contains the members that its object had before these changes, saving the record does not undo them.
+    /// contains the members that its object had before these changes, saving the record does not undo these changes.
     var addedMembers: Set<LinkEnd> = []
     var lostMembers: [EditPlace: Set<ObjectID>] = [:]
     /// Whether several records of the array that is being saved may have the same object.
@@ -100,8 +100,8 @@ public struct RecordWriter: ~Copyable {
         return id
     }
 
-    /// Returns the objects that the current record may omit: those in the record's ref, and those of containing records that this record
-    /// can itself contain. The ref lists no other objects, because its list would grow with each new container.
+    /// Returns the objects that the current record may omit: the objects in its ref, and the objects of containing records that it could
+    /// contain. The ref lists no other objects, because its list would grow with each new container.
     private borrowing func containers() -> [ObjectID] {
         let (known, roots) = (current.containers, current.binding.omittedRoots)
         return known + path.filter { roots.contains($0.root) && !known.contains($0) }
@@ -155,8 +155,7 @@ public struct RecordWriter: ~Copyable {
         current.isKnown = known != nil
         if let id = known ?? identified(binding) {
             // The values are compared with the stored ones if a value has several stored forms, or if several records of this save may be
-            // copies of one object. The caller may have passed such copies. Relationships can also lead to an object several times, if the
-            // record has relationships or is nested.
+            // copies of one object. Such copies come from the caller, or from relationships that lead to one object several times.
             if !forms.isEmpty || binding.hasRelationships || !path.isEmpty || mayHaveCopies { omitValues(of: id) }
             try target.set(id, values)
             return (id, false)

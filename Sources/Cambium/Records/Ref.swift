@@ -12,7 +12,7 @@
 ///
 /// Two refs are equal if they refer to the same object of the same store.
 public struct Ref<Record: EntityRecord>: Sendable {
-    /// The id of the object. It is provisional if an edit inserted the object and was not committed yet.
+    /// The id of the object. The id is provisional if the ref comes from the edit that inserted the object, or from a preview of the edit.
     public let id: ObjectID
     let origin: RefOrigin
 
@@ -77,8 +77,8 @@ protocol ContainerRef {
 }
 
 extension Ref: ContainerRef {
-    /// Returns this ref as the property `ref` of a record that is inside of other records. `containers` are the objects of these other
-    /// records.
+    /// Returns this ref in the form that the property `ref` has in a record inside of other records. `containers` are the objects of these
+    /// other records.
     func inside(_ containers: [ObjectID]) -> Ref {
         if origin.containers == containers { return self }
         return Ref(
@@ -86,7 +86,8 @@ extension Ref: ContainerRef {
     }
 }
 
-/// The part of refs that is independent of the object: the store, and the graph, the edit or the transaction from which the refs were made.
+/// The part of a ref that does not depend on its object. Many refs share this part. It contains the store, and the graph, the edit or the
+/// transaction from which the refs were made.
 final class RefOrigin: Sendable {
     /// The state from which a ref loads its record.
     enum Moment {
@@ -100,7 +101,8 @@ final class RefOrigin: Sendable {
     /// Reports whether the transaction that inserted the objects was committed; `nil` if the objects already existed.
     let outcome: TransactionOutcome?
     /// The objects of the records that contained a record when it was read or saved. The list is empty, except in the property `ref` of a
-    /// record that contains records. The record omits these objects, so a save of the record alone must not remove its links to them.
+    /// record that contains records. The record omits these objects, so a save of the record alone must not remove the links to these
+    /// objects.
     let containers: [ObjectID]
     /// The id that the object had in the edit that inserted it, if `EditCommit.ref(of:)` returned the ref; otherwise `nil`. A `ToMany` that
     /// was read from the edit knows its owner by this id.

@@ -1,6 +1,6 @@
 internal import CambiumBytes
 
-/// The objects of a to-many relationship, as refs: a random-access collection that reads nothing before the program requests it.
+/// The objects of a to-many relationship, as refs: a random-access collection that reads the members only when the program uses them.
 ///
 /// ```swift
 /// for item in note.items { print(try item.load().name) }
