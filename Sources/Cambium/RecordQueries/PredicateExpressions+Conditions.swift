@@ -33,7 +33,7 @@ extension PredicateTranslation {
     /// Returns the condition that `body` translates. For each path in the condition that a `!` follows, adds the test that the path is not
     /// null.
     ///
-    /// Paths without a `!` get no test, because a comparison of null by `!=` is true.
+    /// Paths without a `!` get no test, because a comparison by `!=` must stay true for null.
     mutating func unwrapping(_ body: (inout Self) throws -> Condition) throws -> Part {
         let outer = unwrapped
         defer { unwrapped = outer }
@@ -73,7 +73,8 @@ extension PredicateTranslation {
 
     /// Tests whether a value is an element of a list.
     ///
-    /// In a query, null is not in any list. In Swift, nil is an element of a list that contains nil.
+    /// In a query, null is not in any list. In Swift, nil is an element of a list that contains nil. So for such a list, the condition also
+    /// tests whether the value is null.
     static func isElement(_ wanted: Operand, of elements: [Operand]) -> Condition {
         let values = elements.filter { $0 != .value(.null) }
         let isIn = compared(wanted, .isIn, Operand(.list(values)))
@@ -156,7 +157,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
         // value is not null.
         let isMissing = Condition.comparison(FieldComparison(Operand(.path(QueryPath(names))), .equal, .value(.null)))
         translation.unwrapped = outer + translation.unwrapped.map { isMissing || $0 }
-        // In Swift, an optional chain on `nil` gives `nil`, and the `== true` or `?? false` after the chain makes that false. So the
+        // In Swift, an optional chain on `nil` gives `nil`, and `== true` or `?? false` after the chain turns this `nil` into false. So the
         // translated condition must be false for null. A negation after the `?` would otherwise be true for null.
         guard case .condition(let condition) = part else { return part }
         return .condition(PredicateTranslation.isPresent(names) && condition)
