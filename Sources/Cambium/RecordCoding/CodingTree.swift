@@ -30,8 +30,8 @@ extension CodingTree: Decodable {
         guard decoder.codingPath.count <= Self.depthMax else {
             throw Self.error(decoder, "The values nest more than \(Self.depthMax) levels deep. Nest them less deeply.")
         }
-        // If the decoder refuses a type, the next type is tried, and the error of the refusal is ignored. If it refuses all types, the last
-        // error below is thrown.
+        // If the decoder refuses a type, the next type is tried, and the error of the refusal is ignored. If the decoder refuses all types,
+        // the initializer throws the error at its end.
         if let scalar = (try? decoder.singleValueContainer()).flatMap(Self.scalar) {
             value = scalar
         } else if let container = try? decoder.container(keyedBy: CodingTreeKey.self) {

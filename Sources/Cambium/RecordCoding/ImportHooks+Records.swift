@@ -12,8 +12,8 @@ extension ImportHooks {
     ///
     /// `finish` gets a ref and not the record, because many hooks need only the id. `transaction.load(_:)` reads the record of a ref.
     ///
-    /// `prepare` gets the row as it is in the input, and no object: the import applies the mapping later, and knows the object only after
-    /// that. `prepare` is called only in imports of the record's entity or a sub-entity. An import of a parent entity does not call
+    /// `prepare` gets the row as it is in the input. It gets no object, because the import finds the object only after it has applied the
+    /// mapping. `prepare` is called only in imports of the record's entity or a sub-entity. An import of a parent entity does not call
     /// `prepare`, because in such an import, the row itself determines the entity.
     ///
     /// - Parameters:
