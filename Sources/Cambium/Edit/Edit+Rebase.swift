@@ -15,8 +15,8 @@ extension Edit {
     /// Throws `.conflict`, with `EditConflicts`, if the policy does not resolve all conflicts. Also throws `.conflict` if a migration
     /// removed the entity of an object that the edit inserts. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute
     /// so that the attribute cannot hold the edit's value. Throws `.misuse` for a graph of another store. Also throws `.misuse` inside a
-    /// group, because the group could not be undone. After an error, the edit is unchanged. Complexity: that of `conflicts(with:)`, and
-    /// O(changes of the edit).
+    /// group, because the group could no longer be rolled back. After an error, the edit is unchanged. Complexity: that of
+    /// `conflicts(with:)`, and O(changes of the edit).
     ///
     /// - Parameters:
     ///   - graph: A later graph of the same store.

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// Reads for the edit's own use. They are not recorded as reads of the caller.
+/// Reads for the edit's own use, which do not count as reads of the caller.
 extension Edit {
     func isDeleted(_ id: ObjectID) -> Bool { overlay.deletedCount > 0 && overlay[id]?.deletion != nil }
 

@@ -10,7 +10,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     public enum Subject: Sendable, Hashable {
         case attribute(Attribute)
         case relationship(Relationship)
-        /// The object as a whole: either the edit or the store deleted it, and the other changed it.
+        /// The object as a whole: either the edit or the store deleted it, and the other side changed it.
         case object
     }
 
@@ -57,8 +57,8 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// Whether a migration removed the attribute or relationship that the edit changes.
     let isRemoved: Bool
 
-    /// Whether the edit's change can replace the store's change. It cannot if the store deleted the object, because the id of a deleted
-    /// object is never used again. It also cannot if a migration removed the attribute or relationship.
+    /// Whether the edit's change can replace the store's change. Always `true` for a read. For a write, `false` if the store deleted the
+    /// object, because the id of a deleted object is never used again. Also `false` for a write if a migration removed the property.
     public var canKeepMine: Bool { use == .read || (subject == .object ? theirs == .present : !isRemoved) }
 
     /// The object and the property, with the values in the base of the edit, in the edit and in the store. If the conflict is about a whole

@@ -7,7 +7,8 @@ import CambiumModel
 struct EditListChanges: Sendable {
     private var changes: [EditPlace: Change] = [:]
 
-    /// The members of one ordered relationship: those that it had before, and those that were removed or appended since then.
+    /// The members of one ordered relationship: the members before the batch changed the relationship, and the members that the batch
+    /// removed or appended.
     struct Change: Sendable {
         let relationship: Relationship
         private let before: [ObjectID]
@@ -28,7 +29,7 @@ struct EditListChanges: Sendable {
             indexes[member] != nil || (known.contains(member) && !removed.contains(member))
         }
 
-        /// Appends `member`. The caller ensures that it is not a member yet.
+        /// Appends `member`. The caller ensures that `member` is not in the relationship yet.
         mutating func append(_ member: ObjectID) {
             indexes[member] = appended.count
             appended.append(member)

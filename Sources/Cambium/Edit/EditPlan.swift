@@ -43,7 +43,8 @@ struct EditPlan {
         edit.overlay.objects.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Whether the edit deletes an object. A deletion in `drops` does not count, because the edit discards it in favor of the store.
+    /// Whether the edit deletes an object. The deletion of an object in `drops` does not count, because this object stays as it is in the
+    /// store.
     private func deletes(_ id: ObjectID) -> Bool { edit.isDeleted(id) && !drops.objects.contains(id) }
 
     // MARK: Objects
