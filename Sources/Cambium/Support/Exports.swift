@@ -1,5 +1,4 @@
-// A program that imports Cambium uses schemas, values and graphs, and the rows of imports and exports. The program need not import the
-// modules that declare these types.
+// A program that imports Cambium can use schemas, values, graphs, imports and exports without importing the modules that declare them.
 @_exported public import CambiumExchange
 @_exported public import CambiumGraph
 @_exported public import CambiumModel

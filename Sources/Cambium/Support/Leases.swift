@@ -2,7 +2,7 @@ internal import CambiumBytes
 import CambiumModel
 import Synchronization
 
-/// Versions of a graph that a holder keeps for a limited time. Any thread may use a loan.
+/// A loan of versions of a graph, which a holder keeps for a limited time. Any thread may use a loan.
 protocol Loan: AnyObject, Sendable {
     var beginTime: Timestamp { get }
     /// The time at which the loan is released; `.max` if there is no such time.
@@ -83,7 +83,7 @@ final class Leases: Sendable {
     /// Ends the loans that are at least `age` old, and returns their number.
     func expire(olderThan age: Duration) -> Int {
         // If the clock was set back, the begin time of a loan may be in the future. If `age` is zero, such a loan must end, too, so the
-        // limit is `.max`. While an observer waits for a delivery, its loan has the begin time `.max`. Such a loan never ends here.
+        // limit is `.max`. While an observer waits for a delivery, its loan has the begin time `.max`, and never ends here.
         let limit = age > .zero ? now() - age : .max
         return end { $0.beginTime <= limit && $0.beginTime < .max }
     }

@@ -34,7 +34,7 @@ extension LiveRegistry {
         var unknown: Set<Int> = []
         /// The numbers of the queries whose first graph is later than `newest`. The next report contains the differences between `newest`
         /// and a graph that may be later still. The report omits each change that was made before a query's first graph, and undone after
-        /// it. So these queries must run again.
+        /// that graph. So these queries must run again.
         var early: Set<Int> = []
         var nextNumber = 0
         /// The last graph whose changes were reported; `nil` if no pump task (the task that reports changes) is running.
@@ -103,7 +103,7 @@ extension LiveRegistry.State {
         return waiter
     }
 
-    /// Removes from `early` the queries whose first graph is not later than `transaction`. If that graph is earlier, the query must run
+    /// Removes from `early` each query whose first graph is not later than `transaction`. A query whose first graph is earlier must run
     /// again. Returns the continuations of the consumers that are waiting for a query that must run again.
     mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
         var waiters: [CheckedContinuation<Void, Never>] = []

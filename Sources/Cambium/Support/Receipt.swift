@@ -37,7 +37,7 @@ public struct Author: Sendable, Hashable {
     package var requestDigest: RequestDigest?
 
     /// Creates an author. A commit throws `.limitExceeded` for a text that is too long. It throws `.invalidInput` for an empty request id,
-    /// and for parts without a request id.
+    /// and for `requestParts` without a `requestID`.
     ///
     /// ```swift
     /// let author = Author(actor: "jane", requestID: key, requestParts: ["set", "Note/1", "title=Paris"])
@@ -48,9 +48,9 @@ public struct Author: Sendable, Hashable {
     ///   - actor: The user or service that makes the change.
     ///   - message: The reason for the change.
     ///   - requestID: The key by which the store recognizes a repeated request.
-    ///   - requestParts: The content of the request. The store keeps a hash of these texts and their order, which is the same on every
-    ///     machine. A request with a known id but a different hash fails with `.conflict`. If either of the two requests has no parts, only
-    ///     the ids are compared.
+    ///   - requestParts: The content of the request. The store keeps a hash that depends on these texts and their order, and that is the
+    ///     same on every machine. A request with a known id but a different hash fails with `.conflict`. If either of the two requests has
+    ///     no parts, only the ids are compared.
     public init(actor: String? = nil, message: String? = nil, requestID: String? = nil, requestParts: [String]? = nil) {
         self.init(actor: actor, message: message, requestID: requestID, requestDigest: requestParts.map { RequestDigest(of: $0) })
     }

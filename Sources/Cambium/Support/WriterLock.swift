@@ -14,7 +14,7 @@ import Synchronization
 final class WriterLock: @unchecked Sendable {
     // SAFETY: the memory is allocated once and lives as long as the lock. Only the mutex calls of the operating system get its address.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    /// A thread that has been waiting for a long time takes this mutex, too. Then no thread that arrives later takes `mutex` first.
+    /// A thread that has been waiting for a long time also takes this mutex, so that no thread that arrives later gets `mutex` first.
     // SAFETY: the memory is allocated once and lives as long as the lock. Only the mutex calls of the operating system get its address.
     private let turn = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     /// The number of threads that have been waiting for a long time.
@@ -27,7 +27,7 @@ final class WriterLock: @unchecked Sendable {
     private let longestTicks = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: Use.allCases.count)
 
     // The following properties are accessed only while the lock is held.
-    /// The tick at which the lock last started to count time; 0 if it is not counting now.
+    /// The tick at which the lock last started to count time; 0 while the lock counts no time.
     @exclusivity(unchecked) private var countedSince: UInt64 = 0
     /// The ticks that were counted between the last time that the lock was taken and `countedSince`.
     @exclusivity(unchecked) private var countedTicks: UInt64 = 0
@@ -117,8 +117,8 @@ final class WriterLock: @unchecked Sendable {
         pthread_mutex_unlock(turn)
     }
 
-    /// Returns the time at which a thread that begins to sleep now has waited long enough to get the lock before all later threads. If the
-    /// clock is set back, the thread sleeps until it gets the mutex.
+    /// Returns the time until which a thread waits for `mutex` before it also takes `turn`. If the clock is set back, the thread may wait
+    /// longer.
     private static func endOfPatience() -> timespec {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
