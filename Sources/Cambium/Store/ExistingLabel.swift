@@ -6,6 +6,6 @@
 public enum ExistingLabel: Sendable, Hashable {
     /// The call throws `.ruleViolated`.
     case refuse
-    /// The label moves from its present moment to the moment that the call names.
+    /// The label moves to the moment that the call names.
     case move
 }

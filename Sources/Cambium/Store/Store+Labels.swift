@@ -6,8 +6,8 @@ extension Store {
     /// Writes the digest of the newest graph to the log. Each later replay computes the digest of its own graph, and throws `.damaged` if
     /// the two digests differ.
     ///
-    /// The digest is computed while other threads write. The writer's lock is held only for a check before, and while the digest is updated
-    /// for the transactions that were committed in the meantime. Complexity: O(graph). Throws as `write` does.
+    /// The digest is computed while other threads write. The writer's lock is held only for a check at the beginning, and for the last
+    /// update, which adds the transactions committed in the meantime. Complexity: O(graph). Throws as `write` does.
     @discardableResult
     public func recordDigest(_ author: Author = Author()) throws -> Receipt {
         try pipeline.recordDigest(author) { graph }

@@ -122,8 +122,8 @@ extension Store {
         _ = try transact(author) { try $0.record(.schema(schema.catalog)) }
     }
 
-    /// Opens a store for writing: takes its lock, replays the log after the newest checkpoint, and cuts off the incomplete bytes that a
-    /// crash left at the end.
+    /// Opens a store for writing: takes its lock, and replays the log after the newest checkpoint. Cuts off the incomplete bytes that a
+    /// crash left at the end of the log.
     ///
     /// Throws `.notFound` if there is no store, `.locked` if another process is writing to the store, and `.damaged` if the log of the
     /// store is corrupt. In these cases, nothing was changed. Complexity: O(chunks + log after the newest checkpoint), or O(log) if no

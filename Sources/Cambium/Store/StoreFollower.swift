@@ -36,12 +36,12 @@ public final class StoreFollower: @unchecked Sendable {
         var log: LogFollower
     }
 
-    /// A follower moves to a newer checkpoint if at least this number of checkpoints is newer than the follower's present checkpoint. The
-    /// writer always keeps the newest two.
+    /// A follower moves to a newer checkpoint if at least this number of checkpoints is newer than the checkpoint that the follower is
+    /// using. The writer always keeps the newest two.
     private static let newerCountMin = 2
 
-    /// Reads a store from its newest checkpoint, and from the log after that checkpoint. The log may end with bytes that do not verify.
-    /// They are left to the next call to `advance`, because the writer may be writing them.
+    /// Reads a store from its newest checkpoint, and from the log after that checkpoint. The log may end with bytes that do not verify. The
+    /// next call to `advance` reads these bytes again, because the writer may be writing them.
     ///
     /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Throws `.ioFailure` if a file
     /// cannot be read, and `.unsupportedFormat` if a newer version wrote the store. Complexity: O(log after the checkpoint).
@@ -70,8 +70,8 @@ public final class StoreFollower: @unchecked Sendable {
     ///
     /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
     /// store no longer exists, or if a store without later transactions has replaced it. After an error, the graph is unchanged. The log
-    /// may end with bytes that do not verify. They are left to the next call, because the writer may be writing them. If another thread is
-    /// executing this method, the call waits for that thread.
+    /// may end with bytes that do not verify. The next call reads these bytes again, because the writer may be writing them. If another
+    /// thread is executing this method, the call waits for that thread.
     ///
     /// If the next transactions were retired before they were read, the follower continues with the checkpoint that replaces them.
     ///
@@ -162,7 +162,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// Returns a replay that begins with the first of these checkpoints that still exists and is not corrupt. Returns `nil` if there is no
     /// such checkpoint.
     private func replay(_ reader: LogReader, fromFirstOf numbers: [TransactionNumber]) throws -> Replay? {
-        // If some process has found corruption, the checkpoints are checked completely, as they are when a store is opened.
+        // If some process has found corruption, the checkpoints are checked completely, as at the opening of a store.
         let isSuspect = try PageFile.corruptionNote(volume) != nil
         for number in numbers {
             do throws(CambiumError) {
@@ -180,7 +180,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// graph. The stream ends when the task is cancelled. A follower may have several streams, and each of them gets the newest graph.
     ///
     /// A dedicated thread reads the log, so that no thread of a task waits for the disk. The thread ends with the stream. If `advance`
-    /// throws, the stream throws the same error and ends. It throws `.ioFailure` if the operating system has no thread left.
+    /// throws, the stream throws the same error and ends. The stream throws `.ioFailure` if the operating system has no thread left.
     ///
     /// - Parameter interval: the time between two reads of the log. A time below a millisecond counts as a millisecond.
     public func graphs(every interval: Duration = .milliseconds(50)) -> AsyncThrowingStream<Graph, any Error> {
@@ -211,7 +211,7 @@ public final class StoreFollower: @unchecked Sendable {
         }
     }
 
-    /// Sends the newest graph to a stream, unless `sent` shows that the stream already has it. The result of `advance` does not show this,
+    /// Sends the newest graph to a stream, unless `sent` shows that the stream already has it. The result of `advance` is not sufficient,
     /// because another stream or caller may have advanced the follower.
     private func sendNewest(
         to continuation: AsyncThrowingStream<Graph, any Error>.Continuation, after sent: inout TransactionNumber?
