@@ -18,7 +18,7 @@ extension CommitPipeline {
     }
 
     /// Commits the digest of the newest graph. The digest is computed from `known`, the digest of an earlier graph. The op names the
-    /// preceding transaction: when a replay reads the op, the replay has only the graph after that transaction.
+    /// preceding transaction, because a replay that reads the op has only the graph after that transaction.
     func record(_ known: KnownDigest, _ author: Author) throws -> Receipt {
         defer { withExtendedLifetime(known) {} }
         let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in

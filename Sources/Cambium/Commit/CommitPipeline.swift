@@ -128,8 +128,8 @@ final class CommitPipeline: Sendable {
         let now = writer.environment.now()
         let time = now.microsecondsSince1970
         try stage(encoded, author, at: now, as: record)
-        // While the next segment is being created (a rotation), no frame is written. During a rotation, every transaction waits until its
-        // group is written, as a synced transaction does.
+        // While the next segment is being created (a rotation), no frame is written. So during a rotation, every transaction waits until
+        // its group is written, as a synced transaction does.
         let isSynced = level == .synced || writer.log?.pendingRotation != nil
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())

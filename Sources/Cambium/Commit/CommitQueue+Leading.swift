@@ -110,7 +110,7 @@ extension CommitQueue {
     private func rollBack() {
         writtenGraph = nil
         // The log refuses all later writes, so the staged transactions are never written. The waiting threads will read this `FrameFate`
-        // without the lock, so later transactions get a new one.
+        // without the lock, so later transactions get a new `FrameFate`.
         fate.rollBack()
         fate = FrameFate()
         writer.rollBack()
@@ -119,8 +119,8 @@ extension CommitQueue {
     /// Passes the staged transactions (not yet written) of the open group to the kernel. Returns the number of bytes that they take in the
     /// log. Call this method only while the writer's lock is held.
     ///
-    /// If that fails, rolls back the staged transactions. The callers that are waiting for these transactions receive the error together
-    /// with the outcome of the group. Transactions that were written earlier stay, and their callers continue to wait.
+    /// If the write fails, rolls back the staged transactions. The callers that are waiting for these transactions receive the error
+    /// together with the outcome of the group. Transactions that were written earlier stay, and their callers continue to wait.
     func writeStaged() -> Result<Int, CambiumError> { writeStaged(openGroup) }
 
     /// Passes the staged transactions (not yet written) of `group` to the kernel, as `writeStaged()` does for the open group.
@@ -149,8 +149,8 @@ extension CommitQueue {
         }
     }
 
-    /// Passes the earlier transactions that are not yet written to the kernel, before the caller adds its own transaction. If that fails,
-    /// the caller's write fails, too. Call this method only while the writer's lock is held.
+    /// Passes the earlier transactions that are not yet written to the kernel, before the caller adds its own transaction. If the write of
+    /// these transactions fails, the caller's write fails, too. Call this method only while the writer's lock is held.
     func writeOthers() throws(CambiumError) {
         guard case .failure(let error) = writeStaged() else { return }
         // The code `.outcomeUnknown` concerns the staged transactions. The caller's own transaction is certainly not in the log, so its

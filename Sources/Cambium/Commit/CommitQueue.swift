@@ -75,7 +75,7 @@ final class CommitQueue: @unchecked Sendable {
     /// Makes `graph` the newest graph of the open group. Call this method only while the writer's lock is held.
     func add(_ graph: Graph) { openGroup.graph = graph }
 
-    /// Adds a commit to the open group if it must wait for a sync. Call this method only while the writer's lock is held.
+    /// Adds a commit to the open group if the commit must wait for a sync. Call this method only while the writer's lock is held.
     func join(
         _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, _ waiter: Waiter, byteCount: Int = 0, at time: Int64 = 0,
         hasChanges: Bool = false
@@ -85,7 +85,8 @@ final class CommitQueue: @unchecked Sendable {
         let isDurable: Bool =
             switch level {
             case .memory: true
-            // A transaction without changes may have read changes that are not durable yet. In that case, it waits for their sync.
+            // A transaction without changes may have read changes that are not durable yet. In that case, the transaction waits for the
+            // sync of these changes.
             case .synced: number == nil && !isSyncing && log?.isDurable ?? true
             case .buffered:
                 !(log?.hasStaged ?? false) && (number == nil || !isSyncDue(at: time, interval))

@@ -9,7 +9,7 @@ final class MetricsRecord: Sendable {
     let commitCount = Atomic(0)
     let loggedByteCount = Atomic(0)
     let syncCount = Atomic(0)
-    /// The number of commits that are waiting until their group is durable. Any thread may change this number.
+    /// The number of commits that are waiting for their group to become durable. Any thread may change this number.
     let waitingCommitCount = Atomic(0)
     let upkeep = Guarded(Upkeep())
 

@@ -78,7 +78,8 @@ struct PendingCommit: Sendable {
         return group.outcomeIfSettled.map(result(of:))
     }
 
-    /// Calls `body` when the commit is as durable as it must be, or has failed. `body` runs on an arbitrary thread, and must not block it.
+    /// Calls `body` when the commit is as durable as it must be, or has failed. `body` runs on an arbitrary thread, and must not block that
+    /// thread.
     func whenSettled(_ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
         guard let group else { return body(result) }
         group.notify { outcome in body(result(of: outcome)) }

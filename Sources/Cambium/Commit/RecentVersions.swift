@@ -6,9 +6,9 @@ import Synchronization
 /// The newest versions of a store. An observer reads them to get each transaction without a replay. Versions are kept only while at least
 /// one observer wants each transaction separately.
 ///
-/// The writer adds a version before readers see it, so an observer must not use a version that is newer than the visible graph. The memory
-/// is bounded. There are limits on the number of versions, and on the total size of the pages that only older versions still use. The last
-/// two versions always stay.
+/// The writer adds a version before readers see it, so an observer must not use a version that is newer than the visible graph. Two limits
+/// bound the memory: the number of versions, and the total size of the pages that only older versions still use. The last two versions
+/// always stay.
 final class RecentVersions: Sendable {
     /// A version, and the transaction that led to it.
     struct Moment: Sendable {

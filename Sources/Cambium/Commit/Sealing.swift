@@ -67,7 +67,7 @@ final class Sealing: Sendable {
         var closed = try sealer.closedSegments(before: end)
         let open = closed.filter(\.isOpen)
         for segment in open { attempt({ segment.byteCount }, with: { try $0.seal(segment.first) }) }
-        // Usually, every segment is already sealed, and a log may have thousands of them.
+        // Lists the segments again only if this call has sealed some of them, because a log may have thousands of segments.
         if !open.isEmpty { closed = try sealer.closedSegments(before: end) }
         let runs = sealer.mergeableRuns(in: closed)
         for run in [runs.first { !$0.isRetired }, runs.first { $0.isRetired }].compactMap(\.self) {

@@ -44,7 +44,7 @@ struct StoreLock: Sendable {
         chunks = chunks.filter { !$0.value.isEmpty }
         if chunks.isEmpty { return nil }
         // If the directory was moved away, a lease at its old path would protect nothing, but the lock has moved with the directory. If the
-        // directory was removed, the lease would create it again.
+        // directory was removed, creating the lease would create the directory again.
         if !lock.isInPlace {
             let settings = try StoreSettings.read(volume)
             guard settings.store == store else {

@@ -4,11 +4,12 @@ import Synchronization
 
 /// Alerts the background work of a store when there may be something to do.
 ///
-/// A write compares numbers such as the number of logged bytes with limits, and takes no additional lock for the comparison. If a limit is
+/// A write compares measurements, such as the number of logged bytes, with limits. The comparison takes no additional lock. If a limit is
 /// reached, the write rings the alarm after it has released the writer's lock. The closure of `onRing` then decides whether there is work,
 /// and sets new limits.
 final class UpkeepAlarm: Sendable {
-    /// The numbers from which the background work decides whether there is something to do. A write passes them to the closure of `onRing`.
+    /// The measurements by which the background work decides whether there is something to do. A write passes a reading to the closure of
+    /// `onRing`.
     struct Reading {
         /// The time of the write, in microseconds since 1970.
         let time: Int64

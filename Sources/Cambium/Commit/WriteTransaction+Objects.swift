@@ -33,8 +33,8 @@ extension WriteTransaction {
     /// or a value of the wrong type, and `.ruleViolated` for a value that the attribute does not allow. Throws `.limitExceeded` if the
     /// graph is full, or if the hierarchy has used all serials (the numbers in object ids). Throws as `link(_:_:_:at:)` does for an object
     /// that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After one of these errors, nothing
-    /// is changed. The graph may become full between the insertion and a link. Then the call throws `.limitExceeded`, and the transaction
-    /// fails: each later call throws the error, and so does the commit. Complexity: O(bytes of the values + links).
+    /// is changed. If the graph becomes full between the insertion and a link, the call throws `.limitExceeded`, and the transaction fails.
+    /// Each later call then throws the error, and so does the commit. Complexity: O(bytes of the values + links).
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
