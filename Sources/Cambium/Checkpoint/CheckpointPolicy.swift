@@ -58,13 +58,13 @@ public struct CheckpointPolicy: Sendable, Hashable {
     }
 }
 
-/// A kept checkpoint, with the numbers that determine its cost.
+/// A kept checkpoint, with the properties that determine the cost of keeping it.
 struct KeptCheckpoint {
     let pageFile: UInt64
     /// For each chunk (64 KiB) of the file of pages, whether the checkpoint needs it.
     let chunks: [Bool]
-    /// The chunks (64 KiB) whose bytes in the file differ from those in memory. They are compressed, or contain a part of the checkpoint's
-    /// table of chunks.
+    /// The chunks (64 KiB) whose bytes in the file differ from those in memory. These chunks are compressed, or contain a part of the
+    /// checkpoint's table of chunks.
     let packed: Set<Int>
     /// The number of bytes of the checkpoint record.
     let recordByteCount: Int

@@ -30,7 +30,7 @@ final class CheckpointScheduler: Sendable {
         /// are kept free for deletions. Each attempt that the reserve causes lengthens the pause. A commit that does not use the reserve
         /// resets the pause to 0.
         var reservePause: Int64 = 0
-        /// Whether a call of `endPause` is scheduled. The call attempts a checkpoint if the graph still uses its reserve then.
+        /// Whether a call of `endPause` is scheduled. The call attempts a checkpoint if the graph still uses its reserve at that time.
         var isWaiting = false
         var failure: CambiumError?
     }
@@ -160,8 +160,8 @@ final class CheckpointScheduler: Sendable {
             // After a failed checkpoint, memory stays scarce. If every later commit caused another attempt, each attempt would pack and
             // write as many pages as the failed one. So the next attempt is made only after the log has grown.
             let canRelieve = state.failure == nil || tailByteCount >= tuning.oldByteCount
-            // If a checkpoint does not free enough chunks, commits still use the reserve. Then the next checkpoint is attempted after a
-            // pause.
+            // If a checkpoint does not free enough chunks, commits still use the reserve. In that case, the next checkpoint is attempted
+            // after a pause.
             if !reading.isFull { state.reservePause = 0 }
             let isFull = reading.isFull && (reading.time &- doneTime >= state.reservePause || tailByteCount >= tuning.oldByteCount)
             state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || isFull
@@ -185,7 +185,7 @@ final class CheckpointScheduler: Sendable {
             (limits.oldBegin, limits.oldTime) = (doneTime, Self.sum(doneTime, tuning.checkpointInterval))
         } else {
             // The interval begins with the next commit, whose time is not known yet. So the next commit rings the alarm, however little has
-            // been logged. `isDue` then records its time and sets the real limits.
+            // been logged. For that commit, `isDue` records the time and sets the real limits.
             (limits.oldByteCount, limits.oldTime) = (.min, .min)
         }
         writer.alarm.set(limits)

@@ -9,8 +9,8 @@ extension Checkpointer {
 
     /// Sets the policy for later checkpoints, and writes it to `store.json`.
     func replacePolicy(_ policy: CheckpointPolicy) throws {
-        // This method writes a new file, and renames it to `store.json`. If another thread made a checkpoint in the meantime, it would
-        // remove the new file as the remains of an interrupted process.
+        // This method writes a new file, and renames it to `store.json`. If another thread made a checkpoint in the meantime, that thread
+        // would remove the new file as the remains of an interrupted process.
         try whileNoneIsMade {
             try writer.lock.hold {
                 try writer.checkOpen()
@@ -99,7 +99,7 @@ extension Checkpointer {
     }
 
     /// Syncs the directory of the checkpoint records, if a record may have been removed or replaced since the last sync. Without the sync,
-    /// an old record could reappear after a power failure, and refer to chunks that contain other pages by then.
+    /// an old record could reappear after a power failure, although its chunks already contain other pages.
     func syncRecords() throws(CambiumError) {
         guard hasUnsyncedRecords else { return }
         try volume.syncDirectory(CheckpointRecord.directory)

@@ -42,7 +42,7 @@ extension Checkpointer {
             next[chunk] = CheckpointRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
         }
         if let taken {
-            // Marks the chunks that no checkpoint needs as unused. The next process that opens the store writes to unused chunks first.
+            // Marks as unused the chunks that no checkpoint needs. The next process that opens the store writes to unused chunks first.
             // Without these marks, each process would enlarge the file.
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
@@ -54,8 +54,8 @@ extension Checkpointer {
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
             epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
             tree: tree.tree)
-        // If writing the record fails, its file may have the old or the new content. So the properties of the old record are removed from
-        // `kept`.
+        // If writing the record fails, the file of the record may have the old or the new content. So the properties of the old record are
+        // removed from `kept`.
         kept[snapshot.transaction] = nil
         hasUnsyncedRecords = true
         let finished = try finish(root, &writer)

@@ -55,7 +55,7 @@ struct GraphUpkeep: Sendable {
         var planned: Graph? = writer.graph
         let plan = planned.flatMap { PackingPlan($0, survey) }
         // Releases the planned graph while the lock is held, so that this thread's reads of its pages precede later writes to them.
-        // Reference counts also ensure this order, but the thread sanitizer does not see that.
+        // Reference counts also ensure this order, but the thread sanitizer does not see it.
         writer.lock.hold(as: .packing) { planned = nil }
         return plan
     }

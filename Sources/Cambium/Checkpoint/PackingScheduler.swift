@@ -34,7 +34,7 @@ final class PackingScheduler: Sendable {
         guard isDue(at: reading.time) else { return }
         // Most graphs have nothing to pack, and need no thread.
         guard isWorthwhile else { return endAttempt() }
-        // A block that is waiting in the queue must not keep the store alive, so it captures `self` weakly.
+        // A block that is waiting in the queue must not keep the store alive, so the block captures `self` weakly.
         queue.async { [weak self] in self?.attempt() }
     }
 
