@@ -52,7 +52,8 @@ struct EarlierMoment: Equatable {
             throw CambiumError(.notFound, "Transaction 0 does not exist. The first transaction of a store is 1, so name 1 or a later one.")
         }
         if let number, isLogRead, number > reached {
-            // The command line reads every number of more than 64 bits as the greatest number, which the user did not write.
+            // The command line reads every number of more than 64 bits as the greatest number. The user did not write that number, so the
+            // error omits it.
             let subject = number.rawValue == .max ? "A transaction with this number" : "Transaction \(number)"
             throw CambiumError(
                 .notFound, "\(subject) does not exist; the last transaction is \(reached). Name an earlier transaction.")

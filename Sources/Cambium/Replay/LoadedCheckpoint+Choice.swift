@@ -14,8 +14,8 @@ extension LoadedCheckpoint {
         return false
     }
 
-    /// Whether a checkpoint is later than a moment. Returns `false` if its record is corrupt; the later attempt to open the checkpoint
-    /// reports the corruption.
+    /// Whether a checkpoint is later than a moment. Returns `false` if the record of the checkpoint is corrupt; the later attempt to open
+    /// the checkpoint reports the corruption.
     static func isLater(
         _ number: TransactionNumber, than moment: EarlierMoment, _ reader: LogReader
     ) throws(CambiumError) -> Bool {

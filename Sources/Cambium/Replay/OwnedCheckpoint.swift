@@ -49,7 +49,7 @@ struct OwnedCheckpoint: ~Copyable {
 extension LoadedCheckpoint {
     /// Returns the existing file to which the next checkpoint is written, or `nil` if the checkpoint begins a new file. A new file is
     /// needed if a flaw was found, or if the settings and the existing file differ in whether pages are compressed. A new file is also
-    /// needed if the leases are not readable. Then it is unknown which chunks of the existing file readers still use.
+    /// needed if the leases are not readable, because the leases show which chunks of the existing file readers still use.
     fileprivate borrowing func continuedFile(_ leases: ChunkLeases) -> UInt64? {
         guard let root = pages?.root, flaws.isEmpty, leases.areReadable else { return nil }
         return root.isPacked == reader.settings.compressesPages ? root.pageFile : nil

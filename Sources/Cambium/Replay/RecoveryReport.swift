@@ -1,8 +1,8 @@
 internal import CambiumLog
 package import CambiumModel
 
-/// The problems that were found when a store was opened, and the number of replayed transactions. One such problem is bytes that a crash
-/// left at the end of the log.
+/// The problems that were found when a store was opened, such as bytes that a crash left at the end of the log. Also contains the number of
+/// replayed transactions.
 ///
 /// ```swift
 /// let store = try Store.open(at: "notes")

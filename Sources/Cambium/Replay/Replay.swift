@@ -74,7 +74,7 @@ struct Replay {
         observe: (LogRecord) throws -> Void = { _ in }
     ) throws -> LogReader.End {
         var draft = timeline.draft()
-        // If no transaction is replayed, the resulting graph keeps this number.
+        // Begins with the number of the current graph, because the resulting graph keeps this number if no transaction is replayed.
         let first = timeline.head.transaction
         draft.beginReplayed(first.rawValue)
         let base = base
@@ -195,7 +195,8 @@ extension Draft {
 
 extension LoadedCheckpoint {
     /// If an earlier version of Cambium wrote the pages, adds the parts that the pages lack. The parts are space for ordered indexes and,
-    /// if the checkpoint has format 1, requests and labels. The call writes pages, so a writer must first find out which chunks are in use.
+    /// if the checkpoint has format 1, requests and labels. This method writes pages, so a writer must first find out which chunks are in
+    /// use.
     ///
     /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
     fileprivate borrowing func completePages() throws(CambiumError) {
