@@ -52,7 +52,7 @@ struct AccessPlanner {
         var estimate = 0
         for part in parts {
             guard let found = candidate(part, entity, depth: depth) else { return nil }
-            // The parts of an inner union become parts of the outer union, so that a plan states each index.
+            // The parts of an inner union become parts of the outer union, so that the plan has a step for each of them.
             if case .union(let inner) = found.access { candidates += inner } else { candidates.append(found) }
             estimate = estimate.addingReportingOverflow(found.estimate).overflow ? .max : estimate + found.estimate
         }

@@ -74,7 +74,7 @@ struct Accumulator {
         switch function {
         case .count: .int(Int64(clamping: count))
         case .countDistinct: .int(Int64(distinct.count))
-        // 0.0 and -0.0 are equal, so the order of the values would decide which of them is the result.
+        // 0.0 and -0.0 are equal. Without this conversion, the order of the values would decide which of the two is the result.
         case .min, .max: best.withoutNegativeZero
         case .sum: total
         case .avg: count == 0 ? .null : .double(mean)

@@ -65,13 +65,13 @@ public struct Grouping: Sendable {
 }
 
 extension Aggregate {
-    /// The name of the result in conditions and sort keys, such as `count` or `sum.price`. The name has the form of a path. In a path, a
-    /// word after a dot needs no `#`: `sum.like` for the attribute `#like`.
+    /// The name of the result in conditions and sort keys, such as `count` or `sum.price`. The name has the form of a path. A word after a
+    /// dot needs no `#`, so the name for the attribute `#like` is `sum.like`.
     var name: String { operand?.following(function.rawValue)?.description ?? function.rawValue }
 }
 
 extension Operand {
-    /// Returns the operand with the given name before its path, such as `sum.price`; `nil` for an operand without a path.
+    /// Returns the operand with a name added before its path, such as `sum.price`. Returns `nil` for an operand without a path.
     func following(_ name: String) -> Operand? {
         func path(_ path: QueryPath) -> QueryPath { QueryPath([name] + (path.names.isEmpty ? ["self"] : path.names)) }
         switch form {

@@ -44,9 +44,9 @@ final class ColumnGroups: GroupCodes {
         }
     }
 
-    /// Finds the groups of texts with C functions, each of which handles many short texts in one call. The first call handles texts of less
-    /// than 8 bytes whose groups are known. Each later call handles other texts of up to 16 bytes. A later call stops early at a text that
-    /// begins a new group, and at any value that it cannot handle.
+    /// Finds the groups of texts. C functions handle many short texts in one call. The first function handles texts of less than 8 bytes
+    /// whose groups are known. The second function handles other texts of up to 16 bytes. It stops at a text that begins a new group, and
+    /// at any value that it cannot handle, and is then called again.
     private func numberTexts(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32], _ table: inout GroupTable) {
         let leaf = view.leaf(field.slot)
         let last = UInt32(truncatingIfNeeded: view.byteCount(field.slot) - ShortText.byteCountMax)

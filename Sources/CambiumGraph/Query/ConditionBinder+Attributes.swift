@@ -97,7 +97,7 @@ extension ConditionBinder {
             switch StoredForm(value, type: attribute.type) {
             case .fixed(let low, let high)?:
                 fixed.insert(SIMD2(low, high))
-                // 0.0 and -0.0 are equal but have different bits, so the set gets both.
+                // 0.0 and -0.0 are equal but have different bits, so the set must contain both.
                 let zero = attribute.type.negativeZero
                 if zero != 0, low == 0 || low == zero { fixed.formUnion([SIMD2(0, 0), SIMD2(zero, 0)]) }
             case .bytes(let bytes)?: texts.insert(bytes)

@@ -104,7 +104,7 @@ extension ConditionBinder {
             throw QueryMistake("'\(comparison.relation.text)' does not take a list. Write one value.", at: comparison.right.offset)
         }
         let constants = elements.filter(\.isLiteral)
-        // If there are few constants, a count is compared with each of them, because a comparison of a column tests many rows at once.
+        // A few constants are compared with a count one by one: if a column contains the count, each comparison tests many rows at once.
         let isListed =
             if case .aggregate(let aggregate) = comparison.left.form, aggregate.function == .count {
                 constants.count > Self.comparedCountMax

@@ -83,7 +83,7 @@ extension ConditionBinder {
         return test.relation == .notEqual ? NotNode(node) : node
     }
 
-    /// Throws if names of entities are compared with a text that no entity of the schema has as its name.
+    /// Throws if names of entities are compared with a text that is not the name of an entity of the schema.
     func checkNames(
         _ literals: [QueryLiteral], _ relation: Comparison.Relation, _ folding: Folding, at offset: TextOffset
     ) throws(QueryMistake) {

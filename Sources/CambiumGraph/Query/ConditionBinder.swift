@@ -29,7 +29,7 @@ struct ConditionBinder {
                 return try bind(comparison, entity)
             } catch {
                 // The message of a mistake names a parameter only if the parameter occurs in the comparison. To keep short queries fast,
-                // the parameters are narrowed only for a comparison with a mistake.
+                // all other parameters are removed only after a mistake was found.
                 do throws(QueryMistake) {
                     return try narrowed(to: comparison).bind(comparison, entity)
                 } catch {

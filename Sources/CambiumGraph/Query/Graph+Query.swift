@@ -105,7 +105,7 @@ extension Graph {
         try grouped(query, grouping, isExplained: false).rows
     }
 
-    /// Returns the rows of `aggregate(_:_:)`, and the steps by which the query found the objects, and chose and sorted the groups.
+    /// Returns the rows of `aggregate(_:_:)`, and the plan. The steps of the plan find the objects, and then choose and sort the groups.
     package func explainedAggregate(_ query: Query, _ grouping: Grouping) throws -> (rows: [AggregateRow], plan: QueryPlan) {
         try grouped(query, grouping, isExplained: true)
     }
@@ -222,8 +222,8 @@ extension Query {
     }
 
     /// Returns a query for the objects in the answer of this query, without sort keys, limit, offset and cursor. `aggregate(_:_:)` would
-    /// apply the limit and the offset to groups instead of objects. The arguments may also contain values for parameters that only another
-    /// condition uses.
+    /// apply the limit and the offset to groups instead of objects. This query may have arguments that only another condition uses, such as
+    /// a condition on the groups.
     ///
     /// Throws as `Graph.find(_:)` does if the query has a limit, an offset or a cursor. In this case, the answer must have at most 65,536
     /// objects.

@@ -37,7 +37,8 @@ extension GroupBits {
 }
 
 extension UInt64 {
-    /// Returns the set bits for which `body` returns `true`. `body` receives the index of the bit plus `first`.
+    /// Returns the set bits for which `body` returns `true`. `body` receives `first` plus the position of the bit: the index of the bit's
+    /// row in the group.
     @inline(__always) fileprivate func filter(_ first: UInt32, _ body: (UInt32) -> Bool) -> UInt64 {
         var (rest, kept) = (self, UInt64(0))
         while rest != 0 {
@@ -48,8 +49,8 @@ extension UInt64 {
         return kept
     }
 
-    /// Calls `body` with the index of each set bit plus `first`, until `body` returns `false`. Returns whether `body` always returned
-    /// `true`.
+    /// Calls `body` for each set bit with `first` plus the position of the bit, until `body` returns `false`. Returns whether `body` always
+    /// returned `true`.
     @inline(__always) fileprivate func forEach(_ first: UInt32, _ body: (UInt32) throws -> Bool) rethrows -> Bool {
         var rest = self
         while rest != 0 {

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A condition on the groups of a query. Its names and parameters are already resolved, so a test of a group looks up neither.
+/// A condition on the groups of a query, with resolved names and parameters. So the test of a group needs no lookup.
 indirect enum GroupCondition {
     case constant(Bool)
     case not(GroupCondition)

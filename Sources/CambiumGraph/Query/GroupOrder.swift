@@ -5,7 +5,7 @@ struct GroupOrder {
     private let grouping: Grouping
     let binder: ConditionBinder
     /// For each name in conditions and sort keys: the index of a key, or the number of keys plus the index of a function. The names are
-    /// distinguished by their bytes.
+    /// compared by their bytes, because two strings with different bytes can be equal in Swift.
     private let places: [[UInt8]: Int]
     /// The kind of the values at each place.
     let kinds: [ValueKind]
@@ -22,7 +22,7 @@ struct GroupOrder {
         var places: [[UInt8]: Int] = [:]
         for (index, key) in grouping.keys.enumerated() { places[Array(key.description.utf8)] = index }
         for (index, aggregate) in grouping.aggregates.enumerated() { places[Array(aggregate.name.utf8)] = grouping.keys.count + index }
-        // A function such as `count` hides a key with the same name. Such a key is also named `group.count`, as in the rows in JSON.
+        // A function such as `count` hides a key with the same name. The hidden key gets the name `group.count`, as in the rows in JSON.
         for (index, key) in grouping.keys.enumerated() {
             guard let place = places[Array(key.description.utf8)], place >= grouping.keys.count, let name = key.following("group") else {
                 continue

@@ -139,7 +139,7 @@ final class ColumnSums: GroupSums {
     /// Calls `body` with the index and the group number of each row.
     @inline(__always) private static func forEach(_ rows: GroupBits, _ codes: [Int32], _ body: (Int, Int) -> Void) {
         codes.withUnsafeBufferPointer { codes in
-            // Usually all rows of a group of rows are wanted. Then no search for the set bits is needed.
+            // Usually, all rows of a group of rows are wanted. In this case, the loop need not search for the set bits.
             if rows == .all {
                 for index in 0..<PageLayout.fanOut { body(index, Int(codes[index])) }
             } else {

@@ -1,19 +1,19 @@
 import CambiumModel
 
-/// The values of hubs that many objects share in one run of a query, as in `any owner.items.price > price`. Without it, each object would
-/// read all of its siblings.
+/// The values of hubs that many objects share in one run of a query, as in `any owner.items.price > price`. Without this cache, each object
+/// would read all values of its hub.
 final class HubCache {
     private let path: PathReader
     private let relation: Comparison.Relation
     private let folding: Folding
     private let context: QueryContext
-    /// The step from an object to its hub, and further to-one steps; then the to-many step.
+    /// The to-one steps that lead from an object to its hub. `last` is the to-many step that begins at the hub.
     private let steps: [LinkStep]
     private let last: LinkStep
     private var readCounts: [UInt32: Int] = [:]
     private var values: [UInt32: HubValues] = [:]
 
-    /// Reading the values of fewer members costs no more than finding prepared values. The number is small in tests with small pages.
+    /// Reading the values of fewer members costs no more than finding prepared values. This minimum is small in tests with small pages.
     private static let memberCountMin = PageLayout.fanOut < 128 ? 2 : 16
 
     /// Returns `nil` if objects do not share hubs on the path, or if values of the two sides may have different types.
@@ -51,7 +51,7 @@ final class HubCache {
     /// Returns the values of a hub. Returns `nil` until as many values have been read one by one as the hub has members, because a
     /// comparison often needs only the first value.
     ///
-    /// - Parameter row: An object of the hub.
+    /// - Parameter row: An object from which the path leads through the hub.
     func values(of hub: UInt32, from row: UInt32) -> HubValues? {
         if let values = values[hub] { return values }
         guard readCounts[hub, default: 0] >= context.reader.memberCount(last.end, owner: hub) else { return nil }
@@ -60,6 +60,6 @@ final class HubCache {
         return found
     }
 
-    /// Adds a number of values of a hub that were read one by one.
+    /// Records that `count` further values of a hub were read one by one.
     func addReads(_ count: Int, of hub: UInt32) { readCounts[hub, default: 0] += count }
 }

@@ -46,7 +46,7 @@ package final class ObjectFilter {
     }
 
     /// Throws if the condition fits none of the entities. The mistake may have a different position for each entity. The error reports the
-    /// mistake that is farthest in the text, because the entity of this mistake fits most of the condition.
+    /// last position in the text, because the entity of this mistake fits the longest part of the condition.
     private func checkFit(_ entities: [Entity], _ text: String?) throws(CambiumError) {
         var farthest: QueryMistake?
         for entity in entities {

@@ -28,8 +28,8 @@ extension QueryRun {
         return nil
     }
 
-    /// Returns `false` if the index has the order of the query, and `true` if the index has this order backwards. Returns `nil` if the
-    /// index has another order.
+    /// Returns `false` if the index has the order of the query, and `true` if the index has the reverse order. Returns `nil` if the index
+    /// has another order.
     private func direction(of index: OrderedIndex) -> Bool? {
         let keys = order.keys
         guard keys.count <= index.components.count else { return nil }
@@ -151,7 +151,7 @@ private struct LastKey {
 /// Rows in the order of an index. Rows with the same key are put into the order of their serials.
 private struct OrderedRows {
     private var rows: [UInt32] = []
-    /// The rows from this index on all have the same key.
+    /// The rows from this index to the end of `rows` have the same key. They are not sorted yet.
     private var tiedPlace = 0
 
     init(capacity: Int) { rows.reserveCapacity(capacity) }

@@ -93,7 +93,7 @@ struct QueryRun: ~Copyable {
             let node = node
             var (read, groupCount) = (0, 0)
             try IDScan(context.reader, table, after: after).forEach { group, candidates in
-                // A scan may begin at any group, and may return to a shared group. So the numbers of the groups are not used.
+                // The loop counts groups instead of using their indexes, because a scan may begin at any group and revisit a shared one.
                 if groupCount & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
                 groupCount += 1
                 read += candidates.count
@@ -156,7 +156,7 @@ struct QueryRun: ~Copyable {
     func scan(_ body: (GroupView) throws -> Bool) throws {
         var groupCount = 0
         try context.forEachGroup(table, prefetchingFor: node) { group in
-            // A table may lack groups, so the numbers of the groups are not used.
+            // The loop counts groups instead of using their indexes, because a table may lack every group whose index would cause a check.
             if groupCount & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
             groupCount += 1
             return try body(group)

@@ -81,8 +81,8 @@ extension Value {
         case (.float, .double), (.double, .float): return Self.order(left, right)
         default: break
         }
-        // A float or a double is compared with a decimal number by its shortest digits, so that 0.1 has the same value in both types. If a
-        // number has no such digits in the range of decimal numbers, both numbers are compared as doubles.
+        // A float or a double is compared with a decimal number by its shortest digits. So the double 0.1 equals the decimal number 0.1. If
+        // a number has no such digits in the range of decimal numbers, both numbers are compared as doubles.
         if let left = shortest, let right = other.shortest { return Self.order(left, right) }
         return Self.order(left, right)
     }

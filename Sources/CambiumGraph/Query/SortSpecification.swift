@@ -94,8 +94,8 @@ final class SortSpecification {
         rows.withCell(row, field.slot, field.kind) { append(key, $0, field.type) }
     }
 
-    /// Appends a member count. Its bytes do not depend on whether a column contains the count. A migration may add or remove the column,
-    /// and earlier cursors must still fit.
+    /// Appends a member count. The bytes do not depend on whether a column contains the count. A migration may add or remove the column,
+    /// and cursors from before the migration must remain valid.
     private func append(_ key: Key, memberCount: UInt32) { append(key, .fixed(UInt64(memberCount)), .uuid, width: 4) }
 
     private func append(_ key: Key, _ value: QueryValue) {
@@ -104,8 +104,8 @@ final class SortSpecification {
         case .list: append(key, .null, .int64)
         case .object(let id): append(key, .fixed(id.rawValue), .uuid, width: 8)
         case .value(var value):
-            // A sum of whole numbers may exceed 64 bits and then is a decimal number. So all such sums are compared as decimal numbers. A
-            // sum with too many digits is a double. Such a double is compared as the decimal number that its text states.
+            // A sum of whole numbers that exceeds 64 bits is a decimal number. So all sums of whole numbers are compared as decimal
+            // numbers. A sum with too many digits is a double, and is compared as the decimal number that its text states.
             if case .int(let whole) = value { value = .decimal(DecimalNumber(whole)) }
             if case .double(let sum) = value, let aggregate = key.reader as? AggregateReader, aggregate.isExactSum,
                 let near = DecimalNumber(sum.description)

@@ -5,11 +5,11 @@ import CambiumModel
 final class TextNode: ConditionNode {
     let slot: Int
     let test: TextTest
-    /// The text with which values are compared, and its last bytes in the form that the C function compares. The property is `nil` for
-    /// tests other than equality, and for a text that is too long to be in a leaf.
+    /// The text with which values are compared, and the last bytes of this text in the form that the C function for comparisons needs. The
+    /// property is `nil` for tests other than equality, and for a text that is too long to be in a leaf.
     private let equal: (bytes: [UInt8], end: cmachine_text)?
 
-    /// The number of bytes of the leaf (a page of texts) that was compared last.
+    /// The number of bytes of the leaf (a page of texts) that was compared last. The next leaf to prefetch probably has a similar size.
     private var leafByteCount = PageLayout.heapOffset
     private static let prefetchedByteCountMax = 4096
 

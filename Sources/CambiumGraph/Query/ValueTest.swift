@@ -84,8 +84,8 @@ extension QueryLiteral {
     /// Returns the number that is compared with values of a type; `nil` if the literal is not a number.
     ///
     /// For `float` and `double`, the number is rounded to the type, as an import rounds a number. For any other type, and if the type is
-    /// not known, the number is exact if possible. Otherwise, it is a double that compares with every possible value as the exact number
-    /// does.
+    /// not known, the number is exact if possible. Otherwise, it is a double that lies before and after the same possible values as the
+    /// exact number.
     func number(like type: AttributeType?) -> Value? {
         guard let text = numberText else { return nil }
         if type == .float { return Float(text).map { .float($0) } }
