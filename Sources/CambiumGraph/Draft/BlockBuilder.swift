@@ -20,7 +20,7 @@ struct BlockBuilder {
     }
 
     /// The maximum number of bytes of texts and data in one block. A block exceeds this number only if a single object does. The log
-    /// accepts much larger changes, of up to about 1 GiB.
+    /// accepts such a block, because a change may have up to about 1 GiB.
     static let byteCountMax = 64 << 20
 
     let rows: Rows

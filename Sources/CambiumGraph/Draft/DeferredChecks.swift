@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The duplicates of unique values, and the relationships with too few or too many members, that rows of an import caused. Later rows
-/// resolve most of these faults, so the import checks them after all rows.
+/// The faults that rows of an import caused: duplicates of unique values, and relationships with too few or too many members. Later rows
+/// repair most of these faults, so the import checks them after all rows.
 package struct DeferredChecks {
     /// The indexes by which an import finds objects in a draft.
     package struct Indexes {
@@ -18,7 +18,7 @@ package struct DeferredChecks {
         func contains(table: Int, index: Int) -> Bool { table < numbers.count && numbers[table].contains(index) }
     }
 
-    /// An object, stated by its table and row, and the index in which another object had the same key.
+    /// An object, identified by its table and row, and the index in which another object had the same key.
     package struct Entry: Hashable {
         let table: Int
         let index: Int
@@ -34,8 +34,8 @@ package struct DeferredChecks {
         case members(ObjectPlace, isWrong: Bool)
     }
 
-    /// The rows after which an object had too many members. There are as many rows as members beyond the maximum. So if each row added one
-    /// member, the object had exactly the maximum number of members before the first row.
+    /// The rows after which an object had too many members: one row for each member beyond the maximum. So if each row added one member,
+    /// the object had exactly the maximum number of members before the first row.
     package struct Series {
         /// The number of the end at which the object has too many members, among the ends of all relationships.
         package let end: Int
@@ -57,7 +57,8 @@ package struct DeferredChecks {
         /// there is no such series, or if `DeferredChecks` does not record series.
         package fileprivate(set) var series: Series?
 
-        /// The refusals of the later rows of the series. Each of them holds once the earlier rows of the series are omitted.
+        /// The refusals of the later rows of the series. Each refusal remains valid if the import omits only the earlier rows of the
+        /// series.
         package var successors: [Refusal] {
             (series?.rows.dropFirst() ?? []).map { Refusal(place: $0, violation: violation, cause: cause, isCertain: false) }
         }

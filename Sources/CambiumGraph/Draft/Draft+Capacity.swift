@@ -4,8 +4,8 @@ import CambiumModel
 extension Draft {
     /// Throws `.limitExceeded` if only the reserve for deletions is left. Complexity: O(1).
     ///
-    /// Every change calls this method before it writes, except deletions, labels and digests. A replay never refuses a change that the log
-    /// states as accepted.
+    /// Every change calls this method before it writes, except deletions, labels and digests. A replay never refuses a change, because the
+    /// writer accepted each change in the log.
     @inline(__always)
     package borrowing func checkCapacity() throws(CambiumError) {
         if space.isInReserve, !pending.isOff { throw space.capacity.exhausted("only the reserve for deletions is left") }

@@ -26,7 +26,8 @@ extension Draft {
         for place in changed where seen.insert(place) && isLive(place) { found += violations(at: place) }
         let isOfMigration = pending.migration != nil
         let duplicateCountMax = isOfMigration ? found.count + Self.migrationViolationCountMax : Int.max
-        // If several changes gave an object a duplicate value, the object is in `duplicates` several times.
+        // If several changes gave an object a duplicate value, `duplicates` has the object several times. The violation is listed only
+        // once.
         var known: Set<Violation> = []
         for duplicate in pending.duplicates where found.count < duplicateCountMax {
             found += violation(of: duplicate).filter { known.insert($0).inserted }

@@ -8,7 +8,7 @@ extension Draft {
     /// unique values and numbers of members are checked at the end of the import. Only the indexes in `finding` are checked immediately,
     /// because the import finds objects by them.
     ///
-    /// - Parameter deferred: Receives each deferred check. The caller passes it to `check(_:)` at the end.
+    /// - Parameter deferred: Receives each deferred check. The caller collects the checks and passes them to `check(_:)` at the end.
     @inline(__always)
     package mutating func takeViolation(finding: DeferredChecks.Indexes, _ deferred: (DeferredChecks.Check) -> Void) -> Violation? {
         pending.isEmpty ? nil : takeNoted(finding, deferred)

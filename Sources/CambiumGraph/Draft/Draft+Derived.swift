@@ -96,7 +96,7 @@ extension Draft {
     /// Returns the value that a derived attribute of an object has after the changes so far. Returns `nil` if this value is already stored.
     func pendingValue(of attribute: Attribute, at place: ObjectPlace) -> Value? {
         guard attribute.isDerived, !derived.isEmpty else { return nil }
-        // The caller may have the attribute from another schema, such as the schema before a migration.
+        // The attribute may belong to another schema, such as the schema before a migration. So the comparison uses numbers and names.
         let column = layout.derived.ofTable[Int(place.table)].first {
             $0.attribute.number == attribute.number && $0.attribute.root == attribute.root
                 && $0.attribute.schemaName.isSame(as: attribute.schemaName)

@@ -5,8 +5,8 @@ extension Draft {
         countEntry(table, index, by: 1)
         let fragment = Bucket.fragment(hash)
         let found = reader.bucket(table, index, hash)
-        // A page that the draft owns is referenced only by pages that the draft owns. So the directory already refers to the draft's copy
-        // of this bucket.
+        // Only pages that the draft owns refer to a page that the draft owns. So the draft owns all pages on the path to this bucket, and
+        // the entry can be added in place.
         if found != 0, chunks.birth(found) == trustedEpoch, Bucket(chunks[found]).count < Bucket.capacity {
             return Bucket(chunks[found]).add(fragment, row)
         }

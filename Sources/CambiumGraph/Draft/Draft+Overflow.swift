@@ -110,8 +110,8 @@ extension Draft {
             if page.overflow == 0 { break }
             page = Bucket(chunks[page.overflow])
         }
-        // Entries with the most frequent fragment (a part of the hash) come first. So if one of the new buckets gets full, it has the same
-        // most frequent fragment as the old bucket.
+        // The entries of the crowd come first. So if a new bucket becomes full, its crowd has the same fragment (a part of the hash) as the
+        // crowd of the old bucket.
         for (fragment, row) in crowd + others {
             let halfPage = isUpper(fragment, row, depth, table, index) ? upper : lower
             let half = Bucket(chunks[halfPage])

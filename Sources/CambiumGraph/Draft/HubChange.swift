@@ -41,7 +41,7 @@ extension HubChange {
 }
 
 extension EndLayout {
-    /// The list that keeps the order of this end, or `nil` if the end is not ordered.
+    /// The ordered list of the members at this end, or `nil` if the members have no order.
     var orderedList: ListLayout? {
         switch layout {
         case .pair: nil

@@ -9,7 +9,7 @@ package struct HubLimits: Sendable {
     /// `suffixRatio` such members for each touched member, single ops state the order instead. A member in both the old and the new list
     /// counts twice.
     package var suffixRatio = 16
-    /// The maximum number of members in one list of a block, of any object.
+    /// The maximum number of members in one list of a block. This maximum applies to hubs and to all other objects.
     package var blockMemberCountMax = LinkBlockBuilder.memberCountMax
 
     package init() {}

@@ -37,7 +37,7 @@ struct LinkBlockBuilder {
         added.append(contentsOf: suffix)
     }
 
-    /// Adds a list that is too long for one block: puts these members at the end of an ordered list, in this order. A member that is
+    /// Adds a list that is too long for one block. The blocks put `members` at the end of an ordered list, in this order. A member that is
     /// already in the list moves to the end.
     ///
     /// Each block keeps all current members, so no block unlinks a member that a later block contains. Otherwise, a replay would record a
@@ -79,7 +79,7 @@ struct LinkBlockBuilder {
         addedCounts.append(UInt32(added.count - start))
     }
 
-    /// Adds a list that is too long for one block, in parts. Each part is in a separate block.
+    /// Divides a list that is too long for one block into parts. Adds each part to a separate block.
     private mutating func addParts(_ list: ArraySlice<UInt64>, _ add: (inout Self, ArraySlice<UInt64>) -> Void) {
         finishBlock()
         for start in stride(from: list.startIndex, to: list.endIndex, by: memberCountMax) {

@@ -111,7 +111,8 @@ extension OpDerivation {
     /// First emits ops that remove touched members or move them to the end. Then emits ops that put each touched member of the new list in
     /// its position, in ascending order.
     ///
-    /// A block for the other end of the link may already have appended a member to this hub. The ops produce the right order even then.
+    /// A block for the other end of the link may already have appended a member to this hub. In this case, too, the ops produce the right
+    /// order.
     ///
     /// - Parameter oldCount: The number of members before the change.
     private func emitMoves(

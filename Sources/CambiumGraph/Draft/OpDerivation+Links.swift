@@ -108,8 +108,8 @@ extension OpDerivation {
         return serial
     }
 
-    /// Returns the serials of an object's members. If a relationship is its own inverse, returns only the second ends of edges that begin
-    /// at the object. So each edge is reported once.
+    /// Returns the serials of an object's members. If a relationship is its own inverse, returns only the members to which the object is
+    /// linked as the first end. So each edge is reported once.
     private func members(_ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32) -> [UInt64] {
         var serials: [UInt64] = []
         appendMembers(reader, table, end, row, to: &serials)

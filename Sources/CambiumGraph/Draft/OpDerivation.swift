@@ -41,7 +41,7 @@ struct OpDerivation {
             var place = 0
             for row in part {
                 let shape = InsertShape(entity: rows.entity(row, table), isStub: rows.isStub(row))
-                // Most rows have the entity and the state (stub or not) of the row before them.
+                // Most rows have the same entity and the same state (stub or not) as the row before, so the last shape is compared first.
                 if shapes.isEmpty || shapes[place].shape != shape { place = places[shape] ?? shapes.count }
                 if place == shapes.count {
                     places[shape] = place

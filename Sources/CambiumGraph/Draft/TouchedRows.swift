@@ -5,7 +5,7 @@ struct TouchedRows {
     private(set) var ends: [RowSet]
     /// For each link with a table of edges, the edges that were made, removed or moved.
     private var edges: [RowSet]
-    /// Whether a member was removed from an ordered list. The member may have returned to the list.
+    /// Whether a member was removed from an ordered list. If so, the member may have returned to the list, at another position.
     var hasRemovedMembers = false
     /// For each end of each link, the objects for which a row or a hook of an import stated the order of the members.
     private var statedOrders: [RowSet]
