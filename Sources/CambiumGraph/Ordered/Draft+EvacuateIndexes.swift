@@ -31,8 +31,8 @@ extension Draft {
         return IndexDirectory(chunks[slot.pointee])
     }
 
-    /// Copies a page if the page lies in a chunk to be emptied. Then visits the pages below the page on the path to an entry, and also
-    /// copies those that lie in such chunks.
+    /// Copies a page if the page lies in a chunk to be emptied. Does the same below this page: on the path to an entry, and for all leaves
+    /// of the last inner node.
     ///
     /// - Returns: Whether the page was replaced with a copy, which the draft owns. A page is also copied if a page below it was copied.
     private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {

@@ -105,7 +105,7 @@ extension Draft {
         for index in layout.ordered.filter({ !directory[$0.number].isComplete }) {
             if count >= rowCountMax || space.isInReserve { return }
             count += build(index, layout.tables[index.table], rowCountMax - count)
-            // If the index lacks rows or pages, the next call continues with this index.
+            // If the index still lacks rows, or too few pages were free, the next call continues with this index.
             if !reader.record(of: index, layout).isComplete { return }
         }
     }

@@ -30,7 +30,8 @@ extension Draft {
         if part.lowerBound == 0 { return }
         let (last, first) = (entries.entry(part.lowerBound - 1), entries.entry(part.lowerBound))
         let common = OrderedNode.commonByteCount(last.start, first.start, max: min(last.count, first.count))
-        // The bound is the shortest string that follows the last entry before this leaf and does not follow the first entry of this leaf.
+        // The bound must follow all entries of the leaf before this leaf, and no entry of this leaf. The shortest such bound ends with the
+        // first byte in which the two adjacent entries differ.
         list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
     }
 

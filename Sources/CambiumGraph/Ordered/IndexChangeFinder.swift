@@ -1,7 +1,7 @@
 /// Finds the differences between the entries of one table's ordered indexes in two graphs of one page space, page by page.
 ///
-/// The finder skips pages that the two graphs have in common. So it visits only groups of rows that differ, and reads only the rows of an
-/// indexed column whose pages differ.
+/// The finder skips pages that the two graphs have in common. So it visits only groups of rows that differ. In such a group, it compares
+/// the values of an indexed column only if the pages of the column differ.
 struct IndexChangeFinder {
     /// A table in one graph. Copying the value changes no reference count.
     ///
@@ -58,7 +58,7 @@ struct IndexChangeFinder {
         }
     }
 
-    /// Selects, from the given rows, the rows that may have different values in an indexed column of the two graphs.
+    /// Returns those of the given rows in which an indexed column may have different values in the two graphs.
     private func differing(
         _ old: OrderedIndexLayout, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ rows: UInt64, _ word: Int
     ) -> UInt64 {

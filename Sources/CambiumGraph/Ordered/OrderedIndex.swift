@@ -80,8 +80,8 @@ package struct OrderedIndex: Sendable {
     /// SAFETY: the caller must ensure that `OrderedNode.slackByteCount` more bytes are readable beyond the given bytes.
     func place(after bytes: UnsafeMutableRawPointer, _ byteCount: Int) -> Int {
         let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
-        // `buffer` becomes the first string after all strings that begin with the bytes. For this string, the last byte below 0xFF is
-        // increased, and the bytes after it are ignored.
+        // `buffer` becomes the first text that follows all texts with the given beginning. To this end, the last byte below 0xFF is
+        // increased, and the bytes after that byte are ignored.
         guard let last = buffer.lastIndex(where: { $0 != 0xFF }) else { return count }
         buffer[last] += 1
         return reader.rank(of: OrderedBytes(bytes, last + 1))

@@ -1,5 +1,5 @@
-/// Sorts the records of a batch by their heads, and records with the same head by `isBefore`. A record states an entry of an ordered index,
-/// and its head consists of eight bytes of the entry.
+/// Sorts the records of a batch by their heads, and records with the same head by `isBefore`. A record refers to an entry of an ordered
+/// index, and its head consists of eight bytes of the entry.
 ///
 /// The records are divided into parts by the highest bits in which their heads differ. Each part is divided again in the same way, until
 /// the part is short. After the first distribution, most parts fit into the processor's fastest cache.
