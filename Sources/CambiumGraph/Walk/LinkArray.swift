@@ -2,8 +2,8 @@ import CambiumModel
 
 /// The targets of all links of one step, in an array in the order of the owners.
 ///
-/// The members of a list are linked from row to row, so following a list waits for memory once for each member. In the array, the targets
-/// of an owner are neighbors.
+/// The members of a list are linked from row to row, so a walk through the list waits for memory once for each member. In the array, the
+/// targets of an owner are adjacent.
 final class LinkArray: Sendable {
     /// For each row of the owners, the index of the row's first target. The last element is the number of all targets.
     private let starts: [UInt32]
@@ -17,8 +17,9 @@ final class LinkArray: Sendable {
     init(_ step: WalkStep, _ reader: Reader, _ layout: GraphLayout) {
         let ownerRowEnd = reader.rowCountEnd(step.ownerTable)
         let targetRowEnd = reader.rowCountEnd(step.targetTable)
-        // The targets of an owner are counted at index owner + 2. The sums turn the element at owner + 1 into the index of the owner's next
-        // target. When `targets` is full, this element is the index of the first target of the next owner.
+        // First, the element at index owner + 2 counts the targets of an owner. The sums turn the element at owner + 1 into the index of
+        // the owner's first target. Each target that is stored increases this element, so at the end it is the index of the next owner's
+        // first target.
         var starts = [UInt32](repeating: 0, count: ownerRowEnd + 2)
         reader.forEachLink(of: step, layout) { owner, target in
             if Int(owner) >= ownerRowEnd || Int(target) >= targetRowEnd {
@@ -30,7 +31,7 @@ final class LinkArray: Sendable {
         targets = [UInt32](unsafeUninitializedCapacity: Int(starts[ownerRowEnd + 1])) { buffer, count in
             reader.forEachLink(of: step, layout) { owner, target in
                 let place = Int(owner) &+ 1
-                // The first pass has read the same bytes, unless another process has changed them in the file.
+                // The first pass has counted these links, but another process may have changed the file since then.
                 if place >= starts.count || Int(starts[place]) >= buffer.count { reader.chunks.refuse("the links have changed") }
                 buffer[Int(starts[place])] = target
                 starts[place] &+= 1

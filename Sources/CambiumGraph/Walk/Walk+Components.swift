@@ -33,7 +33,7 @@ private struct ComponentJoining {
             count += graph.reader.rowCountEnd(table)
             if count > Self.rowCountMax {
                 throw CambiumError(
-                    .limitExceeded, "The tables have more than \(Self.rowCountMax) rows. Determine components over fewer relationships.")
+                    .limitExceeded, "The tables have more than \(Self.rowCountMax) rows. Use fewer relationships.")
             }
         }
         parents = Array(0..<UInt32(count))

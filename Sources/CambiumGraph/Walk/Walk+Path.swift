@@ -28,8 +28,8 @@ extension Walk {
 
 /// Searches for a shortest path by two walks, one from each end.
 ///
-/// If the two walks have taken n and m steps and have no object in common, every path is longer than n + m. So the first object that the
-/// next step of one walk finds in the other walk is on a shortest path.
+/// If the two walks have taken n and m steps and have no object in common, every path has more than n + m links. If the next step of one
+/// walk reaches an object of the other walk, this object is on a shortest path.
 private struct PathSearch {
     private(set) var forward: WalkFront
     private(set) var backward: WalkFront

@@ -13,7 +13,7 @@ struct WalkFront {
     private let steps: WalkSteps
     /// An array of links for each step that has one, or an empty list.
     private let arrays: [LinkArray?]
-    /// The number of links of lists that this walk has followed from row to row.
+    /// The number of links of to-many relationships that this walk has followed from row to row, without arrays.
     private(set) var followedCount = 0
     /// The places in the order in which the walk reached them, and so by ascending distance.
     private(set) var places: [ObjectPlace] = []
