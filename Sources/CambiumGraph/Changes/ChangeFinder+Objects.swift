@@ -1,8 +1,8 @@
 import CambiumModel
 
 extension ChangeFinder {
-    /// Compares each group of rows whose page differs between the graphs. A virtual page is a range of consecutive serials. If the group
-    /// has the objects of the same virtual page in both graphs, compares it row by row, otherwise serial by serial.
+    /// Compares each group of rows whose page differs between the graphs. Compares row by row if the group belongs to the same virtual page
+    /// (a range of consecutive serials) in both graphs, otherwise serial by serial.
     mutating func compareObjects(_ table: Int) {
         var scattered = Set<UInt32>()
         forEachGroup(table) { finder, before, after in
