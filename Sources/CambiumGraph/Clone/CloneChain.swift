@@ -73,7 +73,7 @@ extension Draft {
             span.forEach { row, place in
                 let original = owners[row]
                 if original == noRow { return }
-                // Consecutive members usually have the same owner.
+                // Consecutive members usually have the same owner, so the last owner and its copy are kept.
                 if original != known.original {
                     guard chain.owners.contains(original) else {
                         isAnyAlone = true

@@ -23,7 +23,7 @@ package struct ClonePlan: Sendable {
     package let needsSeed: Bool
     /// Whether copies get the time of the clone.
     package let needsTime: Bool
-    /// The attributes with rules for their values that get a new UUID, or the time of the clone, in at least one copy.
+    /// The attributes that restrict their values by rules, and that get a new UUID or the time of the clone in at least one copy.
     let created: [CreatedValue]
 
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
@@ -45,7 +45,7 @@ package struct ClonePlan: Sendable {
         }
     }
 
-    /// Throws `.ruleViolated` if an attribute of a copy does not allow the new UUID, or the time of the clone, that it gets.
+    /// Throws `.ruleViolated` if a copy gets a new UUID, or the time of the clone, that the rules of the attribute do not allow.
     ///
     /// A replay does not call this method, because the writer made the check before it wrote the log.
     ///
@@ -55,7 +55,7 @@ package struct ClonePlan: Sendable {
             let violation: String?
             switch value.attribute.type {
             case .date: violation = time.flatMap { value.attribute.constraints.check(.date($0.date)) }.map { "the time of the clone \($0)" }
-            // A new UUID is random, so it is never one of the allowed values.
+            // A new UUID is random, so a list of allowed values never contains the UUID.
             case .uuid: violation = value.attribute.constraints.allowed.map { _ in "a new UUID is not one of the allowed values" }
             default: violation = nil
             }

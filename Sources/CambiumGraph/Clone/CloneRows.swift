@@ -9,9 +9,8 @@ import CambiumBytes
 /// The set of copied rows has one bit for each row of the table. Parts of the set without a copied row are never touched, so they take no
 /// memory. In addition, each group of 128 rows that contains a copied row takes 36 bytes.
 struct CloneRows: Sendable {
-    /// The copied rows of one virtual page (a range of consecutive serials). The rows lie in a group of this virtual page only, or in a
-    /// group that also contains objects of other virtual pages. An array of pages is sorted by virtual page, so the serials of the rows in
-    /// the array ascend.
+    /// The copied rows of one virtual page (a range of consecutive serials). The group of these rows may also contain rows of other virtual
+    /// pages. An array of pages is sorted by virtual page, so the serials of the rows in the array ascend.
     struct Page: Sendable {
         let virtualPage: UInt32
         let group: UInt32

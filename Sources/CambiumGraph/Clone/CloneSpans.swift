@@ -5,12 +5,12 @@ struct CloneSpan {
     let virtualPage: UInt32
     let low: UInt64
     let high: UInt64
-    /// The first copied row, counted within its group. If `isRun`, it is the first of `count` consecutive rows that are copied.
+    /// The position of the first copied row in its group. If `isRun`, the copied rows are the `count` rows from this position on.
     let first: Int
     let count: Int
     /// The position of the first copy in its group of rows.
     let start: Int
-    /// The first copied row, counted within the table.
+    /// The number of the first copied row in its table.
     let firstRow: UInt32
     /// Whether the copied rows are consecutive.
     let isRun: Bool
@@ -29,7 +29,7 @@ struct CloneSpan {
 
     var end: Int { start &+ count }
 
-    /// Calls `body` with each row, counted within its group, and with the position of its copy.
+    /// Calls `body` with the position of each copied row in its group, and with the position of the copy in the group of copies.
     @inline(__always) func forEach(_ body: (_ row: Int, _ place: Int) -> Void) {
         var place = start
         var bits = low

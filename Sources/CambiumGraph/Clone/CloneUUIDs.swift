@@ -4,7 +4,7 @@ import CambiumModel
 /// The new UUIDs of one attribute of a clone. FORMAT.md 4 states how the UUIDs are made.
 ///
 /// An index sorts keys by hash. The hashes of the new UUIDs are nearly in the order of the copies, and are spaced like the hashes of the
-/// existing keys. So the index receives them bucket by bucket, and a small clone changes few buckets.
+/// existing keys. So the index receives the UUIDs bucket by bucket, and a small clone changes few buckets.
 struct CloneUUIDs {
     private let low: UInt64
     private let high: UInt64

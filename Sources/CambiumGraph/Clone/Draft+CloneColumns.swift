@@ -50,8 +50,8 @@ extension Draft {
         store(live, group, GroupLayout.liveBitsOffset)
         store(stubs, group, GroupLayout.stubBitsOffset)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += count
-        // A row without its own provenance has the provenance of its group: the transaction that created the group. If this is the current
-        // transaction, the copies need no provenance of their own.
+        // A row without its own provenance has the provenance of its group: the transaction that created the group. If the current
+        // transaction created the group, the copies need no provenance of their own.
         guard group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self) != transaction else { return }
         for span in spans {
             for place in span.start..<span.end {

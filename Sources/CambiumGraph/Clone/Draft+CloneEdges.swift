@@ -110,7 +110,7 @@ extension Draft {
         forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
     }
 
-    /// Records changed links of objects that are not copied themselves, but were linked to copies of objects on the given side.
+    /// Records the changed links of objects that are not copied, but were linked to copies of objects on the given side.
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
