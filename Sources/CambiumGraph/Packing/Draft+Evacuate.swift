@@ -20,8 +20,8 @@ extension Draft {
                 lookCount += 1
                 continue
             }
-            // The plan visits the register, which contains requests and labels, after all other places. A graph that has been changed
-            // always has a register.
+            // The places in the register, which contains requests and labels, follow all other places of the plan. A graph of an older
+            // format gets its register before its first change, so there is a register here.
             inRegister { draft in
                 while !plan.isDone, lookCount < PackingLimits.lookCountMax, space.liveGranules - before < granuleCountMax {
                     draft.evacuate(plan.places[plan.next].kind, plan.victims)

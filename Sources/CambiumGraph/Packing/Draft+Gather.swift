@@ -18,7 +18,7 @@ extension Draft {
         // Moving the waiting group alone would save nothing.
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
         let memberCountMax = PackingLimits.memberFactorMax * rowCountMax
-        // Objects of the waiting group may have gained members since the last step.
+        // The members are counted again, because objects of the waiting group may have gained members since the last step.
         var waitingCount = waiting.map { memberCount(of: $0, reader.rows(table.index).liveBits($0), lists) } ?? 0
         if waitingCount > memberCountMax { waiting = nil }
         var (rowCount, work, lookCount) = (0, 0, 0)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Moving one object to another row of its table. Every reference to the old row then leads to the new row: in indexes, in links, and in
+/// Moves one object to another row of its table. Every reference to the old row then leads to the new row: in indexes, in links, and in
 /// lists of members.
 extension Draft {
     /// Moves an object to another row, and updates all references to the row.

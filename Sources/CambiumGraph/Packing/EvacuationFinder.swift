@@ -76,7 +76,7 @@ struct EvacuationFinder {
         }
     }
 
-    /// Adds places for the nodes of an index that must be copied, in the part of the tree that begins at `page`. A place states an entry,
+    /// Adds places for the nodes of an index that must be copied, in the part of the tree that begins at `page`. A place names one entry,
     /// and a step visits the nodes on the path to this entry.
     ///
     /// - Parameters:

@@ -4,8 +4,8 @@ struct PageEvacuation {
     let victims: [Bool]
     /// For each chunk to be emptied, the number of its granules (16 bytes each) that were in use when the plan was made.
     let live: [Int: Int]
-    /// Whether values of more than 255 bytes are copied, too. A plan does this only if no other chunk can be emptied, because finding the
-    /// values requires a scan of all objects.
+    /// Whether blobs (values of more than 255 bytes) are copied, too. A plan copies blobs only if no chunk can be emptied without copying
+    /// blobs, because finding the blobs requires a scan of all objects.
     let withBlobs: Bool
     let places: [EvacuationPlace]
     /// The index in `places` of the next place.

@@ -1,7 +1,7 @@
 package import CambiumModel
 
-/// Packing changes the positions of objects and pages, not the content of the graph. So it creates a version with the transaction number of
-/// the preceding version.
+/// Packing changes the positions of objects and pages, not the content of the graph. So packing creates a version with the transaction
+/// number of the preceding version.
 extension Timeline {
     /// Does one step of a plan. The caller must ensure that no draft is in progress and no thread writes.
     ///
