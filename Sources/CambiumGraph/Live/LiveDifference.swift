@@ -25,8 +25,8 @@ struct LiveDifference {
         }
     }
 
-    /// Computes the difference between `list` and the same list after its entries are replaced. The caller must replace the entries
-    /// afterwards. The indexes of removed entries belong to `list`, and the indexes of added entries to the changed list. Both arrays
+    /// Computes the difference that replacing entries of `list` will make. The caller must replace the entries afterwards. The indexes of
+    /// removed entries belong to the list before the replacement, and the indexes of added entries to the list after it. Both arrays
     /// ascend. Complexity: O(changes x (log entries + chunks)).
     init(replacing removed: [LiveEntry], by added: [LiveEntry], in list: LiveEntries) {
         self.removed = removed.map { Item(index: list.index(of: $0), entry: $0) }

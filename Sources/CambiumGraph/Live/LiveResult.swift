@@ -124,11 +124,11 @@ package struct LiveResult {
         return update.isEmpty ? nil : update
     }
 
-    /// The candidates are the objects that may have entered the result, left it or moved in it. The query runs again if there are more
-    /// candidates than this number, and also more than one for each `candidateShare` objects. Otherwise, the candidates are evaluated one
-    /// by one.
+    /// The candidates are the objects that may have entered the result, left it or moved in it. If there are at most this many, they are
+    /// evaluated one by one, and the query does not run again.
     private static let candidateCountMin = 256
-    /// The query runs again only if there is more than one candidate for this many objects. See `candidateCountMin`.
+    /// If there are more candidates than `candidateCountMin`, the query runs again only if more than one in this many objects is a
+    /// candidate.
     private static let candidateShare = 8
 
     /// Evaluates the condition for the candidates (the objects that may have entered, left or moved), and replaces their entries in the
