@@ -35,8 +35,8 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
-        // `derived` refers to columns of the old layout, so it is cleared. All derived attributes are computed if `derived` was not empty,
-        // for example because objects lost links, or if the migration may change derived values.
+        // `derived` refers to columns of the old layout, so it is cleared. `derived` is not empty if objects lost links, for example. In
+        // this case, or if the migration may change derived values, all derived attributes are computed.
         let isChanged = !derived.isEmpty || plan.mayChangeDerived
         derived = DerivedNotes()
         if isChanged { noteAllDerived() }

@@ -2,7 +2,8 @@ package import CambiumModel
 
 /// Counts the objects and values that a migration would affect.
 extension Graph {
-    /// Returns the number of each of `affected`, in the same order. Without such an attribute or hierarchy, the number is 0.
+    /// Returns a number for each element of `affected`, in the same order. The number is 0 if the graph lacks the attribute or the
+    /// hierarchy.
     ///
     /// Complexity: one pass through the objects of each hierarchy, however many numbers are counted in it.
     package func counts(of affected: [AffectedCount]) -> [Int] {
@@ -28,7 +29,7 @@ extension Graph {
         layout.table(of: entity.root).map { reader.count(of: entity.number, in: $0) } ?? 0
     }
 
-    /// Counts something in some rows of a group.
+    /// Counts objects, values or members in the given rows of a group.
     private typealias RowCounter = (_ group: GroupView, _ rows: GroupBits) -> Int
 
     /// Returns the closure that counts a subject, or `nil` if the table does not have the attribute.

@@ -38,7 +38,7 @@ struct MigrationPlan {
         checks = MigrationChecks(from: old.schema, to: new.schema, links)
     }
 
-    /// Whether the migration may change derived values, because an expression changes, or something that an expression reads.
+    /// Whether the migration may change derived values, because it changes an expression or something that an expression reads.
     var mayChangeDerived: Bool {
         if new.derived.isEmpty { return false }
         let isSame =

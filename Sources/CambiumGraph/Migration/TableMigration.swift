@@ -122,7 +122,7 @@ enum ColumnRole: Hashable {
         }
     }
 
-    /// Returns the role of the old column that has the same contents, or `nil` if no old column has them.
+    /// Returns the role that a column with this role had in the old layout, or `nil` if no old column had the same contents.
     func inOld(_ links: [LinkSource]) -> ColumnRole? {
         guard case .link(let link, let part) = self else { return self }
         guard links[link].isKept, let old = links[link].old else { return nil }
