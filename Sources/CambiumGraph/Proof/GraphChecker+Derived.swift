@@ -21,7 +21,7 @@ extension Graph {
         do {
             return try StoredCell(try reader.derivedValue(column, row), column.attribute).withCell { $0.equals(stored) }
         } catch {
-            return false  // No commit accepts an object with a value that its attribute cannot hold.
+            return false  // The attribute cannot hold the value. No commit accepts such an object.
         }
     }
 

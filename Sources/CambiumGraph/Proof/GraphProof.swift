@@ -5,8 +5,8 @@ import Synchronization
 /// size that nothing else refers to. All rows and counts agree with each other, and each value is valid for its type. The two sides of each
 /// link agree, and each index has each of its objects once. If the pages form a graph, readers and drafts use them without further checks.
 ///
-/// The proof follows no reference that it has not checked, visits no page twice, and stays within the chunks of the graph. So it ends, and
-/// it neither traps nor reads beyond its memory. Complexity: O(pages and values).
+/// The proof follows no reference that it has not checked, visits no page twice, and stays within the chunks of the graph. So the proof
+/// ends, and it neither traps nor reads beyond its memory. Complexity: O(pages and values).
 struct GraphProof {
     let space: PageSpace
     let chunks: Chunks
@@ -240,7 +240,7 @@ extension Timeline {
     /// Returns only the flaws of the pages of tables. All other pages are checked when they are read. Complexity: O(tables + chunks).
     package func storedTableFlaws() -> [String] {
         // A draft writes in place to each page with the draft's epoch. An author of forged pages must not be able to predict this epoch, so
-        // a random number is added to it.
+        // a random number is added to the epoch.
         Self.epochs.wrappingAdd(UInt64.random(in: 1...UInt64(UInt32.max)), ordering: .relaxed)
         return GraphProof.tableFlaws(of: head.version)
     }
