@@ -93,6 +93,29 @@ import Testing
         #expect(try place.run("export", "notes", "--json").json.map { $0["title"] as? String } == ["a"])
     }
 
+    @Test(arguments: [("nowhere", "Note", 66), ("notes", "Nothing", 64)])
+    func `an import reports a wrong store or entity before standard input has its first byte`(
+        store: String, entity: String, code: Int
+    ) throws {
+        let place = try Self.place()
+        let process = Process()
+        process.executableURL = Workplace.binary
+        process.arguments = ["import", store, entity, "-"]
+        process.currentDirectoryURL = place.directory
+        let pipe = Pipe()
+        process.standardInput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        // The limit of 10 seconds ends the test if the import waits for its input.
+        let hasEnded = (0..<500).contains { _ in
+            usleep(20_000)
+            return !process.isRunning
+        }
+        try pipe.fileHandleForWriting.close()
+        process.waitUntilExit()
+        #expect(hasEnded && Int(process.terminationStatus) == code)
+    }
+
     @Test func `a directory in place of an input file is no such file`() throws {
         let place = try Self.place()
         try place.write("{\"id\":1}", to: "rows.json")

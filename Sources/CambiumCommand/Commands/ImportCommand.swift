@@ -60,7 +60,7 @@ struct ImportCommand: ParsableCommand {
         options.effect = dryRun ? .dryRun : .commit
         options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: Terminal.name(of: $0)) }
         // The program before a pipe may need a long time for its first row. Other processes can write until then.
-        if files.contains("-"), !dryRun { Terminal.waitForInput() }
+        if files.contains("-"), !dryRun { try Terminal.waitForInput { try checkStore() } }
         // A dry run takes no lock, so that another process can write in the meantime.
         let store = try dryRun ? Store.rehearsal(of: store) : Store.open(at: store)
         let progress = Progress("import", sourceCount: files.count, byteCount: InputFiles.byteCount(files))
@@ -88,6 +88,14 @@ struct ImportCommand: ParsableCommand {
         progress.end()
         print(report)
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
+    }
+
+    /// Checks the store, the entity and the condition of `--scope`. Without this check, a mistake in them would be reported only after the
+    /// first row, which may take long to arrive.
+    private func checkStore() throws {
+        let graph = try ReadOnlyStore(at: store).graph
+        // If a request is repeated, a migration may have renamed the entity since the request was applied.
+        if author.request == nil { try checkScope(graph.schema.required(entity), graph) }
     }
 
     /// Checks that the condition of `--scope` fits the entity. An error of this check states the position of the mistake. The import itself

@@ -149,9 +149,13 @@ enum Terminal {
     }
 
     /// Waits until standard input has a first byte, or has ended. Reads nothing.
-    static func waitForInput() {
+    ///
+    /// - Parameter whileIdle: is called once if the wait takes 100 milliseconds or more.
+    static func waitForInput(_ whileIdle: () throws -> Void) rethrows {
         if isatty(STDIN_FILENO) == 1 { endTicker() }
         var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        if poll(&input, 1, 100) > 0 { return }
+        try whileIdle()
         while poll(&input, 1, -1) < 0, errno == EINTR {}
     }
 
