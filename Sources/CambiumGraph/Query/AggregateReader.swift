@@ -12,6 +12,9 @@ final class AggregateReader: ValueReader {
     private var counts: [[Int64]]
     /// The numbers of the current object. The next object reuses the memory.
     private var terms = RealTerms()
+    private let hubs: HubFinder?
+    /// The results of hubs, which many objects share, as in `owner.items.@max.price`.
+    private(set) var hubResults: [UInt32: Value] = [:]
 
     init(_ function: AggregateFunction, _ path: PathReader, of value: PathReader?, _ context: QueryContext) {
         self.function = function
@@ -20,6 +23,7 @@ final class AggregateReader: ValueReader {
         source = value?.type
         self.context = context
         counts = path.links.dropLast().map { _ in [] }
+        hubs = value.flatMap { HubFinder(path.links + $0.links, context) }
         let kind: ValueKind = function == .min || function == .max ? value?.kind ?? .number : .number
         super.init(kind: kind)
     }
@@ -40,7 +44,7 @@ final class AggregateReader: ValueReader {
     override var isEntityName: Bool { (function == .min || function == .max) && value?.isEntityName == true }
 
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
-        body(.value(value.map { aggregate(row, $0) } ?? .int(count(row, 0))))
+        body(.value(value.map { result(row, $0) } ?? .int(count(row, 0))))
     }
 
     /// Returns the number of paths that begin at a row and follow the steps from `level` on. Each number is computed once.
@@ -61,6 +65,15 @@ final class AggregateReader: ValueReader {
         }
         if Int(row) < counts[level].count { counts[level][Int(row)] = sum }
         return sum
+    }
+
+    /// Returns the aggregate of the values that belong to a row. The result of a hub is computed once.
+    private func result(_ row: UInt32, _ reader: PathReader) -> Value {
+        guard let hub = hubs?.hub(of: row) else { return aggregate(row, reader) }
+        if let known = hubResults[hub] { return known }
+        let found = aggregate(row, reader)
+        hubResults[hub] = found
+        return found
     }
 
     private func aggregate(_ row: UInt32, _ reader: PathReader) -> Value {

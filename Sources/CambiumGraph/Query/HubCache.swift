@@ -6,29 +6,21 @@ final class HubCache {
     private let path: PathReader
     private let relation: Comparison.Relation
     private let folding: Folding
-    private let context: QueryContext
-    /// The to-one steps that lead from an object to its hub. `last` is the to-many step that begins at the hub.
-    private let steps: [LinkStep]
-    private let last: LinkStep
+    private let finder: HubFinder
     private var readCounts: [UInt32: Int] = [:]
     private var values: [UInt32: HubValues] = [:]
-
-    /// Reading the values of fewer members costs no more than finding prepared values. This minimum is small in tests with small pages.
-    private static let memberCountMin = PageLayout.fanOut < 128 ? 2 : 16
 
     /// Returns `nil` if objects do not share hubs on the path, or if values of the two sides may have different types.
     init?(_ left: ValueReader, _ relation: Comparison.Relation, _ right: ValueReader, _ folding: Folding, _ context: QueryContext) {
         let relations: [Comparison.Relation] = [.equal, .notEqual, .isIn, .less, .lessOrEqual, .greater, .greaterOrEqual]
         guard let path = left as? PathReader, let other = right as? PathReader, let type = path.field?.type, relations.contains(relation),
             other.field.map({ Self.haveOneOrder($0.type, type) }) ?? false, path.links.count(where: \.isToMany) == 1,
-            let depth = path.links.firstIndex(where: \.isToMany), depth > 0
+            let finder = HubFinder(path.links, context)
         else { return nil }
         self.path = path
         self.relation = relation
         self.folding = folding
-        self.context = context
-        steps = Array(path.links[..<depth])
-        last = path.links[depth]
+        self.finder = finder
     }
 
     private static func haveOneOrder(_ left: AttributeType, _ right: AttributeType) -> Bool {
@@ -36,17 +28,8 @@ final class HubCache {
         return left == right || whole.contains(left) && whole.contains(right)
     }
 
-    /// Returns the hub of an object: the object at which the to-many relationship begins. Returns `nil` if there is no hub, or if the hub
-    /// has few members.
-    func hub(of row: UInt32) -> UInt32? {
-        var hub = row
-        for step in steps {
-            guard let slot = step.linkSlot else { return nil }
-            hub = context.reader.rows(step.ownerTable.index).link(hub, slot)
-            if hub == noRow { return nil }
-        }
-        return context.reader.memberCount(last.end, owner: hub) < Self.memberCountMin ? nil : hub
-    }
+    /// Returns the hub of an object. Returns `nil` if there is no hub, or if the hub has few members.
+    func hub(of row: UInt32) -> UInt32? { finder.hub(of: row) }
 
     /// Returns the values of a hub. Returns `nil` until as many values have been read one by one as the hub has members, because a
     /// comparison often needs only the first value.
@@ -54,7 +37,7 @@ final class HubCache {
     /// - Parameter row: An object from which the path leads through the hub.
     func values(of hub: UInt32, from row: UInt32) -> HubValues? {
         if let values = values[hub] { return values }
-        guard readCounts[hub, default: 0] >= context.reader.memberCount(last.end, owner: hub) else { return nil }
+        guard readCounts[hub, default: 0] >= finder.memberCount(of: hub) else { return nil }
         let found = HubValues(path, row, relation, folding)
         values[hub] = found
         return found

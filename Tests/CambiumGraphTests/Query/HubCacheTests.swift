@@ -4,7 +4,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// Comparisons of objects with the other members of their hub.
+/// Comparisons of objects with the other members of their hub, and aggregates of these members.
 struct HubCacheTests {
     private static let definition = SchemaDefinition {
         EntityDefinition("Owner") { RelationshipDefinition("items", to: "Item", .toMany, inverse: "owner") }
@@ -116,5 +116,21 @@ struct HubCacheTests {
         #expect(!isEarly && isPrepared)
         let others = [try cache("next.price", "limit"), try cache("owner.items.price", "most")]
         #expect(others.allSatisfy { $0 == nil })
+    }
+
+    @Test(arguments: ["items.@min.price", "items.@sum.price", "items.@countDistinct.name", "items.next.@avg.limit", "@max.items.price"])
+    func `the aggregate of a hub is computed once, and is the aggregate of each of its objects`(path: String) throws {
+        func reader() throws -> AggregateReader {
+            let binder = ConditionBinder(context: QueryContext(graph.reader, graph.layout), arguments: [:])
+            return try #require(try binder.reader(Operand(parsing: "owner.\(path)"), item) as? AggregateReader)
+        }
+        let shared = try reader()
+        for id in graph.objects(of: item) {
+            let row = try #require(graph.place(of: id)).row
+            // A new reader knows no hub, so it reads all values.
+            #expect(try shared.value(row) == reader().value(row))
+        }
+        // One of the four owners has too few items for a hub.
+        #expect(shared.hubResults.count == 3)
     }
 }

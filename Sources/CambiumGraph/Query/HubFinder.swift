@@ -1,0 +1,32 @@
+/// Finds the hub of an object on a path: the object at which the first to-many relationship begins, if to-one relationships lead to it. All
+/// objects of a hub have the same values at the end of the path.
+struct HubFinder {
+    private let context: QueryContext
+    /// The step from an object to its hub, and further to-one steps; then the to-many step.
+    private let steps: [LinkStep]
+    private let last: LinkStep
+
+    /// Reading the values of fewer members costs no more than finding prepared values. The number is small in tests with small pages.
+    private static let memberCountMin = PageLayout.fanOut < 128 ? 2 : 16
+
+    /// Returns `nil` if objects do not share hubs on the path.
+    init?(_ links: [LinkStep], _ context: QueryContext) {
+        guard let depth = links.firstIndex(where: \.isToMany), depth > 0 else { return nil }
+        self.context = context
+        steps = Array(links[..<depth])
+        last = links[depth]
+    }
+
+    /// Returns the hub of an object. Returns `nil` if there is no hub, or if the hub has few members.
+    func hub(of row: UInt32) -> UInt32? {
+        var hub = row
+        for step in steps {
+            guard let slot = step.linkSlot else { return nil }
+            hub = context.reader.rows(step.ownerTable.index).link(hub, slot)
+            if hub == noRow { return nil }
+        }
+        return memberCount(of: hub) < Self.memberCountMin ? nil : hub
+    }
+
+    func memberCount(of hub: UInt32) -> Int { context.reader.memberCount(last.end, owner: hub) }
+}
