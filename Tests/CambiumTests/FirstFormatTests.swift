@@ -107,6 +107,22 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
+    @Test(.enabled(if: fitsPages)) func `imports find the objects of a compacted store of format 1 by their texts`() throws {
+        let volume = MemoryVolume(contents: try contents("compacted"))
+        let store = try open(volume)
+        let long = String(repeating: "long ", count: 20)
+        let rows = #"[{"name": "red"}, {"name": ""}, {"name": "a tag of 17 bytes"}, {"name": "\#(long)"}]"#
+        let first = try store.importing("Tag", rows).counts
+        #expect(first.inserted == 3 && first.unchanged == 1)
+        let number = try store.checkpoint().transaction
+        try store.close()
+        let again = try Store.reopened(volume)
+        #expect(again.recovery.checkpoint == number && again.recovery.notes == [])
+        // The indexes still have the hashes of the build that wrote the store.
+        #expect(again.graph.hashNumbers.texts == .sipHash)
+        #expect(try again.importing("Tag", rows).counts.unchanged == 4)
+    }
+
     @Test(.enabled(if: LongTests.areWanted)) func `a crash at any operation of the conversion to format 2 loses nothing`() throws {
         let contents = try contents("checkpointed")
         func run(_ volume: FaultyVolume) throws {
