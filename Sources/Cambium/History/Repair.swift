@@ -89,7 +89,7 @@ public struct Repair: Sendable {
     private struct Changed: Error {}
 
     fileprivate init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {
-        var (attempt, refused) = (1, Set<TransactionNumber>())
+        var (attempt, refused) = (1, [TransactionNumber: String]())
         while true {
             let log = try LogReader(reader.volume, settings: reader.settings)
             do {
@@ -99,13 +99,14 @@ public struct Repair: Sendable {
             } catch is Changed {
                 attempt += 1
             } catch let refusal as RepairRun.RefusedCheckpoint {
-                refused.insert(refusal.transaction)
+                refused[refusal.transaction] = refusal.reason
             }
         }
     }
 
     private static func run(
-        _ log: LogReader, without refused: Set<TransactionNumber>, to target: any Volume, _ environment: StoreEnvironment, isLast: Bool
+        _ log: LogReader, without refused: [TransactionNumber: String], to target: any Volume, _ environment: StoreEnvironment,
+        isLast: Bool
     ) throws -> Repair {
         var settings = log.settings
         settings.store = environment.randomBytes(16)

@@ -127,7 +127,7 @@ struct RepairGap {
         do throws(CambiumError) {
             try draft.apply(op)
         } catch {
-            throw CambiumError(error.code, error.message, place: error.place, underlying: RefusedOp())
+            throw CambiumError(error.code, error.message, details: error.details, place: error.place, underlying: RefusedOp())
         }
         ops.append(op)
     }

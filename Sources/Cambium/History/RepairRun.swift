@@ -12,17 +12,20 @@ struct RepairRun {
     private(set) var report = Repair()
     /// The maximum number of lost transactions whose metadata is in memory.
     private let windowCount: UInt64
-    /// The checkpoints that an earlier attempt could not save.
-    private let refused: Set<TransactionNumber>
+    /// The checkpoints that earlier attempts could not save, and the reasons.
+    private let refused: [TransactionNumber: String]
 
     /// The error that ends an attempt: no changes to the saved state lead to the state of the checkpoint. The checkpoint may belong to
     /// another history of the store, in which fewer ids were assigned, or to whose schema no migration leads.
     struct RefusedCheckpoint: Error {
         let transaction: TransactionNumber
+        /// Why the state cannot be written as changes.
+        let reason: String
     }
 
     init(
-        _ log: LogReader, _ writer: LogWriter, without refused: Set<TransactionNumber> = [], windowCount: UInt64 = RepairGap.windowCount
+        _ log: LogReader, _ writer: LogWriter, without refused: [TransactionNumber: String] = [:],
+        windowCount: UInt64 = RepairGap.windowCount
     ) {
         (self.log, self.writer, self.refused, self.windowCount) = (log, writer, refused, windowCount)
         salvage = LogSalvage(log)
@@ -99,8 +102,9 @@ struct RepairRun {
     /// Returns the oldest checkpoint that follows the last saved transaction and verifies completely; `nil` if there is no such checkpoint.
     private mutating func nextCheckpoint() throws -> Replay? {
         for number in try CheckpointRecord.list(log.volume).reversed() where number > last {
-            if refused.contains(number) {
-                report.findings.append("The checkpoint of transaction \(number) is not used: its state cannot be written as changes.")
+            if let reason = refused[number] {
+                let finding = "The checkpoint of transaction \(number) is not used: its state cannot be written as changes. \(reason)"
+                report.findings.append(finding)
                 continue
             }
             do throws(CambiumError) {
@@ -127,9 +131,11 @@ struct RepairRun {
         do {
             try gap.write(stored.timeline.head, root, to: writer, timeline)
         } catch let error as CambiumError where error.underlying is RepairGap.RefusedOp {
-            throw RefusedCheckpoint(transaction: root.transaction)
+            throw RefusedCheckpoint(transaction: root.transaction, reason: error.description)
         }
-        guard timeline.head.digest() == stored.timeline.head.digest() else { throw RefusedCheckpoint(transaction: root.transaction) }
+        guard timeline.head.digest() == stored.timeline.head.digest() else {
+            throw RefusedCheckpoint(transaction: root.transaction, reason: "The changes lead to a graph with another digest.")
+        }
         report.missing.append(lost)
         report.findings.append(
             "The changes of \(Self.name(lost)) are missing. Transaction \(root.transaction) now contains the state of its checkpoint.")
