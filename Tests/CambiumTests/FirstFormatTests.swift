@@ -123,6 +123,16 @@ import Testing
         #expect(try again.importing("Tag", rows).counts.unchanged == 4)
     }
 
+    @Test(.enabled(if: fitsPages)) func `a writer of a store of format 1 leaves HEAD unchanged if the directory was replaced`() throws {
+        let volume = DisplacedVolume(contents: try contents("checkpointed"))
+        let store = try open(volume)
+        let head = volume.memory.contents[Head.fileName]
+        volume.displace(.atOnce)
+        let failure = code { _ = try store.write { try $0.insert("Memo") } }
+        #expect(failure == .ioFailure && head != nil && volume.memory.contents[Head.fileName] == head)
+        store.abandon()
+    }
+
     @Test(.enabled(if: LongTests.areWanted)) func `a crash at any operation of the conversion to format 2 loses nothing`() throws {
         let contents = try contents("checkpointed")
         func run(_ volume: FaultyVolume) throws {

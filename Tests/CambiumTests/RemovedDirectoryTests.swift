@@ -83,6 +83,18 @@ import Testing
         #expect(try ReadOnlyStore(at: directory).recovery.checkpoint.rawValue == 2)
     }
 
+    @Test func `a checkpoint writes no record if the directory is replaced while the checkpoint is written`() throws {
+        let volume = DisplacedVolume()
+        try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment()).close()
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 2))
+        try insert(store, 1)
+        let records = try volume.list(CheckpointRecord.directory)
+        volume.displace(.atNextCheckpoint)
+        #expect(code { try store.checkpoint() } == .ioFailure)
+        #expect(try volume.list(CheckpointRecord.directory) == records)
+        store.abandon()
+    }
+
     /// Creates a store that writes even short ops to a separate file.
     private func createdWithFilesOfOps() throws -> Store {
         let volume = SystemVolume(root: directory)

@@ -54,6 +54,9 @@ extension Checkpointer {
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
             epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
             tree: tree.tree)
+        // Writing the chunks may have taken a long time. If another store has taken the place of this one, the record would become a
+        // record of that store.
+        try self.writer.lock.hold(as: .checkpoint) { () throws(CambiumError) in try log.checkPlace() }
         // If writing the record fails, the file of the record may have the old or the new content. So the properties of the old record are
         // removed from `kept`.
         kept[snapshot.transaction] = nil

@@ -18,7 +18,10 @@ extension LogWriter {
 
     /// Replaces a HEAD of version 1. The slots of version 1 are shorter, so one slot of the current version would overlap both of them. A
     /// torn write in place could leave no valid slot.
+    ///
+    /// Throws as `checkPlace` does. If the directory was replaced, the HEAD at this path belongs to another store.
     private func replaceHead(_ head: Head) throws(CambiumError) {
+        try checkPlace()
         var other = head
         other.sequence -= 1
         let slots = [head, other].sorted { $0.sequence % 2 < $1.sequence % 2 }.map { $0.encode(store: settings.store) }
