@@ -105,6 +105,20 @@ extension SystemVolumeTests {
         }
     }
 
+    @Test func `a ring of links contains no files`() throws {
+        try inDirectory { base in
+            let ring = SystemVolume(root: base.root + "/ring")
+            try FileManager.default.createSymbolicLink(atPath: ring.root, withDestinationPath: ring.root)
+            #expect(try ring.kind(of: "file") == nil && !ring.exists("file") && ring.list("log").isEmpty)
+            #expect(try base.kind(of: "ring") == .other)
+        }
+    }
+
+    @Test(arguments: [EISDIR, ENXIO, ENODEV])
+    func `the error about a path that leads to a directory, a socket or a missing device advises to use a file`(code: Int32) {
+        #expect(SystemFailure.error("open", "place", code).message.hasSuffix(". Use the path of a regular file."))
+    }
+
     @Test func `directories that were created for a failed operation are removed, and others stay`() throws {
         struct Failure: Error {}
         try inDirectory { base in

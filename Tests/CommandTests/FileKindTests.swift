@@ -138,6 +138,15 @@ import Testing
         #expect(try place.run("checkpoint", "notes").code == 0 && place.bytes(of: "pages") == before)
     }
 
+    @Test func `a ring of links in place of a store is a missing store`() throws {
+        let place = try workplace()
+        try place.link("ring", to: place.path("ring"))
+        for command in [["find", "ring", "Note"], ["verify", "ring"], ["set", "ring", "Note/1", "title=x"]] {
+            let outcome = try place.runWithoutWaiting(command)
+            #expect(outcome.code == 66 && outcome.errors.contains("There is no store at 'ring'"), "\(command): \(outcome.errors)")
+        }
+    }
+
     @Test func `rows can come from a FIFO, and a map replaces only regular files`() throws {
         let place = try workplace()
         #expect(mkfifo(place.path("rows"), 0o644) == 0)

@@ -25,6 +25,7 @@ enum SystemFailure {
     private static func remedy(_ code: Int32) -> String {
         switch code {
         case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: "Check the path."
+        case EISDIR, ENXIO, ENODEV: "Use the path of a regular file."
         case EACCES, EPERM: "Check the permissions of the file and of the directories above it."
         case EROFS: "Use a file system that can be written."
         case ENOSPC, EDQUOT: "Free space on the disk."

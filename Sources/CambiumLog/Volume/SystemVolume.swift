@@ -62,8 +62,8 @@ package struct SystemVolume: Volume {
         var status = stat()
         let code = SystemCalls.uninterrupted { lstat(path, &status) }
         guard code == 0 else {
-            // The system refuses a path that is too long, so no file has this path.
-            if code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG { return nil }
+            // The system refuses a path that is too long, or that leads through a file or a ring of links. So no file has this path.
+            if [ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP].contains(code) { return nil }
             throw SystemFailure.error("examine", path, code)
         }
         switch status.st_mode & S_IFMT {
@@ -85,7 +85,7 @@ package struct SystemVolume: Volume {
             if !directory.isEmpty, code == ENOTDIR || code == ELOOP {
                 if try kind(of: directory) != nil { throw SystemFailure.irregular(path, "directory") }
                 // The root is not a directory, so it contains no names.
-                if code == ENOTDIR { return [] }
+                return []
             }
             throw SystemFailure.error("read the directory", path, code)
         }
