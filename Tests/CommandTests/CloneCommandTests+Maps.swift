@@ -2,6 +2,8 @@ import CambiumTesting
 import Foundation
 import Testing
 
+@testable import CambiumCommand
+
 /// The map that `cambium clone` writes to a file.
 extension CloneCommandTests {
     @Test func `a map has the old and the new id of each object, by ascending old id`() throws {
@@ -18,6 +20,17 @@ extension CloneCommandTests {
 
                 """)
         #expect(try files(place) == ["map.json", "notes", "schema.json"])
+    }
+
+    @Test func `a call for a map is repeated after a signal, but not after another failure`() {
+        var codes = [EINTR, EINTR, EIO]
+        func fail() -> Int32 {
+            errno = codes.removeFirst()
+            return -1
+        }
+        #expect(CloneMapFile.uninterrupted(fail) == -1 && codes.isEmpty)
+        codes = [EINTR]
+        #expect(CloneMapFile.uninterrupted { codes.isEmpty ? 7 : fail() } == 7)
     }
 
     @Test func `a map replaces an existing file`() throws {

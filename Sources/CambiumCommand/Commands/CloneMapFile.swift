@@ -15,8 +15,9 @@ struct CloneMapFile {
     /// Creates the temporary file. Throws `.cannotCreate` if no file can be created next to the requested file.
     init(_ path: String) throws(CambiumError) {
         self.path = try Self.place(path)
-        temporary = self.path + ".\(getpid()).new"
-        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        let temporary = self.path + ".\(getpid()).new"
+        self.temporary = temporary
+        descriptor = Self.uninterrupted { open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
         if descriptor < 0 { throw Self.error(.cannotCreate, "cannot be created", path) }
     }
 
@@ -87,7 +88,7 @@ struct CloneMapFile {
 
     private func end(_ writer: inout JSONWriter) throws(CambiumError) {
         try flush(&writer)
-        if fsync(descriptor) != 0 { throw Self.error(.ioFailure, "cannot be written", path) }
+        if Self.uninterrupted({ fsync(descriptor) }) != 0 { throw Self.error(.ioFailure, "cannot be written", path) }
     }
 
     private func flush(_ writer: inout JSONWriter) throws(CambiumError) {
@@ -118,12 +119,22 @@ struct CloneMapFile {
     private func syncDirectory() throws(CambiumError) {
         let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let directory = end.map { String(path[...$0]) } ?? "."
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = Self.uninterrupted { open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         // A directory in which the user may create files, but which the user may not read, cannot be synced.
         if descriptor < 0, errno == EACCES { return }
         guard descriptor >= 0 else { throw Self.error(.ioFailure, Self.unsynced, path) }
         defer { Glibc.close(descriptor) }
-        if fsync(descriptor) != 0 { throw Self.error(.ioFailure, Self.unsynced, path) }
+        // Some file systems refuse each sync of a directory with EINVAL. No other call could make the name durable there.
+        if Self.uninterrupted({ fsync(descriptor) }) != 0, errno != EINVAL { throw Self.error(.ioFailure, Self.unsynced, path) }
+    }
+
+    /// Repeats a call as long as signals interrupt it. Returns the result of the last call, which is negative if the call failed. In that
+    /// case, `errno` has the cause.
+    static func uninterrupted(_ call: () -> Int32) -> Int32 {
+        while true {
+            let result = call()
+            if result >= 0 || errno != EINTR { return result }
+        }
     }
 
     private static let unsynced = "is complete, but its directory could not be synced, so a power failure may remove it"
