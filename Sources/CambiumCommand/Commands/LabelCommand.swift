@@ -78,7 +78,8 @@ struct LabelCommand: ParsableCommand {
             writer.endObject()
             return Terminal.print(writer.text)
         }
-        Terminal.print(verb.map { "'\(name)' \($0) transaction \(number)." } ?? "\(number)  \(Self.text(of: name))")
+        let end = isRepeated ? ": the request was applied earlier, and is not repeated." : "."
+        Terminal.print(verb.map { "'\(name)' \($0) transaction \(number)\(end)" } ?? "\(number)  \(Self.text(of: name))")
     }
 
     /// Returns a name as text. The name is quoted if its spaces would not be visible, or if it would read as a quoted name.
