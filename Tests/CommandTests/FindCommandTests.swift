@@ -52,8 +52,11 @@ import Testing
         let alone = try place.run("find", "notes", "Note", "--set", "id=2")
         #expect(alone.code == 64 && alone.output.isEmpty && alone.errors.contains("there is no condition"), "\(alone.errors)")
         #expect(try place.run("find", "notes", "Note", "--count", "--having", "count > $n", "--set", "n=1").code == 0)
-        let unused = try place.run("find", "notes", "Note", "--count", "--having", "count > 1", "--set", "zz=1")
-        #expect(unused.code == 65 && unused.errors.contains("The query has no condition, but a value is given for $zz"), "\(unused.errors)")
+        for options in [["--having", "count > 1"], ["--where", "id > 0"], ["--where", "id > 0", "--having", "count > 1"]] {
+            let command = ["find", "notes", "Note", "--count", "--set", "zz=1"] + options
+            let unused = try place.run(executable: Workplace.binary, command)
+            #expect(unused.code == 65 && unused.errors.contains("No condition of the query has the parameter $zz"), "\(unused.errors)")
+        }
     }
 
     @Test func `a parameter takes the same numbers as text and as JSON`() throws {

@@ -66,7 +66,7 @@ import Testing
         #expect(try failure("--query", "from", "--set", "min=1", "--where", "titel == 1").hasPrefix("65 cambium: --where:1:1: "))
         #expect(try failure("--query", "namesakes").contains("Pass an object as the parameter 'source', such as Note/1."))
         #expect(try failure("--query", "namesakes", "--set", "source=Note/99").hasPrefix("66 "))
-        #expect(try failure("--query", "from", "--set", "min=1", "--set", "max=2").contains("has no parameter $max"))
+        #expect(try failure("--query", "from", "--set", "min=1", "--set", "max=2").contains("has the parameter $max, but"))
     }
 
     private func run(_ lines: String..., code: Int32 = 0) throws -> (output: String, errors: String) {

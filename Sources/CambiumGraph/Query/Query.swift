@@ -121,11 +121,11 @@ extension Query {
         if arguments.isEmpty { return }
         let names = parsedNames ?? condition?.parameterNames ?? []
         if !arguments.keys.allSatisfy(names.contains), let unused = arguments.keys.filter({ !names.contains($0) }).min()?.excerpt {
-            let fault =
-                condition == nil
-                ? "The query has no condition, but a value is given for $\(unused)."
-                : "The condition has no parameter $\(unused), but a value is given for it."
-            throw CambiumError(.invalidInput, "\(fault) Remove the value, or use $\(unused) in the condition.")
+            // A query for groups may also have a condition on the groups, which this query does not contain.
+            throw CambiumError(
+                .invalidInput,
+                "No condition of the query has the parameter $\(unused), but a value is given for it. Remove the value, or use "
+                    + "$\(unused) in a condition.")
         }
     }
 }
