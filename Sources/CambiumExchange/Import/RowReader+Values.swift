@@ -109,40 +109,6 @@ extension RowReader {
         "'\(entity.attributes[index].name)': \(error.message)" + remedy(error, entity, index, token, tokens)
     }
 
-    /// Returns the end of the message for a date, or for a text that spells a number: a mapping that reads such values. Returns an empty
-    /// text for any other error.
-    private mutating func remedy(
-        _ error: ConversionError, _ entity: RowEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens
-    ) -> String {
-        var (rule, values) = ("\"dates\":[\"iso8601\"]", "other forms")
-        switch error {
-        case .malformed(.date, let text): if Self.hasMissingDay(text) { return "" }
-        case .wrongKind(.date, _): break
-        case .wrongKind(let type, _) where type.isNumber && tokens.kind(token) == .string:
-            // No mapping helps if the text is not a number of this type, or if the number has an exponent, such as "1e3".
-            guard let plain = NumberFormat().plain(tokens.bytes(token)) else { return "" }
-            if (try? type.scalarForm(copying: plain, scratch: &scratch)) == nil { return "" }
-            (rule, values) = ("\"numbers\":{}", "numbers in texts")
-        default: return ""
-        }
-        let rules = "{\"attributes\":{\"\(entity.attributes[index].name)\":{\(rule)}}}"
-        let mapping = entity.number == target ? rules : "{\"nested\":{\"\(entity.entity.name)\":\(rules)}}"
-        return ". A mapping such as \(mapping) reads \(values)"
-    }
-
-    /// Returns whether a text begins with a day in the standard form that the calendar does not have. A mapping cannot read such a text,
-    /// unless the calendar has a day with the month and the day exchanged.
-    private static func hasMissingDay(_ text: String) -> Bool {
-        let bytes = Array(text.utf8.prefix(10))
-        let form = bytes.map { (0x30...0x39).contains($0) ? UInt8(ascii: "0") : $0 }
-        guard form == Array("0000-00-00".utf8) else { return false }
-        let exchanged = bytes[..<5] + bytes[8...] + [UInt8(ascii: "-")] + bytes[5..<7]
-        return [bytes[...], exchanged].allSatisfy { day in
-            // The only possible error is that the calendar does not have the day.
-            (try? Value(text: String(decoding: day, as: UTF8.self) + "T00:00:00Z", type: .date)) == nil
-        }
-    }
-
     /// Returns the message for a mandatory attribute whose value is null or is read as null.
     private static func mandatory(_ name: String, _ converted: Result<ScalarForm, ConversionError>) -> String {
         guard case .failure(let error) = converted else { return "'\(name)' is null, but must have a value" }

@@ -1,0 +1,68 @@
+internal import CambiumJSON
+import CambiumModel
+
+/// The mappings that errors about values of the wrong type advise.
+extension RowReader {
+    /// Returns the end of the message for a date, or for a text that spells a number: a mapping that reads such values. Returns an empty
+    /// text for any other error, and if no mapping can read the value.
+    mutating func remedy(
+        _ error: ConversionError, _ entity: RowEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens
+    ) -> String {
+        var (rule, values) = ("", "other forms")
+        switch error {
+        case .malformed(.date, _), .wrongKind(.date, _):
+            guard let format = Self.dateFormat(token, tokens) else { return "" }
+            rule = "\"dates\":[\"\(format.text)\"]"
+        case .wrongKind(let type, _) where type.isNumber && tokens.kind(token) == .string:
+            // No mapping helps if the text is not a number of this type, or if the number has an exponent, such as "1e3".
+            guard let plain = NumberFormat().plain(tokens.bytes(token)) else { return "" }
+            if (try? type.scalarForm(copying: plain, scratch: &scratch)) == nil { return "" }
+            (rule, values) = ("\"numbers\":{}", "numbers in texts")
+        default: return ""
+        }
+        let rules = "{\"attributes\":{\"\(entity.attributes[index].name)\":{\(rule)}}}"
+        let mapping = entity.number == target ? rules : "{\"nested\":{\"\(entity.entity.name)\":\(rules)}}"
+        return ". A mapping such as \(mapping) reads \(values)"
+    }
+
+    /// The formats that errors advise, if they read the value.
+    private static let dateReaders: [(format: DateFormat, reader: DateReader)] = {
+        let formats: [DateFormat] = [
+            .iso8601, .secondsSince1970, .millisecondsSince1970, .pattern("yyyy-MM-dd HH:mm"), .pattern("yyyy-MM-dd HH:mm:ss"),
+            .pattern("yyyy-dd-MM"), .pattern("dd MMM yyyy"),
+        ]
+        return formats.compactMap { format in
+            // The formats and the zone are valid, so there is no error.
+            guard let reader = try? DateReader([format], zone: "UTC", pivot: PropertyMapping.standardPivot) else { return nil }
+            return (format, reader)
+        }
+    }()
+
+    /// Returns a format that reads a value as a date. If no common format reads a text, returns a pattern, because another pattern may read
+    /// the text. Returns `nil` if no format can read the value.
+    private static func dateFormat(_ token: Int, _ tokens: JSONTokens) -> DateFormat? {
+        let isNumber = tokens.kind(token) == .number
+        guard isNumber || tokens.kind(token) == .string else { return nil }
+        let bytes = tokens.bytes(token)
+        let format = dateReaders.first { $0.reader.seconds(bytes, isNumber: isNumber) != nil }?.format
+        if format != nil || isNumber || hasMissingMoment(bytes) { return format }
+        return .pattern("dd MMM yyyy")
+    }
+
+    /// Returns whether a text begins with a day and perhaps a time in the standard form, such as "2026-01-01T25:00", that do not exist. A
+    /// mapping cannot read such a text, unless there is a day with the month and the day exchanged.
+    private static func hasMissingMoment(_ text: UnsafeRawBufferPointer) -> Bool {
+        let bytes = Array(text.prefix(19))
+        let form = bytes.map { (0x30...0x39).contains($0) ? UInt8(ascii: "0") : $0 }
+        guard form.starts(with: "0000-00-00".utf8) else { return false }
+        var time = Array("00:00:00".utf8)[...]
+        if form.dropFirst(11).starts(with: "00:00".utf8) {
+            time = bytes[11..<16] + (form.dropFirst(16).starts(with: ":00".utf8) ? bytes[16...] : time.suffix(3))
+        }
+        let exchanged = bytes[..<5] + bytes[8..<10] + [UInt8(ascii: "-")] + bytes[5..<7]
+        return [bytes[..<10], exchanged].allSatisfy { day in
+            // The only possible error is that there is no such day or time.
+            (try? Value(text: String(decoding: day + [UInt8(ascii: "T")] + time, as: UTF8.self) + "Z", type: .date)) == nil
+        }
+    }
+}
