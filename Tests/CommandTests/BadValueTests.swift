@@ -206,7 +206,7 @@ import Testing
 
     @Test(arguments: [
         ("id,title\n1,a\n", true), ("\"id\",\"title\"\n1,a\n", true), ("7,8\n", true), ("[5]", false), ("{\"id\":1}\nid,title\n", false),
-        ("{\"id\":x}", false),
+        ("{\"id\":x}", false), ("\n\r\n id,title\n1,a\n", true), ("\n[\n5]", false),
     ])
     func `an error about input that may be CSV states how to import CSV`(input: String, isCSV: Bool) throws {
         let outcome = try place().run("import", "notes", "Note", "-", input: input)

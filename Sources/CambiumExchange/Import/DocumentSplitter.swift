@@ -15,6 +15,8 @@ struct DocumentSplitter {
         let line: Int
         /// The column in bytes at which the document begins, counted from 1.
         var column = 1
+        /// Whether the document is the first one of its source, and is not an element of an array.
+        var isFirst = false
         /// The reason why the document is not valid, if the fault was found before parsing.
         var failure: RowFailure?
         /// Whether the document was created from a CSV record, so that all its values are texts.
@@ -51,6 +53,7 @@ struct DocumentSplitter {
         // A bracket or comma where a value must begin becomes a separate document, so that the splitter advances.
         if shape == .stream, end == window.position { end += 1 }
         var document = Document(start: window.position, end: end, line: window.line, column: window.column)
+        document.isFirst = elementCount == 0 && shape != .array
         if shape == .array, end == window.position { document.failure = missingElement }
         // A line contains no line end, so the window need not count line ends.
         if shape == .lines { window.position = end } else { window.advance(to: end) }

@@ -80,10 +80,9 @@ final class RowSource {
         reader.batch.rows.append(row)
     }
 
-    /// Returns whether a document that is not an object may be the names of columns: it is the first line, and begins without a bracket.
+    /// Returns whether a document that is not an object may be the names of columns: it is the first one, and begins without a bracket.
     private static func mayBeCSV(_ document: DocumentSplitter.Document, _ bytes: UnsafeRawBufferPointer) -> Bool {
-        !document.isRecord && document.line == 1 && document.column == 1 && bytes.first != UInt8(ascii: "{")
-            && bytes.first != UInt8(ascii: "[")
+        document.isFirst && bytes.first != UInt8(ascii: "{") && bytes.first != UInt8(ascii: "[")
     }
 
     /// Returns the failure of a document, with the ways to import CSV added to its message.
