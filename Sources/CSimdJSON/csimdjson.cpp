@@ -195,13 +195,15 @@ struct Walk {
             case 't': out.push_back('\t'); break;
             case 'u': {
                 int32_t first = unit(at);
-                if (first < 0 || (first >= 0xDC00 && first < 0xE000)) return fail(CSIMDJSON_ESCAPE, escape);
+                if (first < 0) return fail(CSIMDJSON_ESCAPE, escape);
+                if (first >= 0xDC00 && first < 0xE000) return fail(CSIMDJSON_SURROGATE, escape);
                 at += 4;
                 uint32_t scalar = first;
                 if (first >= 0xD800 && first < 0xDC00) {
-                    if (count - at < 6 || bytes[at] != '\\' || bytes[at + 1] != 'u') return fail(CSIMDJSON_ESCAPE, escape);
+                    if (count - at < 6 || bytes[at] != '\\' || bytes[at + 1] != 'u') return fail(CSIMDJSON_SURROGATE, escape);
                     int32_t second = unit(at + 2);
-                    if (second < 0xDC00 || second >= 0xE000) return fail(CSIMDJSON_ESCAPE, escape);
+                    if (second < 0) return fail(CSIMDJSON_ESCAPE, escape);
+                    if (second < 0xDC00 || second >= 0xE000) return fail(CSIMDJSON_SURROGATE, escape);
                     scalar = 0x10000 + ((first - 0xD800) << 10 | (second - 0xDC00));
                     at += 6;
                 }

@@ -84,6 +84,7 @@ public final class JSONParser {
         case CSIMDJSON_EMPTY: "the document has no value"
         case CSIMDJSON_TOO_DEEP: "arrays and objects nest more than \(depthMax) levels deep"
         case CSIMDJSON_ESCAPE: "a string has an escape that JSON does not define"
+        case CSIMDJSON_SURROGATE: "a string has a lone surrogate, half of a pair such as \\ud83d\\ude00; write both halves"
         case CSIMDJSON_CONTROL: "a string has a control character; write it as \\u00XX"
         case CSIMDJSON_UNCLOSED_STRING: "a string does not end; its closing quotation mark is missing"
         case CSIMDJSON_UTF8: "the text has bytes that are not UTF-8"

@@ -46,6 +46,15 @@ import Testing
         #expect(error.column == offset + 1)
     }
 
+    @Test(arguments: [
+        (#""a\ud800""#, true), (#""a\udc00\ud800""#, true), (#""a\ud800x""#, true), (#""a\ud800\n""#, true), (#""a\ud800\u0041""#, true),
+        (#""a\ud800\u00g1""#, false), (#""a\ud80""#, false), (#""a\q""#, false),
+    ])
+    func `half of a surrogate pair is named, and other wrong escapes are not mistaken for it`(_ text: String, _ isHalf: Bool) throws {
+        let error = try #require(JSONFixture.error(text))
+        #expect(error.message.contains("a lone surrogate") == isHalf && error.column == 3, "\(error.message)")
+    }
+
     @Test(arguments: ["", " ", "\n\n", "\t \r\n"])
     func `a document without a value is refused`(_ text: String) throws {
         #expect(try #require(JSONFixture.error(text)).message == "the document has no value")
