@@ -56,6 +56,14 @@ import Testing
         #expect(["141\n", "74\n"].contains(status), "\(status)")
     }
 
+    @Test func `an import whose output fails lists its bad rows`() throws {
+        let place = try place()
+        try place.write("{\"id\":7}\n{\"id\":\"x\"}\n", to: "rows.json")
+        let outcome = try run(place, "import notes Note rows.json --on-error skip", ">/dev/full")
+        #expect(outcome.code == 74 && outcome.errors.contains("cambium: rows.json:2: row 2 at /id: "), "\(outcome.errors)")
+        #expect(outcome.errors.hasSuffix("ransaction 4 was committed.\n"), "\(outcome.errors)")
+    }
+
     @Test(arguments: [
         ("backup notes copy", "The copy 'copy' is complete"), ("apply notes copy", "'copy' has every transaction of 'notes'"),
         ("checkpoint notes", "is stored"), ("compact notes --retain all", "The log was compacted"),

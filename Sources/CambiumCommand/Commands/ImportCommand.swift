@@ -159,6 +159,8 @@ struct ImportCommand: ParsableCommand {
 /// The report of an import in a form for human readers.
 enum ReportText {
     static func print(_ report: ImportReport, isDryRun: Bool, deletesAbsent: Bool) {
+        // If standard output cannot be written, the program ends at the first line of the summary.
+        printErrors(report)
         let effect =
             switch report.transaction {
             case let number? where !isDryRun: "transaction \(number), \(Readable.bytes(report.logByteCount)) of log"
@@ -182,7 +184,6 @@ enum ReportText {
         if report.unknownKeysLeftOut > 0 {
             Terminal.print("  other keys map to nothing (\(Readable.of(report.unknownKeysLeftOut, "time")))")
         }
-        printErrors(report)
     }
 
     static func printErrors(_ report: ImportReport) {
