@@ -235,6 +235,23 @@ import Testing
         #expect(try place.run("log", "notes", "--json").json.count == 2)
     }
 
+    @Test func `an error and a dry run have an example of each rule, even if more objects break one rule than are shown`() throws {
+        let place = try Workplace.withStore()
+        try place.write((1...25).map { #"{"id":\#($0)}"# }.joined(separator: "\n"), to: "notes.json")
+        #expect(try place.run("import", "notes", "Note", "notes.json").code == 0)
+        let strict = Workplace.notes
+            .replacing(#""when": {"type": "date", "optional": true}"#, with: #""when": {"type": "date"}"#)
+            .replacing(#""relationships": { "items""#, with: #""relationships": { "cover": {"to": "Memo", "min": 1}, "items""#)
+        try place.write(strict, to: "strict.json")
+        let outcome = try place.run("schema", "notes", "--set", "strict.json")
+        let preview = try place.run("schema", "notes", "--set", "strict.json", "--dry-run")
+        for text in [outcome.errors, preview.output] {
+            #expect(text.contains("Note/1: 'when' must have a value") && text.contains("and 30 more"), "\(text)")
+            #expect(text.contains("Note/1: 'cover' must lead to at least one object"), "\(text)")
+        }
+        #expect(outcome.code == 1 && preview.code == 1)
+    }
+
     @Test func `a former name that the new schema still has is reported with its file and place`() throws {
         let place = try Workplace()
         func schema(_ more: String) -> String { #"{"entities": {"Note": {"attributes": {"title": {"type": "string"}\#(more)}}}}"# }

@@ -139,7 +139,7 @@ extension Store {
             try draft.check()
         } catch {
             guard error.code == .ruleViolated else { throw error }
-            report.violations = (error.underlying as? RuleViolations)?.violations.map(\.description) ?? [error.message]
+            report.violations = (error.underlying as? RuleViolations)?.causes.map(\.description) ?? [error.message]
         }
         return report
     }

@@ -29,9 +29,23 @@ public struct RuleViolations: Error, Hashable, Sendable {
     /// The maximum number of violations that a message describes. The message states only the number of all other violations.
     static let shownCountMax = 20
 
+    /// The violations that are not consequences of a denied deletion. If a message cannot describe all of them, the first violation of each
+    /// rule precedes the others. Otherwise a rule that many objects break would hide the other rules.
+    package var causes: [Violation] {
+        let causes = Array(violations.dropLast(consequenceCount))
+        if causes.count <= Self.shownCountMax { return causes }
+        var subjects: Set<[String]> = []
+        var examples: [Violation] = []
+        var others: [Violation] = []
+        for violation in causes {
+            if subjects.insert(violation.subject).inserted { examples.append(violation) } else { others.append(violation) }
+        }
+        return examples + others
+    }
+
     /// The lines of the message: one for each violation that is described, and then up to two lines that count the other violations.
     fileprivate var lines: [String] {
-        let causes = violations.dropLast(consequenceCount)
+        let causes = causes
         var lines = causes.prefix(Self.shownCountMax).map { $0.sentences(isOfMigration: isOfMigration) }
         if causes.count > lines.count { lines.append("and \(causes.count - lines.count) more") }
         if consequenceCount > 0 {
