@@ -34,6 +34,9 @@ struct MigrationText {
         }
         let width = report.entries.map(\.change.subject.columnCount).max() ?? 0
         for entry in report.entries { Terminal.print("  \(entry.change.subject.padded(to: width))  \(line(entry))") }
+        if report.entries.contains(where: { $0.handling == .refused }) {
+            Terminal.print("Objects were not checked against the new rules, because a change above needs a program.")
+        }
         for violation in report.violations.prefix(Self.shownViolationCountMax) { Terminal.print("- \(violation)") }
         let rest = report.violations.count - Self.shownViolationCountMax
         if rest > 0 { Terminal.print("- and \(Readable.count(rest)) more") }
