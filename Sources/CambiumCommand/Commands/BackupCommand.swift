@@ -21,10 +21,10 @@ struct RestoreCommand: ParsableCommand {
         commandName: "restore", abstract: "Create a store from a backup: with all transactions, or with those up to a moment.",
         discussion: Discussion.text(
             """
-            The backup is not changed. With --at, later transactions are omitted, and the new store continues from that moment. With \
-            --archive, the new store also has the changes that compaction retired, so every moment can be shown. Each archived \
-            transaction is compared with the hash that the backup has of it. After a compaction, --at needs --archive. Any store can be \
-            the backup.
+            The backup is not changed. With --at, later transactions are omitted, and the new store continues from that moment. A \
+            label is a transaction, so the new store usually lacks the label that names the moment. With --archive, the new store also \
+            has the changes that compaction retired, so every moment can be shown. Each archived transaction is compared with the hash \
+            that the backup has of it. After a compaction, --at needs --archive. Any store can be the backup.
             """,
             examples: "cambium restore copy again --at label:before-the-move", "cambium restore copy again --at 2026-11-21"))
 
