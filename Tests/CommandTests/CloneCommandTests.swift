@@ -83,6 +83,23 @@ import Testing
         #expect(printed.hasPrefix("Part/4, Part/5: 2 objects in transaction 5, "), "\(printed)")
     }
 
+    @Test func `if a root lacks the parent that an attribute follows, the error names the option that gives a value`() throws {
+        let place = try Workplace()
+        let schema = #"""
+            { "entities": {
+                "Shelf": { "attributes": {"code": {"type": "string"}},
+                           "relationships": {"boxes": {"to": "Box", "many": true, "inverse": "shelf"}} },
+                "Box": { "attributes": {"code": {"type": "string", "userInfo": {"followParent": "code"}}},
+                         "relationships": {"shelf": {"to": "Shelf", "inverse": "boxes"}} } } }
+            """#
+        try place.write(schema, to: "shelves.json")
+        #expect(try place.run("init", "shelves", "--schema", "shelves.json").code == 0)
+        #expect(try place.run("insert", "shelves", "Box", "code=A").code == 0)
+        let refused = try place.run("clone", "shelves", "Box/1")
+        #expect(refused.code == 1 && refused.errors.contains("--set on the command line"), "\(refused.errors)")
+        #expect(try place.run("clone", "shelves", "Box/1", "--set", "code=B").code == 0)
+    }
+
     @Test func `a plan counts the objects and writes nothing`() throws {
         let place = try place()
         let before = try place.bytes(of: Self.log)

@@ -90,11 +90,14 @@ extension ClonePlanner {
                 }
                 let id = ObjectID(root: entity.root, serial: reader.rows(Int(entry.table)).serial(entry.row))
                 let path = [String](repeating: "^", count: follower.follow.levelCount) + [follower.follow.name]
+                // The request can only give values to roots.
+                let isRoot = entry.parent == CloneWalk.noParent
+                let remedy = isRoot ? "Give it a value in the request (--set on the command line), or set" : "Set"
                 throw CambiumError(
                     .ruleViolated,
                     "\(layout.schema.text(of: id, entity: entity)): '\(follower.attribute.name)' takes the value of "
                         + "'\(path.joined(separator: "."))', but the clone did not reach the object through an object with that attribute. "
-                        + "Set '\(options.keys.withoutParent)' to 'keep' or 'blank' in the userInfo of '\(follower.attribute.name)'.")
+                        + "\(remedy) '\(options.keys.withoutParent)' to 'keep' or 'blank' in the userInfo of '\(follower.attribute.name)'.")
             }
         }
         return created
