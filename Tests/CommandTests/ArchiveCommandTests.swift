@@ -20,6 +20,15 @@ import Testing
         try place.run("log", store, "--object", "Note/1", "--ops", "--json").output.replacing(/"bytes":\d+,/, with: "")
     }
 
+    @Test func `a compacted store is not applied to a new one, and the error names the command that restores the changes`() throws {
+        let place = try made()
+        #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "kept").code == 0)
+        let refused = try place.run("apply", "notes", "mirror")
+        #expect(refused.code == 66 && refused.errors.contains("'cambium restore' and '--archive'"), "\(refused.errors)")
+        #expect(try place.run("restore", "notes", "whole", "--archive", "kept").code == 0)
+        #expect(try place.run("apply", "whole", "mirror").code == 0)
+    }
+
     @Test func `retired segments go into the archive, and a restore brings them back`() throws {
         let place = try made()
         let root = try #require(try place.run("verify", "notes", "--json").json.first?["root"] as? String)

@@ -35,7 +35,7 @@ package struct LogRecord: Sendable {
             throw CambiumError(
                 .notFound,
                 "A compaction retired the changes of transaction \(number). "
-                    + "Copy the store with 'cambium backup', or read it with its archive.",
+                    + "Copy the store with 'cambium backup', or make a store with all changes with 'cambium restore' and '--archive'.",
                 place: .init(file: file))
         }
     }
