@@ -90,7 +90,7 @@ import Testing
         (["find", "notes", "Item", "--where", "note == 65536/1"], 65, "Begin with the name of an entity, or with its number from 1 to"),
         (["find", "notes", "Item", "--where", "note == 1/274877906944"], 65, "a serial of at most 274877906943"),
         (["find", "notes", "Note", "--where", "id == $\(long)"], 65, "The parameter $\(cut) has no value."),
-        (["find", "notes", "Note", "--where", "id == 1", "--set", "\(long)=1"], 65, "Remove the value, or use $\(cut) in the condition."),
+        (["find", "notes", "Note", "--where", "id == 1", "--set", "\(long)=1"], 65, "Remove the value, or use $\(cut) in a condition."),
         (["find", "notes", "Note", "--group-by", "id", "--having", "\(long) == 1"], 65, "'\(cut)' is neither a key of the groups"),
         (["clone", "notes", "Note/1", "--exclude", "\(long).a"], 64, "the schema has no entity '\(cut)'."),
         (["clone", "notes", "Note/1", "--exclude", "Note.\(long)"], 64, "'Note' has no relationship '\(cut)'."),
