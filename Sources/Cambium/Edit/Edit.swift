@@ -1,7 +1,6 @@
 internal import CambiumBytes
 public import CambiumGraph
 package import CambiumModel
-import Synchronization
 
 /// Changes that a caller collects over time, for example in a form, and commits later.
 ///
@@ -29,17 +28,13 @@ public struct Edit: Sendable {
     private(set) var history = EditHistory()
     /// The changes of ordered relationships that a batch has not written to `overlay` yet; `nil` outside of a batch.
     var listChanges: EditListChanges?
-    /// The number that identifies the edit in its provisional ids; `nil` before the first insertion. Numbers repeat after 2^20 edits, so an
-    /// edit gets a number only when it inserts an object.
-    private(set) var number: UInt64?
-    /// The number of objects that the edit has inserted, including those whose insertion was undone.
-    private(set) var insertCount: UInt64 = 0
+    /// The source of provisional ids; `nil` before the first insertion, because the numbers of edits repeat. The edit and the copies that
+    /// are made after the first insertion share this object.
+    private var numbering: EditNumbering?
     /// The number of calls that have deleted objects.
     private(set) var deletionCount = 0
     /// The properties that the caller has read; `nil` if reads are not tracked. The edit and its copies share this object.
     let reads: EditReads?
-
-    private static let numbers = Atomic<UInt64>(0)
 
     /// Creates an edit without changes.
     init(of base: Graph, tracking: EditTracking) {
@@ -51,9 +46,12 @@ public struct Edit: Sendable {
     /// stay valid.
     init(continuing other: Edit, on base: Graph) {
         self.base = base
-        (number, insertCount, deletionCount) = (other.number, other.insertCount, other.deletionCount)
+        (numbering, deletionCount) = (other.numbering, other.deletionCount)
         reads = other.reads.map { EditReads($0.places) }
     }
+
+    /// The number that identifies the edit in its provisional ids; `nil` before the first insertion.
+    var number: UInt64? { numbering?.edit }
 
     /// The schema of the base graph.
     package var schema: Schema { base.schema }
@@ -173,15 +171,11 @@ public struct Edit: Sendable {
         return deletionCount
     }
 
-    /// Returns the id of the next inserted object. Throws `.limitExceeded` if the edit has inserted too many objects.
+    /// Returns the id of the next inserted object. Throws `.limitExceeded` if the edit and its copies have inserted too many objects.
     mutating func nextID(_ root: EntityNumber) throws(CambiumError) -> ObjectID {
-        guard insertCount < ObjectID.provisionalCountMax else {
-            throw CambiumError(.limitExceeded, "An edit inserts at most \(ObjectID.provisionalCountMax) objects. Commit the edit first.")
-        }
-        insertCount += 1
-        let own = number ?? Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
-        number = own
-        return ObjectID(root: root, edit: own, number: insertCount)
+        let own = numbering ?? EditNumbering()
+        numbering = own
+        return try own.nextID(root)
     }
 }
 

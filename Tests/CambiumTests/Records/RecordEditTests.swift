@@ -270,4 +270,18 @@ struct RecordEditTests {
         try edit.save(&read)
         #expect(try edit.count(of: "Writer") == 2)
     }
+
+    @Test("a record that was saved in a discarded copy of the edit does not change another inserted object")
+    func discardedCopy() throws {
+        var edit = store.edit()
+        var (first, tried, kept) = (Tag("first"), Tag("tried"), Tag("kept"))
+        try edit.save(&first)
+        var copy = edit
+        try copy.save(&tried)
+        try edit.save(&kept)
+        #expect(tried.ref != kept.ref)
+        let error = #expect(throws: CambiumError.self) { try edit.save(&tried) }
+        #expect(error?.code == .objectDeleted)
+        #expect(try edit.load(try #require(kept.ref)).name == "kept")
+    }
 }
