@@ -10,13 +10,15 @@
         init(_ property: StoredProperty) { self.property = property }
 
         func findMistakes(_ findings: inout Findings) {
-            guard let type = property.type, let shape = property.shape, let marker = property.markers.first else {
+            guard let marker = property.markers.first else { return }
+            guard let type = property.type, let shape = property.shape else {
+                if marker.kind == .relationship { checkRelationship(marker, &findings) }
                 return checkIdentityJSON(&findings)
             }
             switch marker.kind {
             case .identity: checkIdentity(type, shape, &findings)
             case .attribute: checkAttribute(marker, shape, &findings)
-            case .relationship: checkRelationship(marker, shape, &findings)
+            case .relationship: checkRelationship(marker, &findings)
             case .transient: break
             }
         }
@@ -61,8 +63,8 @@
             findings.add(mistake, at: marker.attribute.attributeName, fix: hasOnlyShared ? marker.fix(as: .relationship) : nil)
         }
 
-        private func checkRelationship(_ marker: Marker, _ shape: TypeShape, _ findings: inout Findings) {
-            guard let type = shape.attributeType else { return }
+        private func checkRelationship(_ marker: Marker, _ findings: inout Findings) {
+            guard let type = property.attributeTypeName else { return }
             let mistake = Mistake(
                 "relationshipOfValue", "'\(property.name)' is an attribute, because its type is '\(type)'.",
                 "Write @Attribute, or the type of a record.")
