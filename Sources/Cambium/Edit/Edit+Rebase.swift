@@ -46,12 +46,13 @@ extension Edit {
         let changes = graph.changes(since: base)
         var finder = EditConflictFinder(edit: self, theirs: graph, changes: changes)
         let conflicts = finder.run()
-        if conflicts.isEmpty, !changes.changesSchema, !isTouched(by: changes) {
+        let drops = try EditDrops(conflicts, policy, of: self, on: graph)
+        // A conflict with a read that the policy accepts changes nothing in the edit.
+        if conflicts.allSatisfy({ $0.use == .read }), !changes.changesSchema, !isTouched(by: changes) {
             var same = self
             same.base = graph
             return same
         }
-        let drops = try EditDrops(conflicts, policy, of: self, on: graph)
         var rebased = Edit(continuing: self, on: graph)
         let plan = EditPlan(self, drops)
         _ = try rebased.batch { (edit: inout Edit) throws(CambiumError) in try plan.apply(to: &edit) }

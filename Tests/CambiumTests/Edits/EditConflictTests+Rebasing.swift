@@ -26,6 +26,18 @@ extension EditConflictTests {
         #expect(try edit[other, "title"] == "Oslo")
     }
 
+    @Test func `undo stays if the store changed only an object that was read`() throws {
+        var edit = store.edit(tracking: .writesAndReads)
+        #expect(try edit[other, "title"] != "Oslo")
+        try edit.set(note, "title", to: "Rome")
+        try store.write { try $0.set(other, "title", to: "Oslo") }
+        #expect(code { try edit.rebase(onto: store.graph) } == .conflict)
+        try edit.rebase(onto: store.graph, policy: .mine)
+        #expect(try edit[other, "title"] == "Oslo")
+        edit.undo()
+        #expect(edit.isEmpty)
+    }
+
     @Test func `undo ends at a base that changed an object of the edit`() throws {
         var edit = store.edit()
         try edit.set(note, "title", to: "Rome")
