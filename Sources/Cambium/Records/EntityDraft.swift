@@ -170,7 +170,8 @@ struct EntityDraft {
     }
 
     private static func unknown(_ place: String, _ option: String) -> String {
-        "The key path of .\(option) at \(place) leads to no stored property of a record. Use a property that its recordSchema lists."
+        "The key path of .\(option) at \(place) leads to no stored property of the records of this schema. Use a property that a "
+            + "recordSchema lists, and name its record in the call that makes the schema."
     }
 
     /// Removes the properties, identity attributes, unique sets and indexes that an ancestor also declares, because the entity inherits

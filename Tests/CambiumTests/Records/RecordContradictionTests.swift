@@ -172,4 +172,16 @@ import Testing
         let error = try #require(throws: CambiumError.self) { try Schema(of: First.self, Second.self) }
         #expect(error.details.count == 3)
     }
+
+    @Test func `the error for a key path into a record that the schema lacks asks for this record`() throws {
+        struct Sheet: BlankRecord {
+            var name = ""
+            var ref: Ref<Sheet>?
+            static let recordSchema = RecordSchema<Sheet>("Sheet") { RecordProperty("name", \.name, .followParent(\WriterName.name)) }
+        }
+        let error = try #require(throws: CambiumError.self) { try Schema(of: Sheet.self) }
+        #expect(error.details.count == 1)
+        #expect(error.details.first?.contains("Sheet.name") == true)
+        #expect(error.details.first?.contains("name its record in the call") == true)
+    }
 }
