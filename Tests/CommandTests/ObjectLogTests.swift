@@ -75,6 +75,21 @@ import Testing
         }
     }
 
+    @Test func `a log that is followed refuses a name that no schema has`() throws {
+        let place = try Workplace.withStore()
+        let mistakes: [(option: String, name: String, code: Int32, error: String)] = [
+            ("--entity", "Nota", 64, "no entity 'Nota'"), ("--object", "Nota/1", 64, "no entity 'Nota'"),
+            ("--object", "Note", 66, "'Note' is not an id"),
+        ]
+        for (option, name, code, error) in mistakes {
+            let command = ["log", "notes", "--follow", "--to", "1", option, name]
+            let outcome = try place.run(executable: Workplace.binary, command)
+            #expect(outcome.code == code && outcome.output.isEmpty && outcome.errors.contains(error), "\(command)")
+        }
+        // The object may be created later.
+        #expect(try place.run("log", "notes", "--follow", "--to", "1", "--object", "Note/1").code == 0)
+    }
+
     @Test func `the log at a moment does not read later transactions`() throws {
         let place = try Workplace.withStore()
         for (index, title) in ["first", "second", "third"].enumerated() {

@@ -60,6 +60,7 @@ struct LogCommand: ParsableCommand {
         }
         if !areNamesResolved(reading) { try? resolveFormerNames(log, &reading) }
         if follow {
+            try checkNames(reading)
             try log.follow(reading.range) { try printIfWanted($0, &reading) }
         } else {
             try printAll(log, &reading)
@@ -67,6 +68,15 @@ struct LogCommand: ParsableCommand {
             if let object { try check(object, reading) }
             if let entity, reading.root == nil { _ = try lastSchema(reading).required(entity) }
         }
+    }
+
+    /// Checks the names in `--object` and `--entity` before the command waits for transactions. With a misspelled name, the command would
+    /// wait without end and print nothing.
+    private func checkNames(_ reading: Reading) throws {
+        if areNamesResolved(reading) { return }
+        let schema = try ReadOnlyStore(at: store).graph.schema
+        if let object, reading.object == nil { _ = try schema.parsedID(object) }
+        if let entity, reading.root == nil { _ = try schema.required(entity) }
     }
 
     /// Prints the wanted transactions of the log. Does not read the log after the moment of `--at`.
