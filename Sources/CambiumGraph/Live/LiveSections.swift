@@ -9,8 +9,8 @@ import CambiumModel
 /// }
 /// ```
 public struct LiveSection: Hashable, Sendable {
-    /// The value of the section key. If equal values have several forms, such as 0.0 and -0.0, this value has the form that one of the
-    /// objects has.
+    /// The value of the section key. If equal values have several forms, such as 0.0 and -0.0, this value has the form that the first
+    /// object had when the section was inserted.
     public let value: QueryValue
     /// The indexes of the section's objects in the result.
     public let range: Range<Int>
