@@ -142,6 +142,8 @@ import Testing
         #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
         let known = try place.run("log", "notes", "--object", "Note/1", "--json")
         #expect(known.code == 0 && known.output.isEmpty && known.errors.contains("The changes of transactions 1 to 3 were retired"))
+        let followed = try place.run("log", "notes", "--object", "Note/1", "--follow", "--to", "2")
+        #expect(followed.code == 0 && followed.output.isEmpty && followed.errors.contains("transactions 1 to 2 were retired"))
         let named = try place.run("log", "notes", "--object", "Note/2", "--json")
         #expect(try named.code == 0 && named.json.count == 1 && named.errors.contains("retired"))
         let unknown = try place.run("log", "notes", "--object", "Note/9")

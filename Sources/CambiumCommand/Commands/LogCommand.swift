@@ -62,6 +62,7 @@ struct LogCommand: ParsableCommand {
         if follow {
             try checkNames(reading)
             try log.follow(reading.range) { try printIfWanted($0, &reading) }
+            reportRetired(&reading)
         } else {
             try printAll(log, &reading)
             reportRetired(&reading)
