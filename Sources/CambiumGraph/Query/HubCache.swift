@@ -7,16 +7,21 @@ final class HubCache {
     private let relation: Comparison.Relation
     private let folding: Folding
     private let finder: HubFinder
+    /// Whether each comparison of one value after another collects all values first: the path leads over several to-many relationships.
+    private let collectsAll: Bool
     private var readCounts: [UInt32: Int] = [:]
     private var values: [UInt32: HubValues] = [:]
 
-    /// Returns `nil` if objects do not share hubs on the path, or if values of the two sides may have different types.
+    /// Returns `nil` if objects do not share hubs on the path, if the order of the left values need not decide about a value on the right,
+    /// or if the values could take too much memory.
     init?(_ left: ValueReader, _ relation: Comparison.Relation, _ right: ValueReader, _ folding: Folding, _ context: QueryContext) {
         let relations: [Comparison.Relation] = [.equal, .notEqual, .isIn, .less, .lessOrEqual, .greater, .greaterOrEqual]
-        guard let path = left as? PathReader, let other = right as? PathReader, let type = path.field?.type, relations.contains(relation),
-            other.field.map({ Self.haveOneOrder($0.type, type) }) ?? false, path.links.count(where: \.isToMany) == 1,
-            let finder = HubFinder(path.links, context)
+        guard let path = left as? PathReader, let type = path.type, relations.contains(relation),
+            right.type.map({ Self.haveOneOrder($0, type) }) ?? false, let finder = HubFinder(path.links, context)
         else { return nil }
+        collectsAll = path.links.count(where: \.isToMany) > 1
+        // Many hubs may lead to the same objects over several to-many relationships. All of their values would take too much memory.
+        if collectsAll, HubValues.comparesEquality(relation) { return nil }
         self.path = path
         self.relation = relation
         self.folding = folding
@@ -24,20 +29,21 @@ final class HubCache {
     }
 
     private static func haveOneOrder(_ left: AttributeType, _ right: AttributeType) -> Bool {
-        let whole: Set<AttributeType> = [.int16, .int32, .int64]
-        return left == right || whole.contains(left) && whole.contains(right)
+        // These numbers are compared exactly. A decimal number is compared with the shortest digits of a double.
+        let exact: Set<AttributeType> = [.int16, .int32, .int64, .float, .double]
+        return left == right || exact.contains(left) && exact.contains(right)
     }
 
     /// Returns the hub of an object. Returns `nil` if there is no hub, or if the hub has few members.
     func hub(of row: UInt32) -> UInt32? { finder.hub(of: row) }
 
     /// Returns the values of a hub. Returns `nil` until as many values have been read one by one as the hub has members, because a
-    /// comparison often needs only the first value.
+    /// comparison often needs only the first value. On a path over several to-many relationships, it needs all of them.
     ///
     /// - Parameter row: An object from which the path leads through the hub.
     func values(of hub: UInt32, from row: UInt32) -> HubValues? {
         if let values = values[hub] { return values }
-        guard readCounts[hub, default: 0] >= finder.memberCount(of: hub) else { return nil }
+        guard collectsAll || readCounts[hub, default: 0] >= finder.memberCount(of: hub) else { return nil }
         let found = HubValues(path, row, relation, folding)
         values[hub] = found
         return found

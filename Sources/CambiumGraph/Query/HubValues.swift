@@ -34,7 +34,8 @@ struct HubValues {
         hasNull = foundNull
     }
 
-    private static func comparesEquality(_ relation: Comparison.Relation) -> Bool { [.equal, .notEqual, .isIn].contains(relation) }
+    /// Whether all values are kept.
+    static func comparesEquality(_ relation: Comparison.Relation) -> Bool { [.equal, .notEqual, .isIn].contains(relation) }
 
     private static func precedes(_ left: Value, _ right: Value) -> Bool { left.order(right).map { $0 < 0 } ?? false }
 

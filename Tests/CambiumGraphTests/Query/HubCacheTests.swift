@@ -65,7 +65,9 @@ struct HubCacheTests {
     /// Returns the ids that satisfy a comparison of the values of the siblings with the object's own value, one value at a time.
     private func expected(_ comparison: Comparison, of siblings: String, with own: String, throughNext: Bool) throws -> [ObjectID] {
         let test = ValueTest(comparison.relation, comparison.folding)
-        let (left, right) = (graph.column(try item.requiredAttribute(siblings)), graph.column(try item.requiredAttribute(own)))
+        let left = graph.column(try item.requiredAttribute(siblings))
+        let binder = ConditionBinder(context: QueryContext(graph.reader, graph.layout), arguments: [:])
+        let right = try binder.reader(Operand(parsing: own), item)
         func value(_ id: ObjectID?, _ column: Column) -> QueryValue {
             id.flatMap { graph.place(of: $0) }.map { QueryValue.value(column.value(at: $0)) } ?? .null
         }
@@ -73,7 +75,8 @@ struct HubCacheTests {
             let owner = try graph.members("owner", of: id).first
             let ends = try owner.map { try graph.members("items", of: $0) } ?? []
             let values = try ends.map { value(try throughNext ? graph.members("next", of: $0).first : $0, left) }
-            let count = values.count(where: { test.holds($0, [value(id, right)]) })
+            let wanted = right.value(try #require(graph.place(of: id)).row)
+            let count = values.count(where: { test.holds($0, [wanted]) })
             return switch comparison.quantifier {
             case .all: count == values.count
             case .any, nil: count > 0
@@ -82,13 +85,18 @@ struct HubCacheTests {
         }
     }
 
-    @Test(arguments: [("price", "limit", ""), ("count", "most", ""), ("name", "title", ""), ("name", "title", "[cd]")])
+    @Test(arguments: [
+        ("price", "limit", ""), ("count", "most", ""), ("price", "most", ""), ("price", "owner.items.@avg.limit", ""),
+        ("name", "title", ""), ("name", "title", "[cd]"),
+    ])
     func `a comparison with siblings has the result of a comparison with each of them`(
         left: String, right: String, folding: String
     ) throws {
         for relation in ["==", "!=", "<", "<=", ">", ">="] {
+            // Over two to-many relationships, equality is compared with each value.
+            let distant = relation == "==" || relation == "!=" ? [] : ["owner.items.owner.items"]
             for text in ["any", "all", "none"] {
-                for path in ["owner.items", "owner.items.next"] {
+                for path in ["owner.items", "owner.items.next"] + distant {
                     let condition = try Condition(parsing: "\(text) \(path).\(left) \(relation)\(folding) \(right)")
                     guard case .comparison(let comparison) = condition.form else { continue }
                     let expected = try expected(comparison, of: left, with: right, throughNext: path.hasSuffix("next"))
@@ -101,9 +109,9 @@ struct HubCacheTests {
     @Test func `the values of a hub are prepared once as many values have been read as it has members`() throws {
         let context = QueryContext(graph.reader, graph.layout)
         let binder = ConditionBinder(context: context, arguments: [:])
-        func cache(_ left: String, _ right: String) throws -> HubCache? {
+        func cache(_ left: String, _ right: String, _ relation: Comparison.Relation = .greater) throws -> HubCache? {
             let (left, right) = (try binder.reader(Operand(parsing: left), item), try binder.reader(Operand(parsing: right), item))
-            return HubCache(left, .greater, right, [], context)
+            return HubCache(left, relation, right, [], context)
         }
         let found = try #require(try cache("owner.items.price", "limit"))
         let ids = graph.objects(of: item).filter { (try? graph.members("owner", of: $0).first?.serial) == 1 }
@@ -114,7 +122,15 @@ struct HubCacheTests {
         found.addReads(1, of: hub)
         let isPrepared = found.values(of: hub, from: row) != nil
         #expect(!isEarly && isPrepared)
-        let others = [try cache("next.price", "limit"), try cache("owner.items.price", "most")]
+        let distant = try #require(try cache("owner.items.owner.items.price", "limit"))
+        #expect(distant.values(of: hub, from: row) != nil)
+        for right in ["most", "owner.items.@max.price", "owner.items.@avg.count"] {
+            #expect(try cache("owner.items.price", right) != nil, "\(right)")
+        }
+        let others = [
+            try cache("next.price", "limit"), try cache("owner.items.name", "most"),
+            try cache("owner.items.owner.items.price", "limit", .equal),
+        ]
         #expect(others.allSatisfy { $0 == nil })
     }
 
