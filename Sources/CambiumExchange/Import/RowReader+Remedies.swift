@@ -13,6 +13,8 @@ extension RowReader {
         case .malformed(.date, _), .wrongKind(.date, _):
             guard let format = Self.dateFormat(token, tokens) else { return "" }
             rule = "\"dates\":[\"\(format.text)\"]"
+            // A pattern reads only texts, and `join` makes a text of a number.
+            if case .pattern = format, tokens.kind(token) == .number { rule = "\"join\":[\"\(entity.attributes[index].name)\"]," + rule }
         case .wrongKind(let type, _) where type.isNumber && tokens.kind(token) == .string:
             // No mapping helps if the text is not a number of this type, or if the number has an exponent, such as "1e3".
             guard let plain = NumberFormat().plain(tokens.bytes(token)) else { return "" }
@@ -26,17 +28,22 @@ extension RowReader {
     }
 
     /// The formats that errors advise, if they read the value.
-    private static let dateReaders: [(format: DateFormat, reader: DateReader)] = {
-        let formats: [DateFormat] = [
-            .iso8601, .secondsSince1970, .millisecondsSince1970, .pattern("yyyy-MM-dd HH:mm"), .pattern("yyyy-MM-dd HH:mm:ss"),
-            .pattern("yyyy-dd-MM"), .pattern("dd MMM yyyy"),
-        ]
-        return formats.compactMap { format in
+    private static let dateReaders = readers([
+        .iso8601, .secondsSince1970, .millisecondsSince1970, .pattern("yyyy-MM-dd HH:mm"), .pattern("yyyy-MM-dd HH:mm:ss"),
+        .pattern("yyyy-dd-MM"), .pattern("dd MMM yyyy"),
+    ])
+
+    /// The patterns of digits only. As a number of seconds or milliseconds, such digits would be read as a date that is rarely meant: as
+    /// seconds, 20260131 is in August 1970.
+    private static let digitReaders = readers([.pattern("yyyyMMdd"), .pattern("yyyyMMddHHmmss"), .pattern("yyyy")])
+
+    private static func readers(_ formats: [DateFormat]) -> [(format: DateFormat, reader: DateReader)] {
+        formats.compactMap { format in
             // The formats and the zone are valid, so there is no error.
             guard let reader = try? DateReader([format], zone: "UTC", pivot: PropertyMapping.standardPivot) else { return nil }
             return (format, reader)
         }
-    }()
+    }
 
     /// Returns a format that reads a value as a date. If no common format reads a text, returns a pattern, because another pattern may read
     /// the text. Returns `nil` if no format can read the value.
@@ -44,9 +51,13 @@ extension RowReader {
         let isNumber = tokens.kind(token) == .number
         guard isNumber || tokens.kind(token) == .string else { return nil }
         let bytes = tokens.bytes(token)
+        // A pattern also reads fewer digits, which may be a number of seconds or milliseconds.
+        let digits = digitReaders.first { $0.format.text.utf8.count == bytes.count && $0.reader.seconds(bytes, isNumber: false) != nil }
+        if let digits { return digits.format }
         let format = dateReaders.first { $0.reader.seconds(bytes, isNumber: isNumber) != nil }?.format
         if format != nil || isNumber || hasMissingMoment(bytes) { return format }
-        return .pattern("dd MMM yyyy")
+        // A text without a digit, such as an empty one, does not name a year.
+        return bytes.contains { (0x30...0x39).contains($0) } ? .pattern("dd MMM yyyy") : nil
     }
 
     /// Returns whether a text begins with a day and perhaps a time in the standard form, such as "2026-01-01T25:00", that do not exist. A
