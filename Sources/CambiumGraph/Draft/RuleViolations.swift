@@ -31,16 +31,26 @@ public struct RuleViolations: Error, Hashable, Sendable {
 
     /// The violations that are not consequences of a denied deletion. If a message cannot describe all of them, the first violation of each
     /// rule precedes the others. Otherwise a rule that many objects break would hide the other rules.
+    ///
+    /// Rules with the same kind and the same properties count as one at first, because they may be one rule that many sub-entities
+    /// inherit. The first violation of each entity follows.
     package var causes: [Violation] {
         let causes = Array(violations.dropLast(consequenceCount))
         if causes.count <= Self.shownCountMax { return causes }
-        var subjects: Set<[String]> = []
-        var examples: [Violation] = []
-        var others: [Violation] = []
+        var (rules, subjects): (Set<[String]>, Set<[String]>) = ([], [])
+        var (examples, ofEntities, others): ([Violation], [Violation], [Violation]) = ([], [], [])
         for violation in causes {
-            if subjects.insert(violation.subject).inserted { examples.append(violation) } else { others.append(violation) }
+            let rule = violation.subject
+            let isFirstOfEntity = subjects.insert([violation.entityName] + rule).inserted
+            if rules.insert(rule).inserted {
+                examples.append(violation)
+            } else if isFirstOfEntity {
+                ofEntities.append(violation)
+            } else {
+                others.append(violation)
+            }
         }
-        return examples + others
+        return examples + ofEntities + others
     }
 
     /// The lines of the message: one for each violation that is described, and then up to two lines that count the other violations.

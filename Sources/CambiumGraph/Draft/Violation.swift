@@ -57,18 +57,20 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The entity of the object, the kind of the rule, and the properties that the rule concerns. Violations with the same subject are
-    /// examples of one rule.
+    /// The entity of the object.
+    var entityName: String { String(Substring(object.utf8.prefix { $0 != UInt8(ascii: "/") })) }
+
+    /// The kind of the rule, and the properties that the rule concerns. Violations of one entity with the same subject are examples of one
+    /// rule.
     var subject: [String] {
-        let entity = String(Substring(object.utf8.prefix { $0 != UInt8(ascii: "/") }))
         switch rule {
-        case .mandatoryAttribute(let name): return [entity, "mandatory", name]
-        case .tooFewMembers(let name, _, _): return [entity, "few", name]
-        case .tooManyMembers(let name, _, _): return [entity, "many", name]
-        case .duplicate(let attributes, _): return [entity, "duplicate"] + attributes
-        case .deleteDenied(let relationship, _): return [entity, "denied", relationship]
-        case .valueRefused(let name, _): return [entity, "value", name]
-        case .wrongMember(let name, _, _): return [entity, "member", name]
+        case .mandatoryAttribute(let name): ["mandatory", name]
+        case .tooFewMembers(let name, _, _): ["few", name]
+        case .tooManyMembers(let name, _, _): ["many", name]
+        case .duplicate(let attributes, _): ["duplicate"] + attributes
+        case .deleteDenied(let relationship, _): ["denied", relationship]
+        case .valueRefused(let name, _): ["value", name]
+        case .wrongMember(let name, _, _): ["member", name]
         }
     }
 
