@@ -177,9 +177,10 @@ import Testing
         let again = try #require(try place.run("label", "notes", "here", "--request", "q", "--json").json.first)
         #expect(first["transaction"] as? Int == 2 && again["transaction"] as? Int == 2 && again["label"] as? String == "here")
         #expect(first["repeated"] == nil && again["repeated"] as? Bool == true)
-        let text = try place.run("label", "notes", "here", "--request", "q").output
-        #expect(text == "'here' names transaction 2: the request was applied earlier, and is not repeated.\n")
         #expect(try place.run("label", "notes", "there", "2").output == "'there' names transaction 2.\n")
+        #expect(try place.run("label", "notes", "here", "1", "--move").output == "'here' names transaction 1.\n")
+        let text = try place.run("label", "notes", "here", "--request", "q").output
+        #expect(text == "'here' named transaction 2: the request was applied earlier, and is not repeated.\n")
     }
 
     @Test func `a repeated label request returns the first result, even if its transaction was retired`() throws {

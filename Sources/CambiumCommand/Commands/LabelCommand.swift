@@ -60,7 +60,8 @@ struct LabelCommand: ParsableCommand {
         // If the moment was retired, the newest graph is read. It has the same label, unless a later transaction moved or removed the
         // label.
         let labels = try ReadOnlyStore.graph(of: store, after: request.transaction).labels
-        print(name, labels[name] ?? request.transaction, verb: "names", isRepeated: true)
+        // A later transaction may have moved or removed the label, so the text states what the label named then.
+        print(name, labels[name] ?? request.transaction, verb: "named", isRepeated: true)
     }
 
     private func print(_ name: String, _ number: TransactionNumber, verb: String?, isRepeated: Bool = false) {
