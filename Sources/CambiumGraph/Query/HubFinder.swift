@@ -5,9 +5,10 @@ struct HubFinder {
     /// The step from an object to its hub, and further to-one steps; then the to-many step.
     private let steps: [LinkStep]
     private let last: LinkStep
+    private let memberCountMin: Int
 
     /// Reading the values of fewer members costs no more than finding prepared values. The number is small in tests with small pages.
-    private static let memberCountMin = PageLayout.fanOut < 128 ? 2 : 16
+    private static let standardMemberCountMin = PageLayout.fanOut < 128 ? 2 : 16
 
     /// Returns `nil` if objects do not share hubs on the path.
     init?(_ links: [LinkStep], _ context: QueryContext) {
@@ -15,9 +16,12 @@ struct HubFinder {
         self.context = context
         steps = Array(links[..<depth])
         last = links[depth]
+        // If the path leads over further to-many relationships, each of few members may lead to very many objects.
+        memberCountMin = links[(depth + 1)...].contains(where: \.isToMany) ? 1 : Self.standardMemberCountMin
     }
 
-    /// Returns the hub of an object. Returns `nil` if there is no hub, or if the hub has few members.
+    /// Returns the hub of an object. Returns `nil` if there is no hub, or if the hub has so few members that sharing their values saves
+    /// nothing.
     func hub(of row: UInt32) -> UInt32? {
         var hub = row
         for step in steps {
@@ -25,7 +29,7 @@ struct HubFinder {
             hub = context.reader.rows(step.ownerTable.index).link(hub, slot)
             if hub == noRow { return nil }
         }
-        return memberCount(of: hub) < Self.memberCountMin ? nil : hub
+        return memberCount(of: hub) < memberCountMin ? nil : hub
     }
 
     func memberCount(of hub: UInt32) -> Int { context.reader.memberCount(last.end, owner: hub) }

@@ -149,4 +149,17 @@ struct HubCacheTests {
         // One of the four owners has too few items for a hub.
         #expect(shared.hubResults.count == 3)
     }
+
+    @Test func `a hub with few members is shared if they may lead to many objects`() throws {
+        let binder = ConditionBinder(context: QueryContext(graph.reader, graph.layout), arguments: [:])
+        func reader(_ path: String) throws -> AggregateReader {
+            try #require(try binder.reader(Operand(parsing: path), item) as? AggregateReader)
+        }
+        let (distant, near) = (try reader("owner.items.owner.items.@max.price"), try reader("owner.items.@max.price"))
+        for id in graph.objects(of: item) {
+            let row = try #require(graph.place(of: id)).row
+            #expect(distant.value(row) == near.value(row))
+        }
+        #expect(distant.hubResults.count == Self.hubSizes.count && near.hubResults.count == Self.hubSizes.count - 1)
+    }
 }
