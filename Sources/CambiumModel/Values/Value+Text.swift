@@ -43,7 +43,7 @@ extension Value {
         do throws(JSONError) {
             json = try JSONValue(parsing: text.utf8)
         } catch {
-            throw type == .json ? ConversionError.notJSON(text, error) : .malformed(type, text)
+            throw ConversionError.notJSON(text, error)
         }
         try self.init(json: json, type: type)
     }
