@@ -29,7 +29,7 @@ struct HubChange {
 }
 
 extension HubChange {
-    /// Returns the touched members, with their positions before and after the change. Both lists ascend by position.
+    /// Returns the touched members, with their positions before and after the change. Both lists are in ascending order of the positions.
     func places(
         _ list: ListLayout, _ reader: Reader, before: Reader
     ) -> (before: [Place], after: [Place]) {

@@ -88,8 +88,8 @@ extension OpDerivation {
         }
     }
 
-    /// Adds the changes of a hub (an object with many members) to the block. If the members are ordered and the block would become too
-    /// large, emits single ops instead.
+    /// Adds the changes of a hub (an object with many members) to the block of `builder`. If the members are ordered and the block would
+    /// become too large, emits single ops instead.
     private func add(
         _ hub: HubChange, _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, to builder: inout LinkBlockBuilder,
         _ emit: (Op) throws(CambiumError) -> Void

@@ -6,7 +6,8 @@ struct PlaceSet {
     private let tableCount: Int
     /// The maximum number of 64-bit words in a set of `rows`. Rows beyond these words are in `others`.
     private var wordCountMax: UInt32 = 0
-    /// If `others` reaches this number of places, the set is larger than expected, and stores more rows as bits.
+    /// If `others` reaches this number of places, the set is larger than expected. The set then moves rows from `others` to `rows`, and
+    /// raises this number.
     private var otherCountMax = 1024
 
     /// - Parameters:

@@ -56,7 +56,8 @@ public struct IdentityFinder {
         return findInSpan(text)
     }
 
-    /// Finds a text that does not store its bytes contiguously. A separate function keeps the usual path short.
+    /// Does the same as `find(_:)`, for a text whose UTF-8 bytes are not stored contiguously. A separate function keeps the usual path
+    /// short.
     @inline(never) private func findInSpan(_ text: String) -> ObjectPlace? {
         text.utf8Span.span.bytes.withUnsafeBytes { find(key: $0) }
     }

@@ -22,9 +22,9 @@ final class ColumnMeanings: Sendable, Equatable {
 
     enum Meaning: Sendable, Equatable {
         case attribute(PropertyNumber, AttributeType)
-        /// The row at the other end of a one-to-one link. `end` is the end whose objects have the column.
+        /// The row at the other end of a one-to-one link. `end` is the end of the link whose objects have the column.
         case partner(end: Int)
-        /// The owner of a member of a one-to-many link. `end` is the end of the member.
+        /// The row of the owner, in a one-to-many link. `end` is the end of the link whose objects are the members.
         case owner(end: Int)
         /// A link between two nodes of the tree of an ordered list, or a link from the owner to the root of the tree. `end` is the end of
         /// the owner. If the link is in the owner's own row, `ownerSlot` is `nil`. Otherwise, the column `ownerSlot` contains the owner's

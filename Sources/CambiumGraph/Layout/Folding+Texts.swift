@@ -32,7 +32,8 @@ extension Folding {
         return Array(composed(String(decoding: bytes, as: UTF8.self)).utf8).withUnsafeBytes(body)
     }
 
-    /// Returns a pattern, or a text that is compared with a pattern, in the form of `withComposed`.
+    /// Returns a pattern, or a text that is compared with a pattern, after folding. If diacritics are ignored, the folded text is composed
+    /// again, as `withComposed` explains.
     func composed(_ text: String) -> String {
         let folded = self.folded(text)
         if !contains(.diacriticInsensitive) { return folded }

@@ -26,8 +26,8 @@ struct LiveDifference {
     }
 
     /// Computes the difference that replacing entries of `list` will make. The caller must replace the entries afterwards. The indexes of
-    /// removed entries belong to the list before the replacement, and the indexes of added entries to the list after it. Both arrays
-    /// ascend. Complexity: O(changes x (log entries + chunks)).
+    /// removed entries belong to the list before the replacement, and the indexes of added entries to the list after it. Both arrays must
+    /// be in ascending order. Complexity: O(changes x (log entries + chunks)).
     init(replacing removed: [LiveEntry], by added: [LiveEntry], in list: LiveEntries) {
         self.removed = removed.map { Item(index: list.index(of: $0), entry: $0) }
         var goneCount = 0

@@ -82,8 +82,8 @@ struct LiveEntries {
 
     // MARK: Changing
 
-    /// Removes the entries in `removed`, and inserts the entries in `added`. Both arrays must ascend. Complexity: O(changes x (log entries
-    /// + chunks)), and at most O(entries + changes).
+    /// Removes the entries in `removed`, and inserts the entries in `added`. Both arrays must be in ascending order. Complexity: O(changes
+    /// x (log entries + chunks)), and at most O(entries + changes).
     mutating func replace(_ removed: [LiveEntry], by added: [LiveEntry]) {
         if !isInOrderOfSerials {
             for entry in removed { bySerial[entry.serial] = nil }

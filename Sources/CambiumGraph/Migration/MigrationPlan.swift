@@ -82,11 +82,11 @@ struct MigrationPlan {
 
 /// The old link from which a new link gets its members.
 struct LinkSource: Sendable {
-    /// The number of the old link, or `nil` if the link begins without members.
+    /// The number of the old link, or `nil` if the new link begins without members.
     let old: Int?
-    /// Whether the first end was the second end of the old link.
+    /// Whether the first end of the new link was the second end of the old link.
     let isSwapped: Bool
-    /// Whether the link keeps the columns of the old link unchanged.
+    /// Whether the new link keeps the columns of the old link unchanged.
     let isKept: Bool
 
     static func all(from old: GraphLayout, to new: GraphLayout) throws(CambiumError) -> [LinkSource] {

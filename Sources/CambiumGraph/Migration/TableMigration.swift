@@ -97,7 +97,7 @@ enum ColumnRole: Hashable {
     case link(Int, LinkPart)
 
     enum LinkPart: Hashable {
-        /// The row at the other end of a one-to-one link. `end` is the end at the objects that have the column.
+        /// The row at the other end of a one-to-one link. `end` is the end of the link whose objects have the column.
         case partner(end: Int)
         /// The owner of a member. `end` is the owner's end of the link.
         case owner(end: Int)

@@ -23,7 +23,7 @@ extension Draft {
     }
 
     /// Prefetches the nodes that the changes in a batch reach, level by level for all changes. So the processor waits for the nodes of all
-    /// indexes at the same time. Otherwise, it would wait for each node in turn.
+    /// indexes at the same time. Otherwise, it would wait for one node after another.
     private func prefetchNodes(of parts: [IndexPart], _ batch: borrowing OrderedBatch) {
         guard chunks.isProven else { return }
         withUnsafeTemporaryAllocation(of: (page: PageRef, level: UInt32, entry: Int).self, capacity: batch.count) { paths in

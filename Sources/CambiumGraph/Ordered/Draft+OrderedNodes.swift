@@ -22,7 +22,7 @@ extension Draft {
     /// not split the leaf.
     private static let bulkByteCount = OrderedNode.byteCount - OrderedNode.byteCount / 20
 
-    /// Writes a part of the entries to a leaf, and adds the leaf to the list. `page` is 0 for a new page.
+    /// Writes a part of the entries to a leaf, and adds the leaf to `list`. `page` is 0 for a new page.
     private mutating func writeLeaf(_ entries: some OrderedEntries, _ part: Range<Int>, to page: PageRef, _ list: inout OrderedChildren) {
         let target = page != 0 ? page : allocate(OrderedNode.byteCount, .indexLeaf)
         OrderedLeaf(chunks[target]).write(entries, part)

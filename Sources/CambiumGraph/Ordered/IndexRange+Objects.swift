@@ -211,7 +211,7 @@ extension OrderedLeaf {
             && memcmp(page + entry.offset, page + otherEntry.offset, entry.byteCount - OrderedNode.rowByteCount) == 0
     }
 
-    /// Returns the key of an entry, without the row.
+    /// Returns the key of an entry. The bytes of its row, which follow the key, are omitted.
     fileprivate func key(_ index: Int) -> [UInt8] {
         let (offset, byteCount) = entry(index)
         let prefix = UnsafeRawBufferPointer(start: page + Self.contentOffset, count: prefixByteCount)

@@ -27,9 +27,9 @@ package struct OrderedIndex: Sendable {
 
     /// A limit of a range: a position between two objects of the index.
     package enum Bound {
-        /// Before all objects that have these values in the first attributes of the index.
+        /// The position before all objects that have these values in the first attributes of the index.
         case before([Value])
-        /// After all objects that have these values in the first attributes of the index.
+        /// The position after all objects that have these values in the first attributes of the index.
         case after([Value])
     }
 

@@ -87,7 +87,7 @@ extension Draft {
     /// every cell that refers to the blob.
     private mutating func evacuateBlob(_ page: PageRef, _ cells: [EvacuationPlace.Cell], _ victims: [Bool]) {
         let referring = cells.filter { blob(at: $0) == page }
-        // If no cell refers to the page any longer, the page may belong to another blob now.
+        // If none of these cells refers to the page, the page may have been freed, and may now belong to another blob.
         guard let first = referring.first, referring.count == 1 + Int(reader.sharedBlobs.get(Blob.place(page), chunks)) else { return }
         let copy = moveBlob(page) { $0.lies(in: victims) }
         for each in [first] + referring.dropFirst() {

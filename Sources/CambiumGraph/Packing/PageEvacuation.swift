@@ -26,8 +26,8 @@ struct PageEvacuation {
         let sparse = frozen.filter { 100 * Int(live[$0]) <= limits.usedPercentMax * PageLayout.chunkGranules }
             .sorted { live[$0] < live[$1] }
         for withBlobs in [false, true] {
-            // An earlier plan could not empty some chunks. They contain blobs (values of more than 255 bytes), or nodes of vectors that
-            // have no element below them. Such a chunk is omitted as long as it has the same number of used granules.
+            // An earlier plan could not empty some chunks. They contain blobs (values of more than 255 bytes), or nodes of vectors with no
+            // elements below these nodes. Such a chunk is omitted as long as its number of used granules is the same as after that plan.
             let stuck = withBlobs ? survey.memory.hopelessChunks : survey.memory.stuckChunks
             var victims = [Bool](repeating: false, count: live.count)
             var chosen: [Int: Int] = [:]

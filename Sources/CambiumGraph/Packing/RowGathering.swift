@@ -6,7 +6,7 @@ struct RowGathering {
     let sparseness: Int
     /// The groups that were sparse when the plan was made, in the order of their serials.
     let sources: [UInt32]
-    /// The number of live rows in the table.
+    /// The number of rows of `table` that contained an object when the plan was made.
     let liveCount: Int
     /// The index in `sources` of the next group to move.
     var next = 0

@@ -44,7 +44,7 @@ struct Bucket {
         blocksOffset &+ blockStride &* Int(fragment(hash) & UInt16(blockCount &- 1))
     }
 
-    /// Prefetches the block in which the search for a hash begins, and the beginning of the page.
+    /// Prefetches the block in which the search for a hash begins, and the beginning of the bucket's page.
     @inline(__always) func prefetchHome(of hash: UInt64) {
         let block = page + Self.homeOffset(of: hash)
         cmachine_prefetch(page)
@@ -152,7 +152,7 @@ struct Bucket {
         }
     }
 
-    /// Whether the entries are spread over the blocks: no block is the home block of more entries than half of the page's capacity. A full
+    /// Whether the entries are spread over the blocks: at most half as many entries as the page can hold have the same home block. A full
     /// block holds 15 of these entries, and `passedCount` counts the other entries, which are in later blocks.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {

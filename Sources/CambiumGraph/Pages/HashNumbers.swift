@@ -14,7 +14,7 @@ struct HashNumbers {
     let texts: TextHash
     /// The numbers that are added to the words of text and data of 16 to 64 bytes. Each pair serves for 16 bytes.
     let pairs: (SIMD2<UInt64>, SIMD2<UInt64>, SIMD2<UInt64>, SIMD2<UInt64>)
-    /// The length of the longest text that is hashed by sums of products; negative if there is no such text.
+    /// The length of the longest text that is hashed with sums of products; negative if there is no such text.
     let pairedByteCountMax: Int
 
     init(_ key: HashKey, _ texts: TextHash) {

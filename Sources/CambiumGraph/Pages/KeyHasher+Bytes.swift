@@ -4,7 +4,7 @@ extension KeyHasher {
     /// Returns the hash of a text or data.
     ///
     /// Two words represent at most 64 bytes. These words, the number of bytes and the hash of the preceding values are multiplied by secret
-    /// factors, as for a value of fixed width. Longer values, and all values in graphs of earlier builds, are hashed by SipHash-1-3.
+    /// factors, as for a value of fixed width. Longer values, and all values in graphs of earlier builds, are hashed with SipHash-1-3.
     ///
     /// - Parameter before: The hash of the preceding values of the key; 0 for the first value.
     func hash(_ bytes: UnsafeRawBufferPointer, after before: UInt64 = 0) -> UInt64 {

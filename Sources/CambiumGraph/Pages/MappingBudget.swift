@@ -36,7 +36,7 @@ struct MappingBudget {
 }
 
 extension PageSpace {
-    /// Counts the existing cuts: the borders between heap memory and mappings of a file inside it. Complexity: O(chunks x log chunks).
+    /// Counts the existing cuts: the borders between heap memory and mappings of a file. Complexity: O(chunks x log chunks).
     func countCuts() -> Int {
         var places: [(base: UnsafeMutableRawPointer, chunk: Int, isFile: Bool)] = []
         for chunk in memories.indices {

@@ -34,7 +34,7 @@ struct OrderedLeaf {
 
     @inline(__always) private static func endPlace(_ index: Int) -> Int { OrderedNode.byteCount &- 2 &* (index &+ 1) }
 
-    /// Returns the offset and the length of an entry, without the prefix.
+    /// Returns the offset and the length of the stored bytes of an entry, which do not include the prefix.
     @inline(__always) func entry(_ index: Int) -> (offset: Int, byteCount: Int) {
         let stride = stride
         if stride > 0 { return (entriesOffset &+ index &* stride, stride) }

@@ -68,7 +68,7 @@ extension GraphProof {
 
 /// The state of the proof of one index, kept from leaf to leaf.
 private struct OrderedProof {
-    /// The index, or `nil` if this program does not have an index with these keys.
+    /// The index and its table; `nil` if this program would build the index with other keys.
     let index: (layout: OrderedIndexLayout, table: ProvenTable)?
     private let groupCount: UInt32
     private var last: [UInt8] = []

@@ -12,7 +12,7 @@ extension GraphProof {
         }
     }
 
-    /// Proves the bits and the counts of live rows.
+    /// Proves the live bits (which show the rows that contain an object), and the counts of live rows.
     private mutating func proveLive(_ table: ProvenTable) {
         var liveCount = 0
         var counts = [Int](repeating: 0, count: table.layout.entities.count)

@@ -113,7 +113,7 @@ struct Accumulator {
 }
 
 extension Int128 {
-    /// Returns the sum, or the greatest `Int128` if the sum is greater. Neither number may be negative.
+    /// Returns the sum, or the greatest `Int128` if the sum is greater. Both addends must be 0 or greater.
     @inline(__always) func saturatingSum(_ other: Int128) -> Int128 {
         let (sum, isOverflowing) = addingReportingOverflow(other)
         return isOverflowing ? .max : sum

@@ -60,7 +60,7 @@ struct ConstantTest {
 }
 
 extension QueryLiteral {
-    /// The number; `nil` if the literal is not a number.
+    /// The literal as a number; `nil` if it is not a number.
     var number: LiteralNumber? {
         switch self {
         case .value(.int(let value)): .whole(value)

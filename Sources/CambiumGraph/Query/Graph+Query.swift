@@ -198,7 +198,7 @@ extension Graph {
 }
 
 extension Query {
-    /// Returns a query that finds only the objects that this query finds and whose ids are in the list.
+    /// Returns a query that finds those objects of this query whose ids are in `ids`.
     package func narrowed(to ids: [ObjectID]) -> Query {
         let list = Operand(.list(ids.map { .object($0) }))
         let isListed = Condition.comparison(Comparison(Operand(.path(QueryPath(["_id"]))), .isIn, list))

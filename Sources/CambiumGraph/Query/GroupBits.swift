@@ -24,7 +24,7 @@ extension GroupBits {
 
     @inline(__always) func contains(_ row: UInt32) -> Bool { !(self & GroupBits(row)).isEmpty }
 
-    /// Returns the set bits for which `body` returns `true`. `body` receives the index of the row in its group.
+    /// Returns the bits that are set and for which `body` returns `true`. `body` receives the index of the row in its group.
     @inline(__always) func filter(_ body: (UInt32) -> Bool) -> GroupBits {
         // The two words are handled separately, because a loop over their index would move both of them through memory.
         GroupBits(x.filter(0, body), y.filter(64, body))
@@ -37,8 +37,8 @@ extension GroupBits {
 }
 
 extension UInt64 {
-    /// Returns the set bits for which `body` returns `true`. `body` receives `first` plus the position of the bit: the index of the bit's
-    /// row in the group.
+    /// Returns the bits that are set and for which `body` returns `true`. `body` receives `first` plus the position of the bit: the index
+    /// of the bit's row in the group.
     @inline(__always) fileprivate func filter(_ first: UInt32, _ body: (UInt32) -> Bool) -> UInt64 {
         var (rest, kept) = (self, UInt64(0))
         while rest != 0 {
@@ -67,7 +67,7 @@ struct RowBits {
 
     private static let wordsPerGroup = PageLayout.fanOut / 64
 
-    /// Creates an empty set for the rows of this many groups of rows.
+    /// Creates an empty set with space for `groupCount` groups of rows.
     init(groupCount: Int) { words = [UInt64](repeating: 0, count: groupCount * Self.wordsPerGroup) }
 
     var groupCount: Int { words.count / Self.wordsPerGroup }

@@ -136,7 +136,7 @@ final class ColumnSums: GroupSums {
         }
     }
 
-    /// Calls `body` with the index and the group number of each row.
+    /// Calls `body` with the index of each row in its group of rows, and with the number of the row's group in the query.
     @inline(__always) private static func forEach(_ rows: GroupBits, _ codes: [Int32], _ body: (Int, Int) -> Void) {
         codes.withUnsafeBufferPointer { codes in
             // Usually, all rows of a group of rows are wanted. In this case, the loop need not search for the set bits.

@@ -10,7 +10,7 @@ struct HubFinder {
     /// Reading the values of fewer members costs no more than finding prepared values. The number is small in tests with small pages.
     private static let standardMemberCountMin = PageLayout.fanOut < 128 ? 2 : 16
 
-    /// Returns `nil` if objects do not share hubs on the path.
+    /// Returns `nil` if objects do not share hubs on the path `links`.
     init?(_ links: [LinkStep], _ context: QueryContext) {
         guard let depth = links.firstIndex(where: \.isToMany), depth > 0 else { return nil }
         self.context = context

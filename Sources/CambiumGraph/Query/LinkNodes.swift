@@ -42,7 +42,7 @@ final class TargetTest {
 final class ToOneNode: ConditionNode {
     let step: LinkStep
     let target: ConditionNode
-    /// The result if the relationship leads to no object.
+    /// Whether the condition is true if the relationship leads to no object.
     let isTrueIfMissing: Bool
     private let slot: Int
     private let test: TargetTest

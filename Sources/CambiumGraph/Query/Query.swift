@@ -83,9 +83,9 @@ public struct Query: Sendable {
 /// let next = try store.graph.find(page)
 /// ```
 public struct QueryCursor: Hashable, Sendable {
-    /// The sort key of the object before the position.
+    /// The sort key of the object directly before the cursor.
     let key: [UInt8]
-    /// The serial (the number in its hierarchy) of the object before the position.
+    /// The serial of that object: its number in its hierarchy.
     let serial: UInt64
     /// A hash of the entity, the sort keys and their types. The hash shows whether the cursor belongs to a query.
     let order: UInt64

@@ -163,7 +163,7 @@ struct QueryRun: ~Copyable {
         }
     }
 
-    /// Calls `body` with all rows that satisfy the condition. Each call receives rows of one group; the groups ascend.
+    /// Calls `body` with all rows that satisfy the condition. Each call receives rows of one group, in ascending order of the groups.
     mutating func forEachMatch(_ body: (GroupView, GroupBits) -> Void) throws {
         if let found = access() { return try forEachMatch(found, body) }
         let node = node
@@ -180,7 +180,7 @@ struct QueryRun: ~Copyable {
     }
 
     /// Calls `body` with the rows that `candidate` (a way to find rows without a scan) finds and that also satisfy the condition. Each call
-    /// receives rows of one group; the groups ascend.
+    /// receives rows of one group, in ascending order of the groups.
     private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
         let counts = AccessCounts()
         var candidates: [UInt32: GroupBits] = [:]

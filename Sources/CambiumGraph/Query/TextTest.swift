@@ -17,9 +17,9 @@ enum TextTest {
     case matches(LinearRegex)
     /// The bytes are a decimal number between two limits.
     case decimal(DecimalLimits)
-    /// Folds the text and applies another test to the result.
+    /// The folded text passes another test.
     indirect case folded(Folding, TextTest)
-    /// Folds and composes the text, and applies the test of a pattern to the result.
+    /// The folded and composed text passes the test of a pattern.
     indirect case composed(Folding, TextTest)
 
     struct Limit {

@@ -42,7 +42,7 @@ package struct FrozenPages: Sendable {
     package let fresh: [Int]
     /// The chunks of `fresh` that are mapped from the file of pages, so their bytes are already in this file.
     package let inFile: [Int]
-    /// The chunks for the table of the checkpoint, ascending.
+    /// The chunks that will contain the parts of the checkpoint's table, in ascending order.
     package let tables: [Int]
     /// The steps that release the old disk space of the chunks in `tables`. The caller must run the steps before it stores anything in
     /// these chunks.
@@ -83,7 +83,7 @@ extension Timeline {
     }
 
     /// Returns the layout with this fingerprint, and the hash of texts in its indexes. Earlier builds wrote graphs without ordered indexes,
-    /// and hashed all texts by SipHash.
+    /// and hashed all texts with SipHash.
     private static func layout(_ schema: Schema, _ hasRegister: Bool, _ fingerprint: UInt64) -> (GraphLayout, TextHash)? {
         for hasIndexes in [true, false] {
             let layout = GraphLayout(schema, hasRegister: hasRegister, hasIndexes: hasIndexes)
@@ -100,7 +100,7 @@ extension Timeline {
             && space.chunks.granules(page) == granules && space.chunks.birth(page) <= epoch
     }
 
-    /// Freezes the pages of the newest version for a checkpoint: nothing is written to their chunks any longer. No draft may be in
+    /// Freezes the pages of the newest version for a checkpoint: from now on, nothing is written to their chunks. No draft may be in
     /// progress, and the version must be confirmed.
     ///
     /// Throws `.limitExceeded` if there are no chunks for the table of the checkpoint. In that case nothing is frozen.
@@ -206,8 +206,8 @@ extension Timeline {
     /// The budget for the memory of pages.
     package var budget: MemoryBudget { space.memory.budget }
 
-    /// Maps the file at the addresses of stored chunks, and releases their memory. The chunks must be frozen and ascend. Other threads may
-    /// read the chunks at the same time.
+    /// Maps the file at the addresses of stored chunks, and releases the memory that the chunks had. The chunks must be frozen, and in
+    /// ascending order. Other threads may read the chunks at the same time.
     package func replace(_ stored: ArraySlice<Int>) {
         space.replace(stored)
         noteTotals()

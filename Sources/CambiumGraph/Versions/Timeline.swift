@@ -158,7 +158,7 @@ package final class Timeline: @unchecked Sendable {
     private func removeUnconfirmed(to version: Version?) -> Graph {
         let newest = unconfirmed.rollBack(to: version) { page, epoch in
             // Releasing a page changes the epoch in its header. So pages that the draft itself released are skipped. If the draft allocated
-            // a page twice, the list contains it twice, but it is released only once.
+            // a page twice, the list of its pages contains the page twice. The page is still released only once.
             if space.chunks.birth(page) == epoch { space.release(page) }
         }
         guard let newest else { return head }

@@ -1,7 +1,7 @@
 /// A set of the places that a walk has reached.
 ///
-/// A small set is a hash table, so a short walk through a large graph takes little memory. A larger set has one bit for each row of the
-/// tables that the walk reaches.
+/// A small set is a hash table, so a short walk through a large graph takes little memory. A larger set has one bit for each row of each
+/// table that the walk reaches.
 struct PlaceMarks {
     /// The maximum number of places in the hash table.
     static let hashedCountMax = 4096

@@ -28,7 +28,7 @@ struct WalkScope {
         return entities[table.index].contains(reader.rows(table.index).entity(place.row, table))
     }
 
-    /// Calls `body` with the row of each object of a table that the algorithm examines.
+    /// Calls `body` with the row of each object that the algorithm examines in a table.
     func forEachRow(of index: Int, _ body: (UInt32) -> Void) {
         let table = layout.tables[index]
         let covered = entities[index]
