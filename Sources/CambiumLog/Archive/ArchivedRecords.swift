@@ -57,7 +57,7 @@ struct ArchivedRecords {
         return try records?.jointChecksum()
     }
 
-    /// Returns the checksum of the log after the last returned transaction if the segment ends there; otherwise `nil`.
+    /// Returns the checksum of the log after the last returned transaction if its segment ends with this transaction; otherwise `nil`.
     func endChecksum() throws(CambiumError) -> UInt32? {
         guard let records, !records.hasRest, records.sealedEnd ?? last == last else { return nil }
         var following = records

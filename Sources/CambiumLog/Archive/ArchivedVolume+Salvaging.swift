@@ -21,9 +21,9 @@ extension ArchivedVolume {
 
 /// The part of an archive that provably belongs to a store whose retired segments cannot be read.
 private struct ProvenPart {
-    /// The last transaction of the part.
+    /// The last transaction of the proven part.
     var end = TransactionNumber.none
-    /// The files of the part.
+    /// The paths of the archive's files that belong to the part: its segments, and the separate files of ops.
     var paths: Set<String> = []
 
     init?(_ reader: LogReader, _ source: SegmentArchive) throws {

@@ -75,7 +75,7 @@ package struct ArchivedVolume: Volume {
         return paths
     }
 
-    /// Returns the segments of the store that the archive replaces. Throws `.damaged` if the archive ends inside one of these segments.
+    /// Returns those segments of the store that the archive replaces. Throws `.damaged` if the archive ends inside one of these segments.
     private static func hidden(
         by paths: Set<String>, of source: SegmentArchive, _ listed: [TransactionNumber], _ retiredEnd: TransactionNumber
     ) throws -> Set<String> {

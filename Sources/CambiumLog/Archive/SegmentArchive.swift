@@ -69,7 +69,8 @@ package struct SegmentArchive: Sendable {
         }
     }
 
-    /// The names that Cambium itself creates in an archive's directory. Users may add other files later.
+    /// The names that Cambium itself creates in an archive's directory. Once the archive has segments, other files in the directory are
+    /// allowed.
     private static let names: Set = [StoreFileName.lock, LogDirectory.name]
 
     /// Returns the retired transactions that no segment of the archive contains, according to the names and the indexes of its segments.

@@ -12,9 +12,10 @@ package struct CheckpointRecord: Sendable {
         /// The number of granules of 16 bytes in use. It is 0 if the checkpoint does not own the chunk, and 65,535 if the chunk contains a
         /// part of the checkpoint's table.
         package var live: UInt16
-        /// The checksum of the chunk's 65,536 bytes; 0 if the chunk contains a part of the table, which has its own checksum.
+        /// The checksum of the chunk's 65,536 bytes; 0 if the chunk contains a part of the checkpoint's table, because that part has its
+        /// own checksum.
         package var checksum: UInt32
-        /// The number of bytes that the chunk takes in the file if the chunk is stored compressed; otherwise 0.
+        /// The number of bytes that the chunk takes in the file of pages if the chunk is stored compressed; otherwise 0.
         package var packedByteCount: UInt16
 
         /// A chunk that no checkpoint owned when the record was written.

@@ -13,12 +13,12 @@ internal import CambiumModel
 /// SENDABLE: only one thread at a time uses this object.
 package final class PageFileMemory: @unchecked Sendable {
     private let volume: any Volume
-    /// The number in the file's name; `nil` for a file without a name, which disappears with the process.
+    /// The number in the name of the file of pages; `nil` for a file without a name, which disappears with the process.
     private let pageFile: UInt64?
     private var file: (any VolumeFile)?
     private var window: FileMapping?
     private var isWindowRefused = false
-    /// The chunks that got disk space when the file last grew.
+    /// The chunks that got disk space when the file of pages last grew.
     private var ahead = 0..<0
     /// Chunks before this number get their disk space one by one. Later chunks are new, and get disk space in advance.
     private var aheadEnd: Int

@@ -29,7 +29,7 @@ package struct PageFileWriter {
 
     package func close() { file.close() }
 
-    /// The way in which the writer stores a chunk in the file.
+    /// The way in which the writer stores a chunk in the file of pages.
     package enum Storing: Sendable {
         /// Nothing is written: the memory of the chunk is mapped from the file, so the file already contains the chunk.
         case none

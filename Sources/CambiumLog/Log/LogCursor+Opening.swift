@@ -121,8 +121,8 @@ extension LogCursor {
             "The log file begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
     }
 
-    /// Whether the search for a transaction continues after a segment could not be opened. A writer may have merged the segment, and then
-    /// another segment contains its transactions.
+    /// Whether the search for a transaction continues after a segment could not be opened. A writer may have merged the segment into
+    /// another segment, which then contains its transactions.
     private static func mayBeElsewhere(_ error: CambiumError, _ mayBeWritten: Bool) -> Bool {
         error.code == .damaged || error.code == .notFound && mayBeWritten
     }

@@ -79,10 +79,10 @@ struct LogCursor {
     /// place.
     typealias BatchBody = (inout [LogRecord]) throws -> Void
 
-    /// Calls `body` with each transaction of the log that the caller has not received yet, in order. Throws as `advance(batches:)` does.
+    /// Calls `body` with each transaction that the caller has not received yet, in order. Throws as `advance(batches:)` does.
     mutating func advance(_ body: (LogRecord) throws -> Void) throws { try advance(batches: { try $0.forEachInPlace(body) }) }
 
-    /// Calls `body` with all transactions of the log that the caller has not received yet, in order.
+    /// Calls `body` with all transactions that the caller has not received yet, in order.
     ///
     /// Throws `.damaged` if a segment is corrupt and other segments follow it. Also throws the errors of `body`.
     mutating func advance(batches body: BatchBody) throws {

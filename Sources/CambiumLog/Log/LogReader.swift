@@ -112,7 +112,7 @@ package struct LogReader: Sendable {
         var tail: SegmentTail?
         /// The corruption that the scan skipped, one text for each corrupt part.
         package var flaws: [String] = []
-        /// A message that the file HEAD is older than the log, although the log verifies to its end; otherwise `nil`.
+        /// The text of a flaw: the file HEAD is older than the log, although the log verifies to its end. `nil` if there is no such flaw.
         package internal(set) var headFlaw: String?
 
         /// Checks that the log has a transaction; otherwise, throws `.notFound`. A store exists once its first transaction, which has the

@@ -2,7 +2,7 @@ package import CambiumModel
 
 /// A Merkle tree over a log, which is built transaction by transaction.
 package struct LogTree: Sendable, Equatable {
-    /// The tree. Its leaves are the transactions, beginning with the first one.
+    /// The Merkle tree. Its leaves are the transactions of the log, beginning with the first one.
     package private(set) var tree: MerkleTree
 
     /// - Parameter tree: the tree over all transactions that precede the first transaction to append.

@@ -29,9 +29,9 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var jointOffset: Int?
     @exclusivity(unchecked) var durablePosition: Int
     @exclusivity(unchecked) var headSequence: UInt64
-    /// The time of the clock at which HEAD was last written, in microseconds since 1970.
+    /// The time that the clock showed when HEAD was last written, in microseconds since 1970.
     @exclusivity(unchecked) var headTime: Int64
-    /// The time of the clock at the last transaction that was staged, in microseconds since 1970. It is earlier than `lastTime` if the
+    /// The time that the clock showed when a transaction was last staged, in microseconds since 1970. It is earlier than `lastTime` if the
     /// clock was set back.
     @exclusivity(unchecked) var clockTime: Int64
     @exclusivity(unchecked) var poison: CambiumError?
@@ -39,7 +39,7 @@ package final class LogWriter: @unchecked Sendable {
     /// The bytes of the last frame. The buffer is kept so that the next frame reuses its memory.
     @exclusivity(unchecked) var frame = ByteWriter(capacity: 1024)
     @exclusivity(unchecked) var staged = Staged()
-    /// The length of the segment's file. The bytes between `position` and this length are preallocated zeros.
+    /// The length of the file to which the writer appends. The bytes between `position` and this length are preallocated zeros.
     @exclusivity(unchecked) var preallocatedEnd: Int
     let preallocates: Bool
     let tuning: LogTuning

@@ -113,7 +113,7 @@ package struct SegmentSealer: Sendable {
         return first...last
     }
 
-    /// Checks that a segment follows the transaction and states the checksum; otherwise, throws `.damaged`.
+    /// Throws `.damaged` unless a segment follows the transaction `last` and states `checksum` as the checksum of the log before it.
     private func checkFollowed(_ last: TransactionNumber, _ checksum: UInt32) throws {
         let path = LogFileName.path(last.next, .segment)
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {

@@ -117,7 +117,7 @@ struct FrameReader {
         verifiedEnd = 0
     }
 
-    /// Returns bytes of the file. Returns fewer than `count` bytes if the file ends earlier.
+    /// Returns the bytes of the file from `offset` on: `count` bytes, or fewer if the file ends earlier.
     mutating func bytes(at offset: Int, count: Int) throws(CambiumError) -> ArraySlice<UInt8> {
         let end = min(offset + count, byteCount)
         guard offset < end else { return [] }

@@ -7,9 +7,9 @@ package struct Head: Equatable, Sendable {
     package static let fileName = "HEAD"
 
     package var sequence: UInt64
-    /// The first transaction of the segment that contains the position.
+    /// The first transaction of the segment that contains the durable position.
     package var segment: TransactionNumber
-    /// The durable position in the segment, in bytes.
+    /// The durable position, in bytes from the beginning of that segment.
     package var position: UInt64
     package var lastTransaction: TransactionNumber
     package var isClosed: Bool

@@ -19,7 +19,7 @@ final class OpsFileWriter: @unchecked Sendable {
     /// The bytes of the last frame. The buffer is kept so that the next frame reuses its memory.
     private var frame = ByteWriter()
 
-    /// Creates the file. Throws `.ioFailure` if a disk operation fails.
+    /// Creates the file of ops. Throws `.ioFailure` if a disk operation fails.
     init(_ volume: any Volume, header: SegmentHeader) throws(CambiumError) {
         self.volume = volume
         store = header.store
@@ -41,9 +41,9 @@ final class OpsFileWriter: @unchecked Sendable {
         file.close()
     }
 
-    /// Removes the file. If the removal fails, opening the store removes the file. But after the transaction number is used again, opening
-    /// the store keeps a file with the final name. So the removal of a file with the final name is synced. If the sync fails, the file only
-    /// takes space.
+    /// Removes the file of ops. If the removal fails, opening the store removes the file. But after the transaction number is used again,
+    /// opening the store keeps a file with the final name. So the removal of a file with the final name is synced. If the sync fails, the
+    /// file only takes space.
     private func remove() {
         try? volume.remove(path)
         if path == LogFileName.path(transaction, .ops) { try? volume.syncDirectory(LogDirectory.name) }

@@ -13,7 +13,8 @@ struct SegmentIndex: Equatable {
         var interval: UInt64
     }
 
-    /// A position between two transactions, or after the last transaction, at which a reader can continue after a checkpoint.
+    /// A position between two transactions, or after the last transaction. A reader that begins with a checkpoint can continue at this
+    /// position.
     struct Joint: Equatable {
         /// The number of transactions of the segment before the joint; 1 or more.
         var transactionCount: UInt64

@@ -9,7 +9,7 @@ struct TailSearch {
     private static let stride = 64
 
     private let bytes: [UInt8]
-    /// The offset of the bytes in the segment.
+    /// The offset of `bytes` in the segment's file.
     private let offset: Int
     private let headerChecksum: UInt32
     /// The checksum of all bytes before each offset that is a multiple of the stride.

@@ -14,7 +14,8 @@ struct TextRepetition {
     private var current = Set<Int>()
     /// The total length, in bytes, of those long texts in the current frame that earlier frames contain, too.
     private var repeatedByteCount = 0
-    /// The number of bytes that the transactions of the current frame had in the segments that the new segment replaces.
+    /// The number of bytes that the transactions of the current frame occupied in the segments that the new segment replaces, without files
+    /// of ops.
     private var replacedByteCount = 0
 
     /// Whether the repeated texts take more than half of the bytes that the frame replaces.

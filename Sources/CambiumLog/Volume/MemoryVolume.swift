@@ -156,8 +156,8 @@ package final class SharedFiles: Sendable {
         try unlessShared(newPath) { () throws(CambiumError) in try volume.rename(path, to: newPath) }
     }
 
-    /// Calls `body` while no thread can share the file. If the file is shared, returns `false` and does not call `body`. The lock of the
-    /// counts is taken before the locks of the volume.
+    /// Calls `body` while no thread can share the file at `path`. If the file is shared, returns `false` and does not call `body`. The lock
+    /// of the counts is taken before the locks of the volume.
     private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
         try counts.withLock { counts throws(CambiumError) in
             if counts[path, default: 0] > 0 { return false }

@@ -62,8 +62,8 @@ extension SystemVolume {
         try unlessShared(newPath) { () throws(CambiumError) in try rename(path, to: newPath) }
     }
 
-    /// Calls `body` while this process holds an exclusive lock on the file. If another thread or process shares the file, returns `false`
-    /// and does not call `body`.
+    /// Calls `body` while this process holds an exclusive lock on the file at `path`. If another thread or process shares the file, returns
+    /// `false` and does not call `body`.
     private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
         let (descriptor, code) = try lockedExclusively(path)
         defer { Glibc.close(descriptor) }

@@ -52,12 +52,12 @@ extension Volume {
     package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { true }
     package func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool { false }
     package func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
-    /// The default for volumes that contain only files, and in which a directory exists only if it contains a file.
+    /// The default implementation, for volumes that contain only files, and in which a directory exists only if it contains a file.
     package func kind(of path: String) throws(CambiumError) -> FileKind? {
         guard try exists(path) else { return nil }
         return try list(path).isEmpty ? .regularFile : .directory
     }
-    /// The default for volumes in which a directory exists only if it contains a file.
+    /// The default implementation, for volumes in which a directory exists only if it contains a file.
     package func removeDirectory(_ path: String) throws(CambiumError) {}
     package func diskByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
 }
