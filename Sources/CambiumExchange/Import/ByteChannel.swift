@@ -16,7 +16,7 @@ package final class ByteChannel: Sendable {
     }
 
     private let state = Guarded(State())
-    /// A futex whose value changes whenever bytes are added or the bytes end. The reader sleeps on it.
+    /// A futex whose value changes whenever bytes are added or the bytes end. The reader sleeps on this futex.
     private let turn = Futex(0)
 
     package init() {}

@@ -3,7 +3,7 @@ package import CambiumModel
 
 /// The end of a batch: the checks and deletions that take place after all rows have been applied, and the errors of rows.
 extension ImportBatch {
-    /// A row that cannot be imported. The import throws this error if the options stop the import at a row that cannot be imported.
+    /// The error for a row that cannot be imported, if the options stop the import at such a row.
     package struct FailedRow: Error {
         package let row: ImportReport.RowError
     }

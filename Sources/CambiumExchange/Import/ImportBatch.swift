@@ -18,8 +18,8 @@ package struct ImportBatch {
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// The violations that the end of the import checks again. A violation is a value that was already in use when a row assigned the
-    /// value, or a wrong number of members. Each violation has the number of the row that caused the violation.
+    /// The violations that the import checks again after its last row. A violation is a value that was already in use when a row assigned
+    /// the value, or a wrong number of members. Each violation has the number of the row that caused the violation.
     private(set) var deferred: DeferredChecks
     /// The rows that caused the entries of `deferred`, by row number.
     private(set) var deferredRows: [Int: RowBatch.Row] = [:]

@@ -23,7 +23,7 @@ final class ImportEntity {
     /// A hash of the root entity and the identity attributes. Identity values can be compared only if this hash is the same, because
     /// entities of one hierarchy may have different identity attributes.
     let identityKey: UInt64
-    /// The entity whose objects the identity can find, with its sub-entities. `nil` if the identity can find any object of the hierarchy.
+    /// The entity in which identities are searched, with its sub-entities. `nil` if identities are searched in the whole hierarchy.
     let scope: Entity?
     let isAbstract: Bool
     /// Whether the hierarchy consists of this entity only.
@@ -92,7 +92,7 @@ final class ImportEntity {
         return "'\(name)', which the mapping reads from \(paths.map { "'\($0)'" }.joined(separator: ", ")),"
     }
 
-    /// Returns whether the identity can find objects of an entity.
+    /// Returns whether `entity` is among the entities in which identities of this entity are searched.
     func finds(_ entity: EntityNumber) -> Bool { scope?.family.contains(entity) ?? true }
 
     /// Records the identity of an inserted or changed object, so that the tables in `scans` find the object. `row` is its table row.

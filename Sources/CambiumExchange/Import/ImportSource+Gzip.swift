@@ -18,7 +18,7 @@ extension ImportSource {
 
 /// The content of a gzip file, as a stream.
 struct InflatedStream {
-    /// The number of bytes of one read of the file.
+    /// The number of compressed bytes that are read from the file at once.
     static let inputByteCount = 256 << 10
 
     private let file: String

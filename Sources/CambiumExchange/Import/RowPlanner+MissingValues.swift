@@ -23,7 +23,7 @@ extension RowPlanner {
         plan.lacks.append(.init(object: plan.objects.count, attribute: index, failure: failure))
     }
 
-    /// An attribute of an object of the row.
+    /// An attribute of an object that the row describes or refers to.
     private struct Supply: Hashable {
         enum Object: Hashable {
             /// The index of a new object in the plan.

@@ -6,9 +6,9 @@ import CambiumModel
 final class RowSource {
     /// A batch ends when it has this number of rows, or at least this number of failures.
     static let rowCountMax = 512
-    /// A batch ends after the row at which the batch has this number of bytes or more.
+    /// A batch ends after the row with which it reaches this number of bytes.
     static let byteCountMax = 256 << 10
-    /// A batch ends after the row at which the batch has this number of values or more.
+    /// A batch ends after the row with which it reaches this number of values.
     static let valueCountMax = 8192
 
     // Only one thread at a time calls `read`, and no access to these properties calls code that uses them. So accesses never overlap.

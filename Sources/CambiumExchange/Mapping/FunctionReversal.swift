@@ -10,9 +10,9 @@ import CambiumModel
 struct FunctionReversal {
     private enum Step {
         case same
-        /// Reverses `integer`, which reads texts: numbers become texts.
+        /// Reverses the function `integer`, which reads texts: numbers become texts.
         case text
-        /// Reverses `text`: a text that spells a number, true or false becomes the number or the Boolean.
+        /// Reverses the function `text`: a text that spells a number, true or false becomes the number or the Boolean.
         case scalar
         case join(String)
         case split(String)

@@ -17,7 +17,7 @@ final class ResolvedMapping {
     struct Node {
         // Only one import at a time uses a mapping, on one thread, so the table needs no lock.
         var table: KeyTable
-        /// The JSON pointer from the object to the node.
+        /// The JSON pointer from the mapped object to the node.
         let pointer: String
         /// The keys on the path to the node, each with the delimiter after it. The report of an unknown key at the node begins with this
         /// text.

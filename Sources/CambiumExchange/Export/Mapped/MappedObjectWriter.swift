@@ -157,7 +157,7 @@ final class MappedObjectWriter {
         guard let declared = graph.schema.entity(relationship.destination) else { return nil }
         let identity = try keys(of: declared).identity
         // The functions of a mapping cannot read objects. So an include by depth does not nest the objects of a relationship with
-        // functions. An include by name does, and the export then refuses the row.
+        // functions. An include by name nests them, and the export then refuses the row.
         let isNested = takesObjects || position.tree.names(relationship.name)
         let tree = isNested ? position.tree.child(relationship.name) : nil
         guard tree != nil || !identity.isEmpty else { return nil }

@@ -7,12 +7,12 @@ internal import CambiumBytes
 /// scan then begins with the following line.
 struct CSVRecordScan {
     struct Field {
-        /// The offset of the text, after an opening quote.
+        /// The offset of the field's text. An opening quote is not part of the text.
         var start: Int
-        /// The offset after the text, before a closing quote.
+        /// The offset after the field's text. A closing quote is not part of the text.
         var end: Int
         var isQuoted = false
-        /// Whether the text contains quotation marks. CSV writes each of them twice.
+        /// Whether the field's text contains quotation marks. CSV writes each of them twice.
         var isDoubled = false
 
         var isEmpty: Bool { start == end }
