@@ -7,7 +7,7 @@ struct Edit {
     let store: String
     let author: Author
     let json: Bool
-    /// The ids of the objects that the command changes, as they are in its arguments. Empty if the command inserts an object.
+    /// The ids of the objects that the command changes, as written in its arguments. Empty if the command inserts an object.
     private let subjects: [String]
 
     init(

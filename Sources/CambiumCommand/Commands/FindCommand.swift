@@ -51,7 +51,7 @@ struct FindCommand: ParsableCommand {
         if watch { try validateWatch() }
     }
 
-    /// Refuses options that replace the list of objects, of which `--cursor` prints the end.
+    /// Refuses options that replace the list of objects, because `--cursor` prints the end of this list.
     private func validateCursor() throws {
         let others = [("--select", !values.select.isEmpty), ("the aggregates", aggregates.isUsed), ("--explain", explain)]
         if let other = others.first(where: \.1)?.0 {

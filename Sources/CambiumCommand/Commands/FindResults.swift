@@ -132,7 +132,7 @@ struct FindResults {
 }
 
 extension Operand {
-    /// The path or the aggregate as a key of a row. Unlike in a condition, no name has a `#` before it.
+    /// The path or the aggregate as a key in a row of the results. Unlike in a condition, no name has a `#` before it.
     var title: String { description.replacing("#", with: "") }
 }
 

@@ -45,7 +45,7 @@ struct LogCommand: ParsableCommand {
         var root: EntityNumber?
         /// The changes to the schema in the current transaction, in order.
         var migrations: [SchemaMigration] = []
-        /// The transactions of `--from` and `--to`.
+        /// The transactions that `--from`, `--to` and `--at` select.
         let range: LogRange
     }
 

@@ -52,7 +52,7 @@ struct Repetition {
         try map.keep()
     }
 
-    /// Returns the text of each object, in order. An object that is named twice is returned once, as the first command does.
+    /// Returns the text of each object, in order. An object that is named twice is returned once, as in the first answer to the request.
     private static func texts(of subjects: [String], _ graph: Graph) -> [String] {
         var seen: Set<ObjectID> = []
         let distinct = subjects.filter { text in graph.schema.id(text).map { seen.insert($0.id).inserted } ?? true }

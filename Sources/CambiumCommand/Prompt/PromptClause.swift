@@ -52,7 +52,7 @@ enum PromptWord: String, CaseIterable {
         }
     }
 
-    /// Whether a text must follow the word.
+    /// Whether a text must follow this word in the line.
     var hasText: Bool { self != .distinct && self != .count }
 }
 

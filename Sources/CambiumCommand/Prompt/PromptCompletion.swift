@@ -3,7 +3,7 @@ import CambiumJSON
 
 /// The texts that can replace the word before the cursor when a person presses Tab at the prompt.
 struct PromptCompletion: Equatable {
-    /// The number of characters of the line before the word.
+    /// The number of characters in the line before the word that is completed.
     let start: Int
     /// The possible words, sorted.
     let candidates: [String]

@@ -28,8 +28,9 @@ struct PromptObject {
         guard let entity = graph.schema.entity(first.text) else {
             if let extra = parts.dropFirst().first {
                 if !first.text.contains("/") { _ = try first.located { try graph.schema.required(first.text) } }
-                let found = Excerpt.plain(extra.text)
-                throw PromptMistake("Expected one id, or an entity and its identity, but found '\(found)', too.", at: extra.start)
+                let (id, found) = (Excerpt.plain(first.text), Excerpt.plain(extra.text))
+                throw PromptMistake(
+                    "'\(found)' follows the id '\(id)', but an id needs nothing else. Remove '\(found)'.", at: extra.start)
             }
             return try first.located { try graph.schema.object(first.text, in: graph).place }
         }
@@ -58,7 +59,7 @@ struct PromptObject {
         return place
     }
 
-    /// Returns a sentence about values that are not an identity of the entity.
+    /// Returns a sentence that says why this number of values cannot identify an object of the entity.
     private static func mistake(_ entity: Entity, _ count: Int) -> String {
         if count == 0 { return "'\(entity.name)' alone does not name an object." }
         if entity.identity.isEmpty { return "'\(entity.name)' has no identity, so no value names its objects." }

@@ -61,7 +61,8 @@ final class PromptTerminal {
         }
     }
 
-    /// Completes the word as far as all candidates have the same letters. If no letter can be added, lists the candidates.
+    /// Completes the word before the cursor as far as all candidates have the same letters. If no letter can be added, lists the
+    /// candidates.
     private func complete(_ completion: PromptCompletion) {
         guard let first = completion.candidates.first else { return }
         let common = completion.commonPrefix

@@ -23,7 +23,7 @@ struct LineEditor {
         var pattern = ""
         /// The index of the found line in the history.
         var found: Int?
-        /// The text and the cursor before the search.
+        /// The text of the line, and the cursor, as they were before the search.
         let saved: (text: [Character], cursor: Int)
     }
 

@@ -13,7 +13,7 @@ struct RawTerminal {
     private let raw: termios
     private let signals: SignalPipe
 
-    /// Something that the person or a signal has done.
+    /// An event that the person or a signal caused.
     enum Input {
         case bytes([UInt8])
         /// A signal that has the same effect as ctrl-c.

@@ -74,7 +74,7 @@ final class SignalPipe: Sendable {
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return true }
-        // SAFETY: a handler is a pointer to a function, and constants such as SIG_IGN are numbers in its place.
+        // SAFETY: a handler is a pointer to a function, or a constant such as SIG_IGN, which is a number of the same size.
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 

@@ -13,7 +13,7 @@ final class SpooledInput: @unchecked Sendable {
     private let directory: String
     private var read: ImportSource.Reader?
     private var descriptor: Int32 = -1
-    /// The number of bytes in the file.
+    /// The number of bytes in the temporary file.
     private var length = 0
     private var isAtEnd = false
 
