@@ -18,7 +18,7 @@ package struct CloneOp: Sendable, Equatable {
     /// The algorithm that derives new UUIDs from the seed, and the date of copies from the time.
     package var algorithm: Algorithm
 
-    /// The algorithms, with their numbers in the log. New clones use the algorithm with the greatest number.
+    /// The algorithms for new UUIDs and dates, with their numbers in the log. New clones use the algorithm with the greatest number.
     package enum Algorithm: UInt8, Sendable {
         case ascendingHashes = 1
         case series = 2

@@ -5,7 +5,7 @@ struct QueryNames {
     private let schema: Schema
     private let source: Entity
 
-    /// Collects the names in a query that an entity of a schema declares. Omits names that the schema does not have.
+    /// Collects the names in a stored query, which an entity of the schema declares. Omits names that the schema does not have.
     init(_ query: QueryDefinition, of source: Entity, in schema: Schema) {
         (self.schema, self.source) = (schema, source)
         guard let target = query.target.map({ schema.entity($0) }) ?? source else { return }

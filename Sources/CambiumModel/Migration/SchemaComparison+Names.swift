@@ -25,8 +25,10 @@ extension SchemaComparison {
         return isOther ? ["derived"] : []
     }
 
-    /// Returns whether the new schema has given the name of a removed or replaced property to another old property, or to its replacement.
-    /// The given old entity declares or inherits the removed or replaced property.
+    /// Returns whether the new schema gives the name of a removed or replaced old property to a different old property, or to the
+    /// replacement of one. Returns `false` if only the property's own replacement has the name.
+    ///
+    /// - Parameter entity: the old entity that declares or inherits the property.
     private func isReused(_ property: String, _ entity: EntityDefinition) -> Bool {
         guard let key = oldKey(of: property, entity), newKeys[key] == nil, let newKey = newKey(of: property, entity) else { return false }
         return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old).map { $0 != key } ?? false

@@ -55,8 +55,8 @@ struct SchemaComparison {
             } else {
                 changes.append(SchemaChange(.added, entity.name, old: nil, new: subject))
             }
-            // The added entity covers its new properties. Only a property that moved here, or that replaces a property of a relative, is a
-            // separate change.
+            // The change that adds the entity also covers its new properties. Only a property that moved here, or that replaces a property
+            // of a relative, is a separate change.
             compareProperties(entity) { [matcher] in matcher.properties[$0] != nil || matcher.replaced[$0] != nil }
             return
         }

@@ -5,7 +5,7 @@ package struct EntityIndex: Sendable, Hashable {
     package enum Direction: Sendable, Hashable { case ascending, descending }
 
     package enum Comparison: Sendable, Hashable {
-        /// Compares values exactly; texts by their UTF-8 bytes.
+        /// Compares values exactly. Texts are compared by their UTF-8 bytes.
         case exact
         /// Compares texts without regard to case.
         case folded

@@ -1,4 +1,4 @@
-/// A check of the stored queries of a schema: of their texts, and of the names and types in these texts.
+/// Checks the stored queries of a schema: their texts, and the names and types in these texts.
 package struct StoredQueryCheck {
     private let schema: Schema
 
