@@ -167,7 +167,7 @@ struct ModelPredicate {
         }
     }
 
-    /// Converts 1 and 0 to truth values, because Core Data may write truth values in this way.
+    /// Converts 1 and 0 to truth values, because Core Data may write truth values as these numbers.
     private static func truthValue(_ operand: Operand) -> Operand {
         switch operand.form {
         case .literal(.number("1")): Operand(.literal(.bool(true)))
