@@ -28,7 +28,7 @@ struct FaultyContent: Sendable {
 
     mutating func truncate(to byteCount: Int) { make(.truncate(byteCount)) }
 
-    /// Extends the file to a length. Does nothing if the file is that long already.
+    /// Extends the file to a length. Does nothing if the file is at least that long.
     mutating func extend(to byteCount: Int) {
         if byteCount > live.count { make(.extend(byteCount)) }
     }
@@ -118,13 +118,13 @@ struct FaultyContent: Sendable {
         }
     }
 
-    /// Adds zeros up to a length. Does nothing if the bytes have that length already.
+    /// Adds zeros up to a length. Does nothing if there are at least that many bytes.
     private static func extend(_ bytes: inout [UInt8], to byteCount: Int) {
         if byteCount > bytes.count { bytes += [UInt8](repeating: 0, count: byteCount - bytes.count) }
     }
 }
 
-/// The beginning of a file in the memory of a process.
+/// A mapping of the beginning of a file into the memory of a process.
 private struct SharedMapping {
     /// The memory of the mapping. The process holds a second reference to the memory until the process releases the mapping.
     var memory: FileMapping

@@ -4,7 +4,7 @@ package import CambiumModel
 /// Random changes to a schema. A migration makes most of these changes automatically. Some changes need a closure that converts values, and
 /// some add rules that existing objects violate.
 extension RandomSchema {
-    /// Returns a valid schema that differs from another schema in one to three aspects. Occasionally, the new schema also exchanges the
+    /// Returns a valid schema that differs from another schema in one to three respects. Occasionally, the new schema also exchanges the
     /// names of two attributes.
     package static func changed(_ schema: Schema, _ random: inout SplitMix64) -> SchemaDefinition {
         var definition = schema.definition

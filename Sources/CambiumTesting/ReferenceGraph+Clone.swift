@@ -147,7 +147,8 @@ extension ReferenceGraph {
     }
 
     /// Whether a relationship links the copy of an object only to copies, and not to members that the clone does not copy. A many-to-many
-    /// relationship does so if the inverse relationship of a copied member, other than the object itself, has the rule `copy`.
+    /// relationship links the copy only to copies if the inverse relationship of a copied member has the rule `copy`. The object itself
+    /// does not count as such a member.
     private func isLinkedToCopiesOnly(_ id: ObjectID, _ relationship: Relationship, _ plan: ReferenceClone) -> Bool {
         let here = side(relationship)
         guard end(here).isToMany, end(opposite(here)).isToMany else { return false }
