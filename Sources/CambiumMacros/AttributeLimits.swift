@@ -13,7 +13,8 @@
         func allow(length: Int) -> Bool { isWithin(Double(length), "minLength", "maxLength") }
         func allow(number: Double) -> Bool { isWithin(number, "min", "max") }
 
-        /// Returns whether the limits may refuse a member of a type, such as `.zero` or `.max`. The macro knows the value of `.zero` only.
+        /// Returns whether the limits may refuse a static member of a number type, such as `.zero` or `.max`. The macro knows the value of
+        /// `.zero` only.
         func mayRefuse(_ member: String) -> Bool {
             let (hasMin, hasMax) = (has("min"), has("max"))
             switch member {

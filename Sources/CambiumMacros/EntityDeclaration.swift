@@ -45,7 +45,7 @@
             ownRequirements = Set(members.compactMap(Self.requirement))
         }
 
-        /// Whether no extension can refer to the struct.
+        /// Whether extensions cannot refer to the struct, because the struct or a type around it is private.
         var isOutOfReach: Bool { isPrivateInside || privateOuter != nil }
 
         /// The properties whose values are stored.
