@@ -18,7 +18,8 @@ extension Store {
     /// `.damaged` or `.ioFailure`, this store contains the transactions before the failure, and applying the source again continues after
     /// them. Readers see each transaction once it is durable.
     ///
-    /// Complexity: O(applied transactions, both graphs, and the log that follows their checkpoints), and memory for the source's graph.
+    /// Complexity: O(bytes of the applied transactions, of both graphs, and of both logs after their checkpoints), and memory for the
+    /// source's graph.
     public func apply(from source: String) throws -> ApplyReport { try apply(from: SystemVolume(root: source)) }
 
     package func apply(from source: any Volume) throws -> ApplyReport { try apply(from: source, pace: .standard) }

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// The Merkle tree over the transactions up to a checkpoint. The next checkpoint continues the tree.
 struct CheckpointTree {
-    /// The tree; `nil` if the log could not be read, or if the tree in HEAD contradicts the log or the tree of the last checkpoint.
+    /// The Merkle tree; `nil` if the log could not be read, or if the tree in HEAD contradicts the log or the tree of the last checkpoint.
     /// `Store.verify` reports the flaw. A checkpoint without a tree is otherwise sound.
     private(set) var tree: MerkleTree? = MerkleTree()
     /// The position after the last transaction in the tree; `nil` for the beginning of the log, or if there is no tree.

@@ -11,7 +11,7 @@ final class Sealing: Sendable {
         /// segments.
         var openSegment: TransactionNumber
         var isClosed = false
-        /// Whether no more work may begin, not even the small merges that are allowed after `isClosed` is set.
+        /// Whether all further work is forbidden, including the small merges that are still allowed after `isClosed` is set.
         var isAbandoned = false
         var failure: CambiumError?
     }

@@ -88,7 +88,7 @@ final class WriterState: @unchecked Sendable {
 
     // MARK: The lock
 
-    /// Throws `.misuse` inside the closure of a write of this store, where the call would wait for itself.
+    /// Throws `.misuse` inside the closure of a write of this store, because the call would wait for itself.
     func checkOutsideOfWrites(_ call: String) throws(CambiumError) { try lock.checkNotHeld(by: call) }
 
     /// Throws `.notWritable` if the store was closed, or if pages of the newest graph may have lost their bytes. Call this method only
@@ -116,7 +116,7 @@ final class WriterState: @unchecked Sendable {
         lock.letOthersIn()
     }
 
-    /// Lets another writer open the store. Call this method once, when no part of this store writes any longer.
+    /// Lets another writer open the store. Call this method once, after all parts of this store have stopped writing.
     func releaseStoreLock() {
         guard let storeLock else { return }
         let name = environment.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }

@@ -153,8 +153,8 @@ struct EditConflictFinder {
 
     // MARK: Reads
 
-    /// Reports the changes in the store to the properties of an object that the caller has read. The changes of the object are determined
-    /// once for all of these properties.
+    /// Reports which of the given properties of an object the store has changed. The caller of the edit has read these properties. The
+    /// changes of the object are determined once for all of them.
     private mutating func compareReads(of id: ObjectID, _ properties: Set<PropertyNumber>) {
         let open = properties.filter { !reported.contains(EditPlace(id, $0)) }
         guard !open.isEmpty, let change = changes.object(id) else { return }

@@ -8,8 +8,8 @@ enum EditWrite: Sendable {
     case value(EditPlace, before: Value?, after: Value?)
     case target(EditPlace, before: EditTargetID?, after: EditTargetID?)
     case list(EditPlace, before: [ObjectID]?, after: [ObjectID]?)
-    /// A change to the members of an ordered relationship that the edit had already changed. The added members replace the removed members,
-    /// which began at index `at`.
+    /// A further change to the members of an ordered relationship, after the edit has already changed this relationship. The added members
+    /// replace the removed members, which began at index `at`.
     case splice(EditPlace, at: Int, removed: [ObjectID], added: [ObjectID])
     case member(EditPlace, ObjectID, before: Bool?, after: Bool?)
 

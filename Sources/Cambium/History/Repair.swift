@@ -146,7 +146,7 @@ extension Store {
     ///
     /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if no part passes
     /// verification. Throws `.ioFailure` if a file cannot be read or written. After an error, there is no store in the new directory.
-    /// Complexity: O(log + graph) for each checkpoint that is used.
+    /// Complexity: O(bytes of the log + bytes of the graph) for each checkpoint that is used.
     ///
     /// - Parameters:
     ///   - path: the directory of the old store.

@@ -8,7 +8,7 @@ struct RepairGap {
     private let salvage: LogSalvage
     /// The time of the transaction before the range.
     private let timeBefore: Timestamp
-    /// The time of the checkpoint.
+    /// The time of the checkpoint that contains the state after the range.
     private let stateTime: Timestamp
     /// The requests of the range that the checkpoint lists, by ascending transaction. Omits the requests up to `metadataEnd`.
     private var requests: ArraySlice<RegisterEntry>
@@ -27,7 +27,7 @@ struct RepairGap {
     static let lostMessage = "The changes of this transaction are lost (cambium repair)."
     static let stateMessage = "The state of a checkpoint, in place of changes that are lost (cambium repair)."
 
-    /// The cause of the error of `write` if the saved state does not allow an op that leads to the state of the checkpoint.
+    /// The cause of the error that `write` throws if the graph refuses an op that leads to the state of the checkpoint.
     struct RefusedOp: Error {}
 
     /// - Parameter time: the time of the transaction before the range, in microseconds since 1970.

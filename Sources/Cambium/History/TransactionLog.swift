@@ -66,7 +66,7 @@ public struct TransactionLog {
     /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Also throws
     /// `.damaged`, after the last transaction, if the log ends before a checkpoint of the store: durable transactions are lost. Throws
     /// `.notFound` if the log has no transaction, and `.ioFailure` if it cannot be read. Also throws the errors of `body`. Does not call
-    /// `body` if there is no transaction `first` yet. Complexity: O(log).
+    /// `body` if there is no transaction `first` yet. Complexity: O(bytes of the log).
     public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {
         let stored = try reader.newestCheckpoint()
         let end = try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }

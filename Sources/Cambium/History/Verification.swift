@@ -171,7 +171,7 @@ extension Store {
     /// Checks every checksum, replays the log, and checks the invariants and the pages of the graph.
     ///
     /// Corruption is a finding and not an error. Throws `.notFound` if there is no store or if the creation of the store was interrupted.
-    /// Throws `.ioFailure` if the store cannot be read. Complexity: O(log + graph).
+    /// Throws `.ioFailure` if the store cannot be read. Complexity: O(bytes of the log + bytes of the graph).
     ///
     /// ```swift
     /// print(try Store.verify(at: "notes").findings)

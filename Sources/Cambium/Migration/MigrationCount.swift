@@ -23,7 +23,8 @@ struct MigrationCount {
             Number(uncounted: [AffectedCount(subject, in: entities)])
         }
 
-        /// Returns the number, and removes its counts from the beginning of `counts`.
+        /// Returns the sum of the known number and of the counts for `uncounted`. These counts are the first elements of `counts`, and are
+        /// removed from it.
         func sum(_ counts: inout ArraySlice<Int>) -> Int {
             defer { counts.removeFirst(uncounted.count) }
             return counts.prefix(uncounted.count).reduce(known, +)

@@ -89,7 +89,7 @@ extension Store {
     ///
     /// Throws one `.invalidInput` with all mistakes in the definition, and `.misuse` inside the closure of a write.
     ///
-    /// Complexity: the time and the memory of the migration, plus O(log after the newest checkpoint).
+    /// Complexity: the time and the memory of the migration, plus O(bytes of the log after the newest checkpoint).
     public func previewMigration(to definition: SchemaDefinition) throws -> MigrationReport {
         try writer.checkOutsideOfWrites("previewMigration")
         if let volume = writer.volume { return try Self.preview(LogReader(volume), definition) }

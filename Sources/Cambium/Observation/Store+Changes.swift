@@ -31,7 +31,7 @@ extension Store {
     /// A transaction is delivered once it is as durable as the store promises. After a crash, the last transactions of a `buffered` store
     /// may be missing, although they were delivered. See Docs/OBSERVATION.md.
     ///
-    /// Complexity of a delivery: that of `Graph.changes(since:)`; if transactions are replayed, also O(log that is replayed).
+    /// Complexity of a delivery: that of `Graph.changes(since:)`; if transactions are replayed, also O(bytes of the replayed log).
     ///
     /// - Parameters:
     ///   - last: The last transaction that the consumer knows; `.none` to begin with the first transaction.

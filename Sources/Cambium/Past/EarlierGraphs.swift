@@ -24,7 +24,7 @@ package final class EarlierGraphs: Sendable {
         var views: [EarlierView] = []
         /// The number of times that all views were released.
         var forgottenCount = 0
-        /// Whether no view is kept any longer, because the store was closed.
+        /// Whether the store was closed. If so, views are no longer kept.
         var isEnded = false
         var replayedCount = 0
     }
@@ -54,8 +54,8 @@ package final class EarlierGraphs: Sendable {
     ///
     /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment. Also
     /// throws `.notFound` if the transactions that lead to the moment were retired, even if the graph was returned earlier. Throws
-    /// `.damaged` if the log up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept
-    /// moment).
+    /// `.damaged` if the log up to the moment is corrupt. Complexity: O(bytes of the log between the moment and the preceding checkpoint or
+    /// kept moment).
     package func graph(at point: Point) throws -> Graph {
         try graph(at: EarlierMoment(point) { try EarlierView.labels(volume) })
     }

@@ -14,7 +14,7 @@ struct EarlierView {
     /// the nearer checkpoint.
     ///
     /// Throws `.notFound` if there is no such moment or the moment was retired, and `.damaged` if the log that leads to it is corrupt.
-    /// Complexity: O(log between the checkpoint and the moment).
+    /// Complexity: O(bytes of the log between the checkpoint and the moment).
     ///
     /// - Parameter check: is called before each transaction, and throws if the caller no longer wants the view.
     init(_ reader: LogReader, at moment: EarlierMoment, memory: MemoryBudget, _ check: () throws -> Void = {}) throws {

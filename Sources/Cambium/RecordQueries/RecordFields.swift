@@ -34,8 +34,8 @@ public struct RecordField<V: PropertyValue>: Sendable {
 
     init(_ names: [String]) { operand = Operand(.path(QueryPath(names))) }
 
-    /// The names of the path. An aggregate has a name that no property has, because no path may continue after it. So
-    /// `$0.items.max(\.note).title` throws `.invalidInput`, and does not mean the title of `$0`.
+    /// The names of the properties on the operand's path. For an aggregate, the list has one name that no property has, because no path may
+    /// continue after an aggregate. So `$0.items.max(\.note).title` throws `.invalidInput`, and does not mean the title of `$0`.
     private var names: [String] {
         switch operand.form {
         case .path(let path): path.names

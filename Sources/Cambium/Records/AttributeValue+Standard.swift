@@ -48,7 +48,7 @@ extension AttributeValue where Self: FixedWidthInteger {
         default: .int64
         }
     }
-    /// The number. A number that `Int64` cannot hold becomes a string, which the attribute then refuses with an error.
+    /// The number as a value. A number that `Int64` cannot hold becomes a string, which the attribute refuses with an error.
     public var attributeValue: Value { Int64(exactly: self).map { .int($0) } ?? .string(String(self)) }
     public init(attributeValue: Value) throws {
         guard case .int(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }

@@ -42,7 +42,7 @@ extension LoadedCheckpoint {
                 "The changes of transactions 1 to \(retiredEnd) were retired from the log. The earliest state that can be shown is the "
                     + "one after transaction \(oldest).\(hint)")
         }
-        // The remedy in a reason would be wrong, because neither an older checkpoint nor the log can be used.
+        // Removes the remedy from each flaw. It would be wrong here, because neither an older checkpoint nor the log can be used.
         let list = flaws.map { $0.replacing(". " + CambiumError.checkpointRemedy, with: "") }.joined(separator: "; ")
         let reasons = flaws.isEmpty ? "" : " The reasons are: \(list)"
         throw CambiumError(

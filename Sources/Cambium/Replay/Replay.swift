@@ -64,7 +64,7 @@ struct Replay {
 
     /// Applies every transaction up to a point, or every transaction of the log, and returns the end of the log.
     ///
-    /// Throws `.damaged` if the log is corrupt or a transaction cannot be applied. Complexity: O(log).
+    /// Throws `.damaged` if the log is corrupt or a transaction cannot be applied. Complexity: O(bytes of the log).
     ///
     /// - Parameters:
     ///   - isEarlier: returns whether the point is before a transaction. If so, neither that transaction nor a later one is applied.
@@ -96,7 +96,7 @@ struct Replay {
     /// Applies the transactions up to a moment while another process may write, and then stops reading. A later call can continue to a
     /// later moment.
     ///
-    /// Throws as `run(makesDurable:until:observe:)` does. Complexity: O(log up to the moment).
+    /// Throws as `run(makesDurable:until:observe:)` does. Complexity: O(bytes of the log up to the moment).
     ///
     /// - Parameter check: is called before each transaction, and throws if the caller no longer wants the result.
     /// - Returns: the end of the log; `nil` if the log was not read to its end.
@@ -128,8 +128,8 @@ struct Replay {
     /// Applies the transactions up to `last` one by one, publishes a version after each of them, and then stops reading. A later call
     /// continues after the last applied transaction.
     ///
-    /// Throws as `run(makesDurable:until:observe:)` does. Also throws `.damaged` if the log ends before `last`. Complexity: O(log up to
-    /// `last`).
+    /// Throws as `run(makesDurable:until:observe:)` does. Also throws `.damaged` if the log ends before `last`. Complexity: O(bytes of the
+    /// log up to `last`).
     ///
     /// - Parameter body: receives each version and its transaction, and returns whether to continue.
     mutating func run(

@@ -23,7 +23,7 @@ struct ReplayedStore: ~Copyable {
     /// Replays the log to its end. Throws `.damaged` if the log is corrupt or ends before a checkpoint, and `.notFound` if the log has no
     /// first transaction.
     ///
-    /// Complexity: O(log after the checkpoint).
+    /// Complexity: O(bytes of the log after the checkpoint).
     init(_ owned: consuming OwnedCheckpoint, requiring content: Content) throws {
         let (reader, pages) = (owned.loaded.reader, owned.pages)
         var replay = try Replay(owned.loaded)

@@ -46,7 +46,7 @@ extension Store {
     /// Nothing is retired before the checkpoint has been compared with a replay of the log. Throws `.notFound` if the moment of the
     /// retention does not exist, or is later than the newest transaction. Throws `.invalidInput` for an invalid retention. In these cases,
     /// nothing was written. Throws `.damaged` if the comparison fails, `.ioFailure` if a disk operation fails, and `.misuse` inside the
-    /// closure of a write. Complexity: O(log + graph).
+    /// closure of a write. Complexity: O(bytes of the log + bytes of the graph).
     ///
     /// - Parameters:
     ///   - retention: The part of the log to keep.

@@ -126,8 +126,8 @@ extension Store {
     /// crash left at the end of the log.
     ///
     /// Throws `.notFound` if there is no store, `.locked` if another process is writing to the store, and `.damaged` if the log of the
-    /// store is corrupt. In these cases, nothing was changed. Complexity: O(chunks + log after the newest checkpoint), or O(log) if no
-    /// checkpoint can be used.
+    /// store is corrupt. In these cases, nothing was changed. Complexity: O(chunks + bytes of the log after the newest checkpoint), or
+    /// O(bytes of the log) if no checkpoint can be used.
     ///
     /// - Parameters:
     ///   - path: The directory of the store.

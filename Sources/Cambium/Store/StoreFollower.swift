@@ -44,7 +44,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// next call to `advance` reads these bytes again, because the writer may be writing them.
     ///
     /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Throws `.ioFailure` if a file
-    /// cannot be read, and `.unsupportedFormat` if a newer version wrote the store. Complexity: O(log after the checkpoint).
+    /// cannot be read, and `.unsupportedFormat` if a newer version wrote the store. Complexity: O(bytes of the log after the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
     /// - Parameter tuning: determines the maximum size of a checkpoint that is checked completely before the follower moves to it.
@@ -79,7 +79,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages are freed with the
     /// last graph that uses them.
     ///
-    /// Complexity: O(bytes that were appended). A move to a newer checkpoint also takes O(chunks + log after that checkpoint).
+    /// Complexity: O(bytes that were appended). A move to a newer checkpoint also takes O(chunks + bytes of the log after that checkpoint).
     @discardableResult
     public func advance() throws -> Int {
         try advancing.hold {

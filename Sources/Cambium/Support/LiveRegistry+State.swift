@@ -58,7 +58,7 @@ extension LiveRegistry.State {
         seats[number]?.keys = []
     }
 
-    /// Records that it is unknown on which properties the queries depend, because a transaction has changed the schema. Omits the queries
+    /// Records that the properties on which the queries depend are unknown, because a transaction has changed the schema. Omits the queries
     /// whose consumers already know the transaction.
     mutating func forgetKeys(before transaction: TransactionNumber) {
         for (number, seat) in seats where seat.last < transaction { unknown.insert(number) }

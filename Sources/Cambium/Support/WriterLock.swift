@@ -117,7 +117,7 @@ final class WriterLock: @unchecked Sendable {
         pthread_mutex_unlock(turn)
     }
 
-    /// Returns the time until which a thread waits for `mutex` before it also takes `turn`. If the clock is set back, the thread may wait
+    /// Returns the time until which a thread waits for `mutex` before it also locks `turn`. If the clock is set back, the thread may wait
     /// longer.
     private static func endOfPatience() -> timespec {
         var time = timespec()
