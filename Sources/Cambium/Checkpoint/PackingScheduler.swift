@@ -78,7 +78,7 @@ final class PackingScheduler: Sendable {
     /// Sets the limits at which a commit rings the alarm. Call this method only while `state` is locked.
     private func setAlarm(_ state: State) {
         if state.isQueued { return alarm.set(.never) }
-        // A store in memory logs no bytes, so only the time decides.
+        // A store in memory logs no bytes, so only the elapsed time determines when the alarm rings.
         var limits = UpkeepAlarm.Limits()
         limits.oldByteCount = 0
         if let begin = state.begin {

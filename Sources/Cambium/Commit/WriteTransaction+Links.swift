@@ -58,7 +58,7 @@ extension WriteTransaction {
         guard index >= 0, index < draft.memberCount(ends) else {
             let count = draft.memberCount(ends)
             throw CambiumError(
-                .invalidInput, "Index \(index) is out of range: '\(relationship.name)' has \(count) members, counted from 0.")
+                .invalidInput, "Index \(index) is out of range: '\(relationship.name)' has \(count) members, and indexes begin at 0.")
         }
         try record(.move(id, ends.relationship.number, target: target, index: index))
     }

@@ -50,7 +50,8 @@ extension Edit {
         let members = currentMembers(relationship, of: id)
         guard index >= 0, index < members.count else {
             throw CambiumError(
-                .invalidInput, "Index \(index) is out of range: '\(relationship.name)' has \(members.count) members, counted from 0.")
+                .invalidInput,
+                "Index \(index) is out of range: '\(relationship.name)' has \(members.count) members, and indexes begin at 0.")
         }
         guard members.contains(target) else {
             throw CambiumError(

@@ -3,7 +3,7 @@ import CambiumModel
 /// The changes of a batch that are not yet written to the overlay: members added to ordered relationships, or removed from them.
 ///
 /// The overlay contains all members of an ordered relationship, so each write of the relationship takes O(members). Recording a change here
-/// takes O(1) expected.
+/// takes O(1) on average.
 struct EditListChanges: Sendable {
     private var changes: [EditPlace: Change] = [:]
 

@@ -7,7 +7,7 @@ struct RepairRun {
     private let log: LogReader
     private let salvage: LogSalvage
     let writer: LogWriter
-    /// The versions of the new store. The head is the state after the last saved transaction.
+    /// The versions of the new store. The head is the state after the last transaction that the repair has saved.
     let timeline: Timeline
     private(set) var report = Repair()
     /// The maximum number of lost transactions whose metadata is in memory.

@@ -3,7 +3,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Replays the log for an observer that lags too far: the store no longer keeps the versions that this observer needs.
+/// Replays the log for a slow observer: the store no longer keeps the versions that the observer needs next.
 ///
 /// Each call to `read` replays a limited number of transactions. All versions are in one separate page space, so that consecutive versions
 /// share pages.

@@ -2,7 +2,7 @@
 extension RecordReader {
     // MARK: Values of attributes
     //
-    // These methods are `mutating` only for speed: before each call of a nonmutating method, the compiler moves the whole reader in memory.
+    // These methods are `mutating` only for speed. Otherwise, the compiled code would move the whole reader in memory before each call.
 
     /// Whether an optional property is `nil`. It is `nil` if the value is null, or if the relationship leads to no object. A property that
     /// is a record is also `nil` if the relationship leads to the current record, or to a record that contains the current one.

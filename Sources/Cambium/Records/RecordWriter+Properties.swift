@@ -130,8 +130,8 @@ extension RecordWriter {
         }
     }
 
-    /// Removes from `values` the values that the object already has. Also removes a former value that another copy of the record has
-    /// changed, so that saving the current copy does not undo the change.
+    /// Removes from `values` each value that the object already has. If the record is a copy that still has the value from before the
+    /// writer changed the attribute, also removes that value. Saving it would undo the change that another copy made.
     mutating func omitValues(of id: ObjectID) {
         var kept: [(Attribute, Value)] = []
         for (attribute, value) in values {

@@ -32,8 +32,8 @@ public final class GraphLease: Sendable {
         return loan.graph.withLock { $0 == nil }
     }
 
-    /// Calls `body` with the graph, which stays unchanged until `body` returns, even if the lease expires earlier. A graph that `body`
-    /// stores elsewhere keeps its pages.
+    /// Calls `body` with the graph, which stays unchanged until `body` returns, even if the lease expires earlier. If `body` stores the
+    /// graph elsewhere, that graph keeps its pages even after the lease has ended.
     ///
     /// Throws `.expired` if the lease has ended. Also throws the errors of `body`.
     public func read<Result>(_ body: (Graph) throws -> Result) throws -> Result {

@@ -141,13 +141,13 @@ final class WriterLock: @unchecked Sendable {
 
     // MARK: Measuring
 
-    /// Starts to count the time. Call this method only while the lock is held.
+    /// Starts to measure how long the lock is held. Call this method only while the lock is held.
     func startCounting() { countedSince = TickClock.now }
 
-    /// Starts to count the time, unless it is already being counted. Call this method only while the lock is held.
+    /// Starts to measure how long the lock is held, unless the measurement is in progress. Call this method only while the lock is held.
     func resumeCounting() { if countedSince == 0 { startCounting() } }
 
-    /// Stops counting the time, for example because the caller's code runs. Call this method only while the lock is held.
+    /// Stops the measurement, for example because the caller's code runs. Call this method only while the lock is held.
     func stopCounting() {
         if countedSince == 0 { return }
         countedTicks &+= TickClock.ticks(since: countedSince)
