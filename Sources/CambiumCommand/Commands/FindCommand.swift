@@ -39,10 +39,11 @@ struct FindCommand: ParsableCommand {
             throw ValidationError("--set gives a value to $\(first.name), but there is no condition. Add --where, or omit --set.")
         }
         if aggregates.isUsed, !values.select.isEmpty {
-            throw ValidationError("--select lists values of objects, but aggregates have no objects. Use --group-by instead of --select.")
+            throw ValidationError(
+                "--select lists values of single objects, but aggregates combine objects. Use --group-by instead of --select.")
         }
         if aggregates.isUsed, order.after != nil {
-            throw ValidationError("--after continues a list of objects, but aggregates have no objects. Remove --after.")
+            throw ValidationError("--after continues a list of objects, but aggregates combine objects. Remove --after.")
         }
         if include.isUsed, aggregates.isUsed || !values.select.isEmpty {
             throw ValidationError("--include and --depth nest whole objects, but the output has no objects. Remove both options.")

@@ -91,7 +91,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     /// Checks the store, the entity and the condition of `--scope`. Without this check, a mistake in them would be reported only after the
-    /// first row, which may take long to arrive.
+    /// first row, which may take a long time to arrive.
     private func checkStore() throws {
         let graph = try ReadOnlyStore(at: store).graph
         // If a request is repeated, a migration may have renamed the entity since the request was applied.

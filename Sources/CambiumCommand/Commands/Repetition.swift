@@ -85,8 +85,9 @@ struct Repetition {
         Terminal.print(writer.text)
     }
 
-    /// Prints the answer to an import or a change of the schema. The log does not contain the first report of these commands. The report of
-    /// an import has a count `repeated`, so the key `request` also distinguishes the answer from a report.
+    /// Prints the answer to a repeated import or a repeated change of the schema. The log does not contain the original report of such a
+    /// command, so the answer cannot repeat the report. The report of an import also has a key `repeated`, whose value is a count. To
+    /// differ from every report, the answer also has the key `request`.
     func printWithoutReport(json: Bool) {
         let number = request.transaction
         guard json else { return Terminal.print("in transaction \(number): the request was applied then, and is not repeated") }

@@ -29,8 +29,8 @@ struct PromptParser {
         }
     }
 
-    /// The word in the place of the entity, if the line is a query. `nil` if the line begins with another command, or has a word of a query
-    /// in that place.
+    /// The word that names the entity, if the line is a query. `nil` if the line begins with another command, or has a keyword of queries
+    /// instead of the name.
     var entity: PromptClause? {
         guard let first = tokens.first?.text.lowercased() else { return nil }
         let isNamed = first == "find" || first == "explain"

@@ -107,7 +107,9 @@ struct PromptRun {
         }
         if hasGroups {
             throw PromptMistake(
-                "'select' lists values of objects, but groups have no objects. Write 'group by' instead.", at: select.start)
+                "'select' lists values of single objects, but 'group by' and functions combine objects. "
+                    + "Name the paths in 'group by' instead.",
+                at: select.start)
         }
         if SelectOptions.beginsWithDistinct(select.text) {
             throw PromptMistake("Write 'distinct' before 'select', such as 'distinct select name'.", at: select.start)

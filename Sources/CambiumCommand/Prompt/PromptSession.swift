@@ -15,7 +15,7 @@ final class PromptSession {
     private var arguments: [String: Operand] = [:]
     /// The number of rows that are shown unless the query has a limit; `nil` for all rows.
     private let rowCountMax: Int?
-    /// Returns the number of columns to which tables are cut; `nil` for no limit.
+    /// Returns the maximum width of a printed table, in columns of the terminal; `nil` for no limit.
     private let width: () -> Int?
 
     /// Opens a store. New transactions of another process are visible to the next line.
