@@ -19,7 +19,7 @@ struct DocumentSplitter {
         var isFirst = false
         /// The reason why the document is not valid, if the fault was found before parsing.
         var failure: RowFailure?
-        /// Whether the document was created from a CSV record, so that all its values are texts.
+        /// Whether the document was created from a CSV record. If so, all its values are text.
         var isRecord = false
     }
 

@@ -37,7 +37,7 @@ struct EntityReferences<Known: AnyObject> {
             }.get()
         }
 
-        /// The object as an ordinary reference, for infrequent uses.
+        /// The object as a reference that is counted. Use `with` if access is frequent.
         var counted: Known { with { $0 } }
     }
 }

@@ -50,7 +50,7 @@ extension ImportBatch {
         guard errors.isEmpty else { return [] }
         var absent = draft.absent(entity, mentioned: mentioned)
         var all = draft.original.count(of: entity)
-        // If some of the objects that existed before the import are not absent, a row mentions these objects, and no search is needed.
+        // If fewer objects are absent than existed before the import, a row mentions at least one of them, and no search is needed.
         var isMentioned = absent.count < all
         if !isMentioned { isMentioned = draft.hasObject(of: entity, in: mentioned) }
         if let scope = options.absentScope {
@@ -86,9 +86,9 @@ extension ImportBatch {
     package func checkDeferred(_ draft: borrowing Draft) throws {
         if deferred.isEmpty { return }
         let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }
-        // An import that skips errors omits all rows of this error, and applies the remaining rows again. So the error contains only the
-        // first refused row, and rows that would be refused even without that row. If rows have a certain refusal (`isCertain`), the error
-        // contains these rows, and otherwise the followers. The other refused rows may be valid in the next pass, and are then imported
+        // An import that skips errors omits all rows of this error, and applies the remaining rows again. So the error contains the first
+        // refused row, and only those other rows that would be refused even without that row. These other rows are in `certain`. If
+        // `certain` is empty, `followers` finds them. The remaining refused rows may be valid in the next pass, and are then imported
         // (Docs/IMPORT.md).
         let certain = hasDependentRow ? [] : refusals.dropFirst().filter(\.isCertain)
         let others = certain.isEmpty ? followers(refusals) : certain

@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// The mappings that errors about values of the wrong type advise.
+/// The mappings that error messages about values of the wrong type suggest.
 extension RowReader {
     /// Returns the end of the message for a date, or for a text that spells a number: a mapping that reads such values. Returns an empty
     /// text for any other error, and if no mapping can read the value.

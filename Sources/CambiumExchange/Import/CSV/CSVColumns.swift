@@ -27,9 +27,10 @@ struct CSVColumns {
         /// The kinds of the field in objects of certain entities, if they differ from the kind in `content`. Sub-entities may have
         /// different properties with the same name.
         let otherKinds: [EntityNumber: Kind]
-        /// The entities that have the property, or for which a mapping reads a property from the column. For objects of other entities, an
-        /// empty field is omitted. `nil` if no empty field is omitted, because the entity of the columns has the property, or no entity has
-        /// it.
+        /// The entities to which the column applies. If an object belongs to another entity, its empty field is omitted. `nil` if empty
+        /// fields are never omitted, because the column applies to the declared entity, or to no entity. Without a mapping, a column
+        /// applies to an entity that has the property. With a mapping, it applies to an entity for which the mapping reads a property from
+        /// the first key of the path.
         var owners: Set<EntityNumber>?
     }
 
