@@ -7,7 +7,7 @@ struct PageSharing {
         /// in both versions. So a page is shared if the references are equal.
         case space
         /// Both graphs map the same checkpoint file, and no process changes its chunks while one of the graphs exists. A page that was born
-        /// after the epoch of its graph's checkpoint is in a chunk that does not come from this file.
+        /// after the epoch of its graph's checkpoint does not come from this file, so it is not shared.
         case file(oldEpoch: UInt64, newEpoch: UInt64)
         /// The graphs have only the constant leaves in common: pages without content, whose references are the same in every page space.
         case constants

@@ -22,8 +22,8 @@ extension ClonePlanner {
                     options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
                 }
                 if isRenewed || isRenewedInRoots && rootCount == count { continue }
-                // A root is always copied. Any other object could be shared instead: the original owner of the object and the copy of this
-                // owner would both refer to the object.
+                // A root is always copied. Any other object could be shared instead: its owner and the copy of its owner would both refer
+                // to it.
                 if rootCount < count { canShare = true }
                 let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"

@@ -44,8 +44,8 @@ extension Draft {
         }
     }
 
-    /// Returns the row number of each object in `serials`, the members that an op lists. In a to-one relationship, the serial 0 means that
-    /// there is no target, and its row number is `noRow`.
+    /// Returns the row numbers of the members whose serials an op lists. In a to-one relationship, the serial 0 means that there is no
+    /// target, and its row number is `noRow`.
     private func rows(
         _ serials: [UInt64], of relationship: Relationship, _ targets: TableLayout
     ) throws(CambiumError) -> [UInt32] {

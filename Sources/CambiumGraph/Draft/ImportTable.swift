@@ -8,11 +8,11 @@ package struct ImportEnd {
     package let number: Int
     /// The number of the members' end. If the relationship is its own inverse, this is `number`.
     package let opposite: Int
-    /// Whether a new link affects only its owner. If so, the link takes no member from another object, and no rule limits the number of
-    /// links at its other end.
+    /// Whether a new link affects only its owner. If so, the link takes no member from another object, and the number of links at its other
+    /// end has no minimum or maximum.
     package let isFree: Bool
-    /// Whether a new link only adds a member at its other end. The link takes no member from another object. The number of links at the
-    /// other end has no minimum, but may have a maximum.
+    /// Whether a new link only adds a member at its other end. If so, the link takes no member from another object, and the number of links
+    /// at its other end has no minimum, but may have a maximum.
     package let isAddition: Bool
 }
 
@@ -21,7 +21,8 @@ package final class ImportTable {
     let table: TableLayout
     package let entity: Entity
     let identity: IndexLayout?
-    /// The index and the column in which the import looks up keys of one attribute. `nil` if the import does not look for objects.
+    /// The index and the column in which the import looks up keys of one attribute. `nil` if the import does not look up objects by
+    /// identity.
     package let keyPlace: KeyPlace?
     /// The column of each attribute of the entity, in the order of `entity.attributes`.
     let slots: [Int]

@@ -9,7 +9,7 @@ struct LiveDependencies {
     /// The objects that are reached by one path of relationships from the objects of the query.
     private struct Level {
         let entity: Entity
-        /// The level before this level, and the relationship that leads from that level to this level; `nil` for the objects of the query.
+        /// The preceding level, and the relationship that leads from the preceding level to this one; `nil` for the objects of the query.
         let origin: (level: Int, step: LinkStep)?
         /// For each relationship of this level's objects, by its number, the level to which the relationship leads.
         var next: [UInt16: Int] = [:]

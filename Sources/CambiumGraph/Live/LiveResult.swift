@@ -22,14 +22,13 @@ package struct LiveResult {
 
     /// Runs a query.
     ///
-    /// Throws as `Graph.find(_:)` does. Throws `.invalidInput` if the query has a cursor, or if the section key ignores differences between
-    /// texts.
+    /// Throws as `Graph.find(_:)` does. Throws `.invalidInput` if the query has a cursor, or if the section key ignores case or diacritics.
     package init(_ query: Query, sections key: SortKey? = nil, in graph: Graph) throws {
         if query.cursor != nil {
             throw CambiumError(.invalidInput, "A live query begins at the first object. Remove the cursor, and use a limit or an offset.")
         }
         if let key, !key.folding.isEmpty {
-            throw CambiumError(.invalidInput, "The section key '\(key)' ignores differences between texts. Remove the option in brackets.")
+            throw CambiumError(.invalidInput, "The section key '\(key)' ignores case or diacritics. Remove the option in brackets.")
         }
         self.query = query.sorted(firstBy: key)
         hasSections = key != nil

@@ -43,7 +43,7 @@ extension Draft {
         pending.migration = plan.checks
     }
 
-    /// Returns the approximate maximum number of bytes of the edges and of the entries in hash indexes that a migration creates.
+    /// Returns the approximate maximum number of bytes that a migration adds for edges and for entries in hash indexes.
     private func addedByteCount(_ plan: MigrationPlan) -> Int {
         let reader = reader
         var (edgeCount, entryCount) = (0, 0)

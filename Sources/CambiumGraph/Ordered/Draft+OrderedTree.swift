@@ -164,7 +164,7 @@ extension Draft {
 }
 
 extension OrderedInner {
-    /// Replaces one child with the two children of a list in place. Returns `false` and changes nothing if the list does not have exactly
+    /// Replaces one child, in place, with the two children of a list. Returns `false` and changes nothing if the list does not have exactly
     /// two children, or if the new bound does not fit into the node.
     fileprivate func take(_ list: OrderedChildren, for child: Int) -> Bool {
         guard list.count == 2 else { return false }

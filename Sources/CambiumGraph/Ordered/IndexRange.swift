@@ -17,8 +17,8 @@ package struct IndexRange: Sendable {
 
         var isCut: Bool { key.count > OrderedNode.keyByteCountMax }
 
-        /// Returns whether this end of the range follows an object. `whole` is the object's whole key, even if it is longer than a key of
-        /// the index.
+        /// Returns whether this end of the range follows an object. `whole` is the object's whole key, which may be longer than the cut key
+        /// in the index.
         func isAfter(_ whole: [UInt8]) -> Bool {
             if whole.starts(with: key) { return isAfter }
             return whole.lexicographicallyPrecedes(key)

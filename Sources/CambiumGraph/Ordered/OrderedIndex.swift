@@ -110,7 +110,7 @@ package struct OrderedIndex: Sendable {
         return found
     }
 
-    /// Returns the objects that have the leading values in the first components, and in the next component a text that begins with `text`.
+    /// Returns the objects whose first components equal `leading`, and whose next component is a text that begins with `text`.
     ///
     /// Returns `nil` if the next component is not a text, or if a value is not of its attribute's type.
     package func range(prefix text: String, after leading: [Value] = []) -> IndexRange? {

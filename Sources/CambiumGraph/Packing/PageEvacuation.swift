@@ -15,8 +15,8 @@ struct PageEvacuation {
 
     var isDone: Bool { next == places.count }
 
-    /// Chooses the emptiest chunks, if enough bytes are unused. Complexity: O(chunks x log chunks + pages), or O(objects) if long values
-    /// are copied.
+    /// Chooses the emptiest chunks, if enough bytes are unused. Complexity: O(chunks x log chunks + pages), or O(objects) if blobs are
+    /// copied.
     init?(_ graph: Graph, _ survey: PackingSurvey) {
         let (live, limits) = (survey.live, survey.limits)
         let frozen = live.indices.filter { $0 > 0 && live[$0] > 0 }

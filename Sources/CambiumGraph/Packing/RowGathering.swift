@@ -14,7 +14,7 @@ struct RowGathering {
     var targets: [UInt32] = []
     /// A group that waits for a second group whose live rows have other positions, so that both groups fit into one shared group.
     var waiting: UInt32?
-    /// The number of groups that the moves have saved.
+    /// The number of groups that the moves have released, minus the number that they created.
     var gainedCount = 0
 
     var isDone: Bool { next == sources.count }

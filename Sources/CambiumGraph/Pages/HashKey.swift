@@ -7,7 +7,7 @@ package struct HashKey: BitwiseCopyable, Sendable {
     let low: UInt128
     /// The factor for the high word of a fixed-width value.
     let high: UInt128
-    /// The factor for the hash of the preceding values of the key.
+    /// The factor for the hash of the preceding values of an index key that has several values.
     let before: UInt128
     /// The number that is added to the products.
     let offset: UInt128

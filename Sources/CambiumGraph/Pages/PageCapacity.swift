@@ -14,8 +14,8 @@ package struct PageCapacity: Sendable {
     /// The largest capacity: 64 GiB, less the chunks for tables. About 2 GiB of this capacity are the reserve.
     package static let standard = PageCapacity(chunkCountMax: PageLayout.chunkCountMax)
 
-    /// - Parameter chunkCountMax: The number of chunks of 64 KiB. A number above 1,044,480 counts as 1,044,480. One in 32 of these chunks
-    ///   is kept in reserve, for deletions only.
+    /// - Parameter chunkCountMax: The maximum number of chunks of 64 KiB. A number above 1,044,480 counts as 1,044,480. One in 32 of these
+    ///   chunks is kept in reserve, for deletions only.
     package init(chunkCountMax: Int) {
         self.chunkCountMax = min(chunkCountMax, PageLayout.chunkCountMax - Self.tableChunkCount)
         reserveChunkCount = self.chunkCountMax / 32

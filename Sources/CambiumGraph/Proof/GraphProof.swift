@@ -230,7 +230,7 @@ struct GraphProof {
 
 extension Timeline {
     /// Returns the flaws of the pages as sentences, or an empty array if the pages form a valid graph. The timeline must have been opened
-    /// from a checkpoint and not changed since. Complexity: O(pages and values).
+    /// from a checkpoint, and must not have changed since. Complexity: O(pages and values).
     package func storedFlaws() -> [String] {
         let flaws = GraphProof.flaws(of: head.version)
         space.isProven = flaws.isEmpty

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The arrays with the links of a walk. Walks are faster with the arrays, but making the arrays takes time.
 ///
-/// The arrays are made only after walks have followed many links without the arrays. So making the arrays takes at most a constant factor
+/// The arrays are made only after walks have followed many links without the arrays. So making the arrays takes at most a constant multiple
 /// of the time of the earlier walks.
 final class CollectedLinks: Sendable {
     /// The number of links that walks must follow before the arrays are made; `Int.max` if no step needs an array.
