@@ -5,7 +5,7 @@ internal import CambiumModel
 /// there is enough space. Otherwise, it is in separate chunks of the file of pages, which only this checkpoint uses. Docs/CHECKPOINTS.md
 /// describes the bytes.
 enum CheckpointTable {
-    /// A part of a table that is not in the record: bytes at the start of a chunk of the file of pages.
+    /// A part of a table that does not fit into the checkpoint record: bytes at the start of a chunk of the file of pages.
     struct Part: Equatable {
         let chunk: Int
         let byteCount: Int

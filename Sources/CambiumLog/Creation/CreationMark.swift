@@ -27,7 +27,7 @@ struct CreationMark: Equatable {
 
     // MARK: Writing
 
-    /// Returns a mark without names of files, and the bytes of this mark.
+    /// Returns a mark that contains no file names, and its bytes.
     static func begin(store: [UInt8]) -> (mark: CreationMark, bytes: [UInt8]) {
         var writer = ByteWriter(capacity: Format.CreationMark.headerByteCount)
         writer.write(start)

@@ -51,7 +51,7 @@ extension LogCursor {
             }
             if lastRead != nil || base.position.jointOffset == 0 { return false }
             // The segment that begins after the position `base` is incomplete. The position lies at the end of the preceding segment, so
-            // reading begins in the preceding segment.
+            // reading begins in the preceding segment. The cursor finds the incomplete segment again at the end of that segment.
             unfinished = nil
         }
         try begin(try segment(with: base), from: base)

@@ -113,8 +113,8 @@ package final class LogWriter: @unchecked Sendable {
         if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.headFlaw == nil, end.verdict == .clean,
             !tail.header.kind.isSealed, lastTransaction != .none, try file.byteCount() == tail.position
         {
-            // The process that closed the log has synced the whole log. There is one exception: a process may have created the store and
-            // ended before the first transaction.
+            // The process that closed the log has synced the whole log. The condition excludes the only exception, a log without
+            // transactions: the process that created the store may have ended before the first transaction.
             isAsClosed = true
             try Self.removeLeftovers(volume, end)
             return

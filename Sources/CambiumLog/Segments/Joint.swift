@@ -33,7 +33,7 @@ struct Joint: Equatable {
 
 /// A position in the log that a checkpoint names: the end of the log when the checkpoint was made.
 package struct LogPosition: Sendable, Equatable {
-    /// The offset of the joint in its segment; 0 if the position is the beginning of a segment.
+    /// The offset of the joint in its segment; 0 if this position is the beginning of a segment.
     package let jointOffset: Int
     /// The checksum of the joint; at the beginning of a segment, the checksum of the last frame of the previous segment.
     package let checksum: UInt32

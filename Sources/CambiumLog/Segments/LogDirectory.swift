@@ -39,7 +39,7 @@ package enum LogDirectory {
         try volume.byteCount(of: LogFileName.path(segment, .segment))
     }
 
-    /// Returns the number of bytes of the files of ops of the transactions after `first` and up to `last`. Complexity: O(files).
+    /// Returns the total length, in bytes, of the files with the ops of the transactions after `first`, up to `last`. Complexity: O(files).
     package static func opsByteCount(
         _ volume: any Volume, after first: TransactionNumber, upTo last: TransactionNumber
     ) throws(CambiumError) -> Int {

@@ -14,7 +14,7 @@ enum SystemFailure {
     }
 
     /// Returns the error for an input file that cannot be opened. A path that is too long, or that leads through a file or a ring of links,
-    /// names no file, as a missing path does.
+    /// counts as missing, because it names no file.
     static func unopened(_ path: String, _ code: Int32) -> CambiumError {
         var failure = Self.error("open", path, code)
         if [ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP].contains(code) { failure.code = .notFound }

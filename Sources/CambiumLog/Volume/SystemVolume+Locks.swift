@@ -43,8 +43,8 @@ extension SystemVolume {
             guard error.code == .notFound else { throw error }
             return false
         }
-        // If no thread or process shares the file, this call takes the lock for a moment, and closing the descriptor releases it. A process
-        // that calls `share` in the meantime waits.
+        // If no thread or process shares the file, `lockedExclusively` has taken the lock. Closing the descriptor releases the lock. A
+        // process that calls `share` in the meantime waits.
         defer { Glibc.close(locked.descriptor) }
         if locked.code == 0 { return false }
         guard locked.code == EWOULDBLOCK else { throw SystemFailure.error("lock", full(path), locked.code) }
