@@ -1,7 +1,7 @@
-/// The name of an entity or a property, as a hash. The hash shows whether an entity or a property with the same number in another schema is
-/// really the same one.
+/// The name of an entity or a property, as a hash. Another schema may give the same number to a different entity or property. Comparing the
+/// names detects this difference.
 ///
-/// The value takes 16 bytes without references, so that handles and tables can hold it.
+/// The value is 16 bytes long and contains no references, so handles and tables can hold it.
 package struct SchemaName: Sendable, Equatable {
     /// The hash of the name. Two names that Swift regards as equal, such as a composed and a decomposed "é", have the same hash. Another
     /// process has another hash, so no file may contain it.

@@ -16,9 +16,9 @@ public enum Value: Sendable {
     case bool(Bool)
     /// A value of type `int16`, `int32` or `int64`.
     case int(Int64)
-    /// A number of single precision. An attribute refuses NaN and infinities.
+    /// A single-precision number. An attribute refuses NaN and infinities.
     case float(Float)
-    /// A number of double precision. An attribute refuses NaN and infinities.
+    /// A double-precision number. An attribute refuses NaN and infinities.
     case double(Double)
     /// A decimal number of up to 38 digits.
     case decimal(DecimalNumber)
