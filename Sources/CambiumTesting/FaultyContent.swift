@@ -77,8 +77,9 @@ struct FaultyContent: Sendable {
         pending = []
     }
 
-    /// Simulates a failed sync. Some of the changes become durable, and no later sync writes the other changes. But a later sync makes the
-    /// length that the file got by preallocation durable, because file systems store a length separately from the bytes.
+    /// Simulates a failed sync. Some of the changes become durable, and no later sync writes the other changes. Preallocation is the
+    /// exception: the length that it gave the file becomes durable with a later sync, because file systems store a length separately from
+    /// the bytes.
     mutating func forget(_ random: inout SplitMix64) {
         absorb()
         durable = image(&random)
