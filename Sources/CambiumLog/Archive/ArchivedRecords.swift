@@ -26,8 +26,8 @@ struct ArchivedRecords {
         var flaw: CambiumError?
         for segment in listed.reversed() where segment <= number {
             do throws(CambiumError) {
-                // If another segment begins between `segment` and the transaction, `segment` contains the transaction only if `segment` was
-                // merged from several segments. A merged segment is sealed, so its end is known.
+                // If a later segment begins at or before the transaction, `segment` contains the transaction only if it is a merged
+                // segment. A merged segment is sealed, so its end is known.
                 let isCovering = segment != listed.last(where: { $0 <= number })
                 var found = try SegmentRecords(volume, segment, from: number)
                 if found.isRetired || isCovering && (found.sealedEnd ?? .none) < number { continue }

@@ -3,9 +3,9 @@ package import CambiumModel
 extension ArchivedVolume {
     /// Combines a corrupt store with its archive. The retired segments of the store may be corrupt or missing.
     ///
-    /// The archive is used up to the last transaction at which a segment of the archive ends and a segment of the store continues. The
-    /// store's segment states the checksum at the end of the archive's segment. A transaction that can be read in both the archive and the
-    /// store must be the same in both.
+    /// Uses the archive up to the last transaction that ends a segment of the archive and directly precedes a segment of the store. That
+    /// segment of the store must state the checksum at the end of the archive's segment. A transaction that can be read in both the archive
+    /// and the store must be the same in both.
     ///
     /// Throws `.damaged` if a transaction differs. Complexity: O(bytes of the archive).
     ///
@@ -72,7 +72,7 @@ private struct ProvenPart {
             place: .init(file: "\(source.volume.name)/\(LogDirectory.name)"))
     }
 
-    /// Whether a segment of the archive ends with the last returned transaction, and a segment of the store continues there.
+    /// Whether a segment of the archive ends with the last returned transaction, and the store's segment continues the log after this end.
     private static func leads(_ archived: ArchivedRecords, to segment: TransactionNumber, of volume: any Volume) throws -> Bool {
         guard let checksum = try sound({ try archived.endChecksum() }) ?? nil else { return false }
         let header = try sound { try FrameReader(volume, path: LogFileName.path(segment, .segment), salvages: true).header }

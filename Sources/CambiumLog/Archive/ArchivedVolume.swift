@@ -7,11 +7,11 @@ package struct ArchivedVolume: Volume {
     private let archive: any Volume
     /// The files that are read from the archive instead of the store.
     private let paths: Set<String>
-    /// The paths of the store's segments that this volume does not show, because it shows files of the archive instead.
+    /// The paths of the store's segments that this volume hides, because files of the archive replace them.
     private let hidden: Set<String>
     private let reader: LogReader
     /// The last transaction whose ops compaction has removed from the store; `.none` if there is no such transaction. It is `nil` if the
-    /// store is corrupt, so that this transaction is not known.
+    /// store is so corrupt that this transaction is not known.
     private let retiredEnd: TransactionNumber?
 
     package var name: String { store.name }
@@ -118,8 +118,8 @@ package struct ArchivedVolume: Volume {
     package func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory + "/"
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
-        // A compaction that has retired segments since this volume was opened may also have merged segments. The files of merged segments
-        // are missing from the list.
+        // If a compaction has retired segments since this volume was opened, it may also have merged segments. The list would lack the
+        // files of merged segments.
         if let retiredEnd, directory == LogDirectory.name, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

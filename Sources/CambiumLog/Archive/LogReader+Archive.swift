@@ -11,8 +11,8 @@ extension LogReader {
         return end != .none && end <= note.end ? note.archive : nil
     }
 
-    /// Returns the first fault of a corrupt store that hides which transactions were retired, and the last transaction before the fault.
-    /// Returns `nil` if there is no such fault. Complexity: opens all segments.
+    /// Checks whether corruption hides which transactions were retired. Returns the first fault that hides them, and the last transaction
+    /// before the fault; `nil` if there is no such fault. Complexity: opens all segments.
     package func retirementFlaw() throws(CambiumError) -> (reason: String, last: TransactionNumber)? {
         var flaw = try currentFlaw()
         for _ in 1..<Self.flawCountMax {

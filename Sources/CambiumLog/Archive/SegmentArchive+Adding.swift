@@ -46,8 +46,8 @@ extension SegmentArchive {
     ///
     /// - Parameter made: the names that were missing from the archive's directory before that call.
     private func removeIfEmpty(_ made: [String]) {
-        // If a file or a directory cannot be removed, the next call to `withLock` uses it. The log directory is removed without being
-        // listed first. A process with too many open files can remove an empty directory, but cannot list it.
+        // If a file or a directory cannot be removed, the next call to `withLock` uses it. A process with too many open files can remove an
+        // empty directory, but cannot list it. So the log directory is removed without being listed first.
         if made.contains(LogDirectory.name) { try? volume.removeDirectory(LogDirectory.name) }
         let isEmpty = (try? volume.exists(LogDirectory.name)) == false || (try? volume.list(LogDirectory.name))?.isEmpty == true
         if isEmpty, made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
@@ -72,12 +72,12 @@ extension SegmentArchive {
     /// Compares the transactions that the archive already contains with those of the log. Replaces a segment of the archive only if the
     /// segment is corrupt. Otherwise, the archive keeps its segments, even if the log has merged its own segments since.
     ///
-    /// Throws `.conflict` if the archive has transactions that differ from the transactions of the log, or continues after the last of the
-    /// segments. Throws `.damaged` if the log is corrupt, and `.ioFailure` if a disk operation fails. After an error, some of the files may
-    /// be in the archive. Complexity: O(bytes).
+    /// Throws `.conflict` if a transaction of the archive differs from that transaction of the log, or if the archive continues after the
+    /// last of `segments`. Throws `.damaged` if the log is corrupt, and `.ioFailure` if a disk operation fails. After an error, some of the
+    /// files may be in the archive. Complexity: O(bytes).
     ///
     /// - Parameter segments: neighboring segments, ascending.
-    /// - Returns: the number of segments that the archive did not have completely, and the bytes of the files that were created.
+    /// - Returns: the number of segments that were not completely in the archive, and the bytes of the files that were created.
     package func add(_ segments: [TransactionNumber], from source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
@@ -115,7 +115,7 @@ extension SegmentArchive {
     /// Returns the files of a segment of the log in two lists. The first list contains the files whose content is not in the archive, and
     /// the second list contains the other files. Returns no files if the segment was already retired.
     ///
-    /// The second list contains the names in the archive, because the archive may contain the same transactions in other segments.
+    /// The second list contains paths in the archive, because the archive may contain the same transactions in other segments.
     private func files(
         of segment: TransactionNumber, in source: any Volume, isLast: Bool
     ) throws -> (lacking: [String], present: [String]) {
@@ -168,8 +168,8 @@ extension SegmentArchive {
     /// Checks that the archive does not continue with transactions that differ from the transactions of the log; otherwise, throws
     /// `.conflict`.
     private func checkEnd(_ archived: ArchivedRecords, _ records: SegmentRecords, _ last: TransactionNumber, isLast: Bool) throws {
-        // Reading the store together with its archive requires a segment of the store that begins directly after the archive's last
-        // segment.
+        // The archive must end with the last of the segments. A reader can use the archive only if a segment of the store begins directly
+        // after the archive's last segment.
         if isLast, try archived.endChecksum() == nil { throw laterTransactions(archived.segments.last ?? last, after: last) }
         guard try archived.checksum() == records.lastChecksum else { throw conflict(archived.segments.last ?? last, last) }
     }

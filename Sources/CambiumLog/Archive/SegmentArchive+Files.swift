@@ -2,8 +2,8 @@ internal import CambiumModel
 
 /// Writes the files of an archive. Each file gets its name only after it is durable.
 extension SegmentArchive {
-    /// Removes the incomplete files of compactions that were interrupted. The next compaction may not replace these files, because the log
-    /// may have merged their segments. The caller holds the lock of the archive.
+    /// Removes the incomplete files of compactions that were interrupted. Later compactions might never replace these files, because the
+    /// log may have merged their segments. The caller holds the lock of the archive.
     func removeInterrupted() throws(CambiumError) {
         let suffix = LogFileName.replacementSuffix
         for name in try volume.list(LogDirectory.name)

@@ -1,8 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// An archive: a separate directory with the segments of a store's log in the form that they had before they were retired. See
-/// Docs/ARCHIVE.md.
+/// An archive: a separate directory with the segments of a store's log, in their form before compaction retired them. See Docs/ARCHIVE.md.
 ///
 /// The archive contains each segment and its files of ops, with the names that they had in the log. It has no other state.
 package struct SegmentArchive: Sendable {
@@ -138,7 +137,7 @@ package struct SegmentArchive: Sendable {
         }
         while let record = try kept.next() {
             guard let other = try whole.record(record.number) else {
-                // The error can only guess the name of the missing segment, because a segment of the archive may begin at an earlier
+                // The name of the missing segment in the error is only a guess, because a segment of the archive may begin at an earlier
                 // transaction.
                 place = LogFileName.path(record.number, .segment)
                 throw lost()
@@ -148,13 +147,13 @@ package struct SegmentArchive: Sendable {
                 throw damage("Transaction \(record.number) of the archive differs from that transaction of the store.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
-            // A segment of the archive ends here if `endChecksum` returns a checksum. A retired segment that was merged from several
-            // segments lists the checksum at the end of each.
+            // If `endChecksum` returns a checksum, this record is the last one of a segment of the archive. A retired segment that was
+            // merged from several segments lists the checksum at the end of each of them.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
                 throw damage("The file in the archive does not end like the log file whose changes the store has removed.")
             }
         }
-        // The checksums in a segment depend on its header. So equal checksums also prove that the headers are equal.
+        // The checksums in a segment depend on its header, so equal checksums also prove that the headers are equal.
         guard try whole.checksum() == kept.lastChecksum else {
             throw damage("The file in the archive does not end like the log file whose changes the store has removed.")
         }

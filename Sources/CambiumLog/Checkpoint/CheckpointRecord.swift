@@ -42,7 +42,8 @@ package struct CheckpointRecord: Sendable {
     package var transaction: TransactionNumber
     /// The time of `transaction`, in microseconds since 1970.
     package var time: Int64
-    /// A table is divided into groups of `1 << fanOutShift` consecutive rows. A program with groups of another size cannot use the pages.
+    /// Each table of the graph is divided into groups of `1 << fanOutShift` consecutive rows. A program with groups of another size cannot
+    /// use the pages.
     package var fanOutShift: UInt8
     /// Whether chunks are compressed if this saves disk space.
     package var isPacked: Bool
@@ -91,7 +92,7 @@ package struct CheckpointRecord: Sendable {
         return directory + "/" + String(repeating: "0", count: LogFileName.digitCount - digits.count) + digits + suffix
     }
 
-    /// Returns the checkpoints of a store, newest first. Ignores files whose name is not the name of a record.
+    /// Returns the checkpoints of a store, newest first. Ignores files that do not have the name of a record.
     package static func list(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(directory).compactMap(number).sorted { $0 > $1 }
     }
@@ -195,7 +196,7 @@ package struct CheckpointRecord: Sendable {
 }
 
 extension LogPrefix {
-    /// Creates the part of the log whose transactions a checkpoint contains.
+    /// Creates the prefix of the log that ends with the last transaction in a checkpoint.
     package init(_ root: CheckpointRecord) {
         self.init(transaction: root.transaction, time: root.time, position: root.logPosition)
     }

@@ -56,8 +56,8 @@ enum CheckpointTable {
         return writer.bytes
     }
 
-    /// Decodes a table. Throws if the bytes are not a schema and entries for chunks. Also throws if the entries do not mark exactly the
-    /// chunks in `owned` as parts of the table.
+    /// Decodes a table. Throws if the bytes do not consist of a schema and entries for chunks. Also throws if the entries do not mark
+    /// exactly the chunks in `owned` as parts of the table.
     static func decode(
         _ bytes: ArraySlice<UInt8>, schemaByteCount: Int, chunkCount: Int, isPacked: Bool, owned: [Int]
     ) throws(DecodingError) -> (schema: SchemaCatalog, chunks: [CheckpointRecord.Chunk]) {
@@ -79,7 +79,7 @@ enum CheckpointTable {
             chunks.append(chunk)
         }
         try reader.finish()
-        // `owned` is ascending, so it contains no chunk twice.
+        // `owned` is ascending, so it contains no chunk twice. Equal counts therefore prove that `owned` lacks none of the marked chunks.
         guard ownedCount == owned.count, owned.allSatisfy({ chunks[$0] == .table }) else {
             throw .invalid("a table whose entries mark chunks other than those that contain it", offset: reader.offset)
         }
@@ -97,7 +97,7 @@ enum CheckpointTable {
         return count
     }
 
-    /// Returns the parts of a table in chunks, the first part first.
+    /// Divides a table into parts, one for each chunk, and returns the parts in the order of the chunks.
     ///
     /// - Parameter chunks: ascending, at least as many as `partCount` returns.
     static func parts(of table: [UInt8], in chunks: [Int], partByteCountMax: Int) -> [(chunk: Int, bytes: [UInt8])] {

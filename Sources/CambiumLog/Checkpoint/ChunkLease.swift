@@ -25,7 +25,7 @@ package final class ChunkLease: Sendable {
     ///     has.
     ///   - chunks: for each file of pages, the chunks that are mapped, ascending.
     package init(_ volume: any Volume, store: [UInt8], name: UInt64, chunks: [UInt64: [Int]]) throws(CambiumError) {
-        // The environment of a test may supply the same random number whenever the store is opened.
+        // The name may be taken: the environment of a test may supply the same random number whenever the store is opened.
         var name = name
         while try volume.exists(Self.path(name)) { name &+= 1 }
         path = Self.path(name)
@@ -58,7 +58,7 @@ package final class ChunkLease: Sendable {
 }
 
 /// The leases that were in use when this process took the lock of the store. A lease is a file with the chunks of graphs that are still in
-/// use, although the store that returned the graphs was closed. No lease is added later, because this process holds the lock.
+/// use after their store was closed. No lease is added later, because this process holds the lock.
 package struct ChunkLeases: Sendable {
     /// The content of each lease, by the path of its file; `nil` for a lease that does not verify.
     private var records: [String: LeaseRecord?] = [:]

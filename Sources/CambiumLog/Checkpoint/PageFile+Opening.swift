@@ -21,8 +21,8 @@ extension PageFile {
                 return (share, recorded, try volume.open(pages, .read))
             } catch {
                 guard error.code == .notFound else { throw error }
-                // A writer may have dropped the record, or replaced it with a record that names another file. If the same record still
-                // exists, its file is lost.
+                // A writer may have dropped the record, or replaced it with a record that names another file. If the record is unchanged,
+                // its file is lost.
                 guard try Self.bytes(volume, record) == bytes else { continue }
                 throw CambiumError.corruptCheckpoint("The file with the pages of checkpoint '\(record)' is missing.", file: pages)
             }

@@ -44,8 +44,8 @@ extension PageFile {
                 return (try root(volume, recorded), bytes.count)
             } catch {
                 guard error.code == .damaged || error.code == .notFound else { throw error }
-                // This method holds no lock on the record. In the meantime, a writer may have replaced the record and reused the chunks of
-                // its table.
+                // This method holds no lock on the record. So a writer may have replaced the record after it was read, and reused the
+                // chunks of its table.
                 let newer = try Self.bytes(volume, path)
                 if newer == bytes { return nil }
                 bytes = newer
@@ -72,7 +72,8 @@ extension PageFile {
                 let record = try recorded(try bytes(volume, CheckpointRecord.path(number)), store: store)?.record
                 if record?.transaction == number { return number }
             } catch {
-                // A writer may have dropped the checkpoint after the directory was listed. A link in place of a record is corruption.
+                // A writer may have dropped the checkpoint after the directory was listed. A link in place of a record counts as a record
+                // that does not verify.
                 guard error.code == .notFound || error.code == .damaged else { throw error }
             }
         }
@@ -100,8 +101,7 @@ extension PageFile {
         try volume.syncDirectory(CheckpointRecord.directory)
     }
 
-    /// Returns the first line of the error message in the file `damageMark`. Returns `nil` if no process has found a corrupt stored graph
-    /// and created the file.
+    /// Returns the first line of the error message in the file `damageMark`, or `nil` if this file does not exist.
     package static func corruptionNote(_ volume: any Volume) throws(CambiumError) -> String? {
         guard try volume.exists(damageMark) else { return nil }
         do throws(CambiumError) {

@@ -77,8 +77,8 @@ package final class PageFile: @unchecked Sendable {
         file.close()
     }
 
-    /// Returns whether the pages of this checkpoint and of another checkpoint are in the same file. If so, a chunk that is part of both
-    /// checkpoints has the same bytes in both. The reason is that no process writes to a chunk that a graph maps.
+    /// Returns whether the pages of this checkpoint and of another checkpoint are in the same file. If so, a chunk of both checkpoints has
+    /// the same bytes in both, because no process writes to a chunk that a graph maps.
     package func isSameFile(as other: PageFile) -> Bool {
         root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
     }
@@ -137,8 +137,9 @@ package final class PageFile: @unchecked Sendable {
         return bytes
     }
 
-    /// Asks the kernel to read a chunk, and the following chunks if the chunks are touched in order. Without this request, the kernel also
-    /// reads the bytes around each touched page. Then a query that needs ten chunks could wait until megabytes of the file are read.
+    /// Asks the kernel to read a chunk. If callers touch chunks in ascending order, also requests the following chunks. Without this
+    /// request, the kernel would also read the bytes around each touched page. A query that needs ten chunks could then wait for megabytes
+    /// of the file.
     private func beginReading(_ index: Int) {
         guard let mapping, let chunks = readAhead.withLock({ $0.chunks(for: index) }) else { return }
         let end = min(chunks.upperBound, mapping.byteCount / Self.chunkByteCount)
@@ -162,8 +163,8 @@ package final class PageFile: @unchecked Sendable {
             let bytes = isPacked ? try unpacked(index) : try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
             if isPacked { try check(index, bytes) }
             let pointer = destination?.memory(ofChunk: index) ?? .allocate(byteCount: 3 * Self.chunkByteCount, alignment: 4096)
-            // The memory beyond the chunk must also be readable. A page that was not proven to be valid may state a size that extends
-            // beyond the chunk.
+            // A page that was not proven to be valid may state a size that extends beyond the chunk. So the memory beyond the chunk must be
+            // readable, too.
             pointer.initializeMemory(as: UInt8.self, repeating: 0, count: (destination == nil ? 3 : 1) * Self.chunkByteCount)
             bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
             read[index] = pointer

@@ -87,8 +87,8 @@ package final class PageFileMemory: @unchecked Sendable {
         // A file without a name is created at its first use. Before that, there is no disk space to release.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
         if ahead.overlaps(chunks) { ahead = 0..<0 }
-        // The closure may run after space was preallocated, and would release that space again. So no space is preallocated for these
-        // chunks: each chunk gets its disk space when it is used again.
+        // The closure may run much later, and would then release space that was preallocated for these chunks in the meantime. So no space
+        // is preallocated for them: each chunk gets its disk space when it is used again.
         aheadEnd = max(aheadEnd, chunks.upperBound)
         guard let file = try? opened() else { return nil }  // A file that does not exist has no disk space.
         return {

@@ -8,7 +8,7 @@ package struct PageFileWriter {
     private let file: any VolumeFile
     /// The number of bytes that this writer has written to the file of pages and to records.
     package private(set) var byteCount = 0
-    /// Whether `finish` failed, but the record on the disk refers to the written chunks, or may refer to them.
+    /// Whether `finish` failed although the record on the disk refers, or may refer, to the written chunks.
     package private(set) var mayBeNamed = false
     /// The error of the sync of the file of pages; `nil` if this sync has not failed.
     package private(set) var syncFailure: CambiumError?
@@ -89,8 +89,8 @@ package struct PageFileWriter {
     mutating func write(_ packed: [UInt8], as chunk: Int) throws(CambiumError) {
         let offset = chunk * PageFile.chunkByteCount
         if !packed.isEmpty { try file.write(packed, at: offset) }
-        // The length of a file of pages is always a multiple of the chunk size. At the same time, another thread may map later chunks and
-        // make the file longer. So this thread writes the last byte of its chunk: setting the length could cut off the later chunks.
+        // A file of pages must end at the end of a chunk. The writer writes the last byte of its chunk instead of setting the length.
+        // Another thread may map later chunks at the same time, and setting the length could cut off these chunks.
         let last = offset + PageFile.chunkByteCount - 1
         if try file.byteCount() <= last { try file.write([0], at: last) }
         let end = (packed.count + Self.blockByteCount - 1) / Self.blockByteCount * Self.blockByteCount

@@ -11,7 +11,7 @@ struct CreationMark: Equatable {
     private(set) var names: Set<String> = []
     /// Whether the mark states that the store is complete and durable.
     private(set) var isFinished = false
-    /// The checksum of the last entry, or of the header if there is no entry. The checksum of the next entry includes this checksum.
+    /// The checksum of the last entry, or of the header if there is no entry. The checksum of the next entry continues this checksum.
     private var checksum: UInt32 = 0
 
     /// The content of a file that has the name of a mark.

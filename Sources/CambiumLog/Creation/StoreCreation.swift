@@ -159,7 +159,7 @@ private struct Place {
     /// The mark that an interrupted creation of a store left; `nil` if the directory is empty.
     private var content: CreationMark.Content?
 
-    /// Examines a directory. Throws `.cannotCreate` if the directory contains other files.
+    /// Examines a directory. Throws `.cannotCreate` if a store cannot be created there because of the files in it.
     init(_ volume: any Volume) throws(CambiumError) {
         self.volume = volume
         var names = Set(try volume.list(""))

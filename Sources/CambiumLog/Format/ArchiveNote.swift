@@ -11,8 +11,8 @@ package struct ArchiveNote: Equatable, Sendable {
 
     /// The path of the archive.
     package let archive: String
-    /// The last transaction whose ops were no longer in the store when the note was written. The archive may lack later transactions whose
-    /// ops compaction removed.
+    /// The last retired transaction at the time when the note was written. If compaction has retired later transactions since, the archive
+    /// may lack them.
     package let end: TransactionNumber
 
     package init(_ archive: String, upTo end: TransactionNumber) {

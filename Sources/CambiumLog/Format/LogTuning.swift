@@ -39,7 +39,7 @@ package struct LogTuning: Sendable {
     /// If a stored graph has at most this number of bytes, all of its checksums are checked when it is opened. The chunks of a larger graph
     /// are checked when they are first read.
     package var checkedByteCountMax = 8 << 20
-    /// A stored graph with at most this number of bytes is opened only after all of its pages and values were proven to be valid. The limit
+    /// A stored graph with at most this number of bytes is opened only after all of its pages and values have been proven valid. The limit
     /// keeps the time to open a store short: the proof takes about 3 ms for each MiB.
     package var provenByteCountMax = 1 << 20
     /// A schema and a table of chunks with at most this number of bytes are stored in the checkpoint record itself, if the record has

@@ -31,8 +31,8 @@ package struct LogCopy {
         let stored = try source.newestCheckpoint()
         let end = try source.scan(makesDurable: true) { if case .file = $0.payload { numbers.append($0.number) } }
         try end.requireTransaction(in: source.volume)
-        // A copy omits the checkpoints after the end of its log. Without this check, a copy that lacks durable transactions would open
-        // without an error.
+        // A copy omits the checkpoints after the end of its log. Without this check, nothing in the copy would show that durable
+        // transactions are missing.
         try end.requireTransactions(of: stored, in: source.volume)
         guard let tail = end.tail else { throw LogReader.withoutSegment(source.volume) }
         lastTransaction = end.lastTransaction
@@ -91,7 +91,8 @@ package struct LogCopy {
         // The checkpoints are listed before the following segments are copied, because a checkpoint of the last transaction may need the
         // segment after that transaction.
         let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
-        // If a segment was sealed while it was being copied, another segment must follow it. The header of the following segment is enough.
+        // If a segment was sealed while it was being copied, another segment must follow it. The copy needs only the header of that
+        // segment.
         while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),
             last.isSealed || next == lastTransaction.next
         {

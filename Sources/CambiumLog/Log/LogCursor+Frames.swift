@@ -39,8 +39,8 @@ extension LogCursor {
                 byteCount += records[countedCount].opsByteCount
                 countedCount += 1
             }
-            // All records that one read of the file returned use the same buffer. Two threads that count references to the same buffer slow
-            // each other down. So a batch ends when the file is read again.
+            // All records that one read of the file returned use one buffer. If two threads used records with the same buffer, counting
+            // references to it would slow both threads down. So a batch ends when the file is read again.
             if records.count >= batchCountMax || byteCount >= Self.batchByteCountMax || reader?.windowCount != windowCount {
                 try hand(&records, body)
                 (countedCount, byteCount) = (0, 0)

@@ -16,8 +16,8 @@ struct LogCursor {
     /// Whether the cursor also reads sealed segments with a corrupt index.
     let salvages: Bool
     var head: Head?
-    /// The position at which a later read continues, shortly before the last transaction that was read. At first, it is the position at
-    /// which this read begins. It is needed only if another process may write to the log.
+    /// The position at which a later read can continue, shortly before the last transaction that was read. Until a transaction is read, it
+    /// is the position at which reading begins. It is needed only if another process may write to the log.
     var place: SegmentPlace?
     /// The first transactions of the segments that were in the directory when it was last listed, ascending.
     var listed: [TransactionNumber]

@@ -25,10 +25,13 @@ package struct LogFollower {
     /// Calls `body` with the transactions that were appended since the last call, in order.
     ///
     /// The first call determines how the log ends. It throws `.damaged` if the log is corrupt or ends before a checkpoint, and `.notFound`
-    /// if the log contains no transaction. A later call throws `.damaged` if a segment is corrupt and another segment follows it. If the
-    /// log ends with bytes that do not verify, a later call leaves these bytes to the next call. Another process may be writing them. If
-    /// `body` throws, the call throws that error, and the next call reads the same transactions again. A later call without new
-    /// transactions throws `.notFound` if the store was removed or replaced, because the open files then get no more transactions.
+    /// if the log contains no transaction.
+    ///
+    /// A later call throws `.damaged` if a segment is corrupt and another segment follows it. It ignores bytes at the end of the log that
+    /// do not verify, because another process may be writing these bytes. If the store was removed or replaced, a later call without new
+    /// transactions throws `.notFound`, because the open files get no more transactions.
+    ///
+    /// If `body` throws, the call throws that error, and the next call reads the same transactions again.
     ///
     /// Complexity: O(bytes that were appended), and at least one listing of the directory.
     package mutating func advance(_ body: (LogRecord) throws -> Void) throws {

@@ -28,8 +28,8 @@ final class LogReadAhead: Sendable {
 
     init(_ scan: @escaping @Sendable (LogCursor.BatchBody) throws -> LogReader.End) { self.scan = scan }
 
-    /// Calls `body` with every transaction, in order, on the caller's thread. Throws the error of the scan after `body` has received
-    /// everything that was read earlier. Also throws the errors of `body`.
+    /// Calls `body` with every transaction, in order, on the caller's thread. If the scan fails, throws its error after `body` has received
+    /// everything that was read before the error. Also throws the errors of `body`.
     func run(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
         guard let thread = DedicatedThread({ self.read() }) else { return try scan { try $0.forEachInPlace(body) } }
         defer {

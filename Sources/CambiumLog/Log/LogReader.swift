@@ -68,7 +68,8 @@ package struct LogReader: Sendable {
     /// Returns the number of the first transaction of each segment, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
 
-    /// Whether a transaction is retired: compaction removed its ops, and no checkpoint ends with the transaction. Complexity: O(files).
+    /// Whether the moment of a transaction is lost: compaction removed the ops, and no checkpoint ends with the transaction. Complexity:
+    /// O(files).
     package func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
         guard try LogDirectory.hasRetired(transaction, volume) else { return false }
         return try !CheckpointRecord.list(volume).contains(transaction)

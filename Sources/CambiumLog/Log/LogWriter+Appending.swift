@@ -109,8 +109,7 @@ extension LogWriter {
         return try appendFrame()
     }
 
-    /// Writes a frame: the staged transactions, or a joint (a frame without transactions that marks a position in the log) if no
-    /// transaction is staged.
+    /// Writes a frame: the staged transactions, or a joint (a marked position of the log) if no transaction is staged.
     private func appendFrame(_ joint: Joint? = nil) throws(CambiumError) -> Int {
         do throws(CambiumError) {
             // Without this condition, each commit that is not synced would ask the operating system about the lock.

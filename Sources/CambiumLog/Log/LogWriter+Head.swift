@@ -32,8 +32,8 @@ extension LogWriter {
         isHeadOfOldestFormat = false
     }
 
-    /// Cuts off the bytes after the slots. No write of a slot replaces them, so every verification would report them. A HEAD of version 1
-    /// is replaced as a whole when it is next written.
+    /// Cuts off the bytes after the slots. No write of a slot replaces these bytes, so every verification would report them. A HEAD of
+    /// version 1 needs no cut, because the next write replaces the whole file.
     func cutHead() throws(CambiumError) {
         let byteCount = 2 * Format.Head.slotByteCount
         if !isHeadOfOldestFormat, try headFile.byteCount() > byteCount { try headFile.truncate(to: byteCount) }

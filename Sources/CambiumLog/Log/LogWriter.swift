@@ -55,7 +55,7 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) package internal(set) var lastTime: Int64
     /// The end of the last frame that refers to a file of ops, in the current segment.
     @exclusivity(unchecked) var namedEnd = 0
-    /// Whether the log is unchanged since it was closed, and HEAD states that the log is closed.
+    /// Whether the log has not changed since it was closed, and HEAD states that the log is closed.
     @exclusivity(unchecked) var isAsClosed = false
     /// The transactions of the last segment that ended, until `takeEndedSegment` returns them.
     @exclusivity(unchecked) var endedSegment: ClosedRange<TransactionNumber>?

@@ -36,7 +36,8 @@ package struct SegmentSealer: Sendable {
     ///
     /// There must be a checkpoint that contains the transactions, and another segment must follow. Throws as `seal` does.
     ///
-    /// - Parameter opsFiles: the result of `opsFiles()`. Loses the transactions of the segment and all earlier ones.
+    /// - Parameter opsFiles: the result of `opsFiles()`. The method removes the transactions of the segment, and all earlier ones, from
+    ///   this list.
     /// - Returns: the numbers of bytes before and after, including files of ops; `nil` if the segment was already retired and there were no
     ///   files to remove.
     @discardableResult

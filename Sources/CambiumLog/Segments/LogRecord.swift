@@ -69,8 +69,8 @@ package struct LogRecord: Sendable {
         Leaf.hash(number, metadata, commitment: try commitment())
     }
 
-    /// Returns the hash of the salt and the ops, 32 bytes. Only copies of this transaction in other logs have the same hash. Throws as
-    /// `leafHash` does.
+    /// Returns the hash of the salt and the ops, 32 bytes. Two transactions have the same hash only if one of them is a copy of the other.
+    /// Throws as `leafHash` does.
     package func commitment() throws -> [UInt8] {
         if case .redacted(let commitment) = payload { return commitment }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))

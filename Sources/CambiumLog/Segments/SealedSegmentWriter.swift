@@ -18,10 +18,10 @@ struct SealedSegmentWriter {
     private var lastFirstTime: Int64
     private var repetition = TextRepetition()
 
-    /// The number of bytes of transactions at which a frame ends even if it repeats many texts. The limit bounds the memory of a
-    /// reader, which decodes a frame as a whole.
+    /// The number of bytes of transactions at which a frame always ends, even if it repeats many texts of earlier frames. The limit
+    /// bounds the memory of a reader, which decodes a frame as a whole.
     private static let regionByteCountMax = 64 << 20
-    /// The number of transactions at which a frame with `frameByteCount` bytes ends even if it repeats many texts.
+    /// The number of transactions at which a frame with `frameByteCount` bytes always ends, even if it repeats many texts.
     private static let transactionCountMax = 1 << 18
 
     /// - Parameter frameByteCount: the number of bytes of transactions at which a frame is complete. A frame becomes longer if it would

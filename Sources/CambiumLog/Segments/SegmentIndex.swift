@@ -127,7 +127,7 @@ struct SegmentIndex: Equatable {
     {
         var reader = ByteReader(region)
         var index = SegmentIndex(previousChecksum: try reader.read(UInt32.self))
-        // A frame takes at least 8 bytes. This limits the number of frames, too.
+        // A frame takes at least 8 bytes, so the space before the index also limits the number of frames.
         let countMax = min(Format.Index.entryCountMax, (indexOffset - Format.Segment.headerByteCount) / 8)
         let count = try reader.readCount(max: countMax, "frames")
         index.entries.reserveCapacity(count)
@@ -147,7 +147,7 @@ struct SegmentIndex: Equatable {
     }
 
     private static func joints(_ reader: inout ByteReader, transactionCount: UInt64) throws(DecodingError) -> [Joint] {
-        // A joint takes at least 5 bytes in the index. This limits the number of joints, too.
+        // A joint takes at least 5 bytes in the index, so the remaining bytes also limit the number of joints.
         let count = try reader.readCount(max: min(Format.Index.entryCountMax, reader.remaining / 5), "joints")
         var joints: [Joint] = []
         joints.reserveCapacity(count)

@@ -145,7 +145,7 @@ struct SegmentReader {
             }
             if isSealed { codec = TransactionCodec(time: header.creationTime) }
             try decode(frame, into: &records)
-            // Each frame of a sealed segment is decoded separately, so the codec does not compare the times of two frames.
+            // The codec decodes each frame of a sealed segment separately, so it does not compare the times of two frames.
             guard !isSealed || records[first].metadata.time.microsecondsSince1970 >= timeMin else {
                 throw DecodingError.invalid("a transaction that is earlier than the one before it", offset: 0)
             }

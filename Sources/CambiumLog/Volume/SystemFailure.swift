@@ -63,7 +63,7 @@ extension CambiumError {
     /// Whether the operating system refused the call because no space is left.
     var isOutOfSpace: Bool { (underlying as? SystemError)?.isOutOfSpace ?? false }
 
-    /// Whether the operating system refused the call because no space or no file descriptor is left. The shortage may end, and the state of
-    /// the disk is known.
+    /// Whether the operating system refused the call because no space or no file descriptor is left. The caller can repeat such a call
+    /// after the shortage, because the state of the disk is known.
     var isShortage: Bool { isOutOfSpace || (underlying as? SystemError)?.isOutOfFiles ?? false }
 }

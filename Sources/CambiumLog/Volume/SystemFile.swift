@@ -135,8 +135,8 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     /// The number of bytes of address space after a mapping: two chunks of pages.
     private static let slackByteCount = 128 << 10
 
-    /// Returns address space that begins at a multiple of the size of a huge page, or `nil` with an error number in `errno`. The kernel can
-    /// then map a part of a file as one huge page, if its cache has that part in one huge page. The processor translates addresses in huge
+    /// Returns address space that begins at a multiple of the size of a huge page, or `nil` with an error number in `errno`. If the kernel
+    /// caches a part of a file in one huge page, it can also map this part as one huge page. The processor translates addresses in huge
     /// pages faster.
     private static func reserve(_ byteCount: Int) -> UnsafeMutableRawPointer? {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE

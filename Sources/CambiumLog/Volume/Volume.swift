@@ -91,8 +91,9 @@ package protocol VolumeFile: AnyObject, Sendable {
     func beginSync(at offset: Int, count: Int)
     /// Makes the written bytes and the file's length durable before the call returns.
     ///
-    /// After a call has failed, every later call on the same object fails, too. The kernel reports a failed sync only once. Another thread
-    /// that syncs must not mistake the lost bytes for durable ones. To try again, open the file again and write the bytes again.
+    /// After a call has failed, every later call on the same object fails, too. The kernel reports a failed sync only once, so another
+    /// thread that syncs would otherwise mistake the lost bytes for durable ones. To try again, open the file again and write the bytes
+    /// again.
     func sync() throws(CambiumError)
     func close()
     /// Whether both objects have the same file open, even under different names. Returns `false` if the operating system cannot identify
