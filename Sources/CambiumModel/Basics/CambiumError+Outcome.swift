@@ -2,7 +2,7 @@ extension CambiumError {
     /// Returns the error for a disk failure that leaves the result of a write unknown. When the store is opened again, it may or may not
     /// contain the written bytes.
     ///
-    /// - Parameter transaction: The transaction that was written, or `nil` if this is not known.
+    /// - Parameter transaction: The transaction that was written; `nil` if the caller does not know which transaction it was.
     package static func outcomeUnknown(_ transaction: TransactionNumber?, _ cause: CambiumError) -> CambiumError {
         let subject = transaction.map { "transaction \($0)" } ?? "the last write"
         return CambiumError(

@@ -69,7 +69,7 @@ package struct CloneOp: Sendable, Equatable {
 
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
 
-    /// The date that the time of the clone has in the copies, or `nil` if no attribute of a copy gets this time.
+    /// The time of the clone as a date, rounded as `algorithm` requires; `nil` if no attribute of a copy gets this time.
     package var date: Date? { algorithm == .exactTime ? time?.date : time?.dateFrom1970 }
 
     /// Whether the op creates a copy with this id.

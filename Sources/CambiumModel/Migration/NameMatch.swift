@@ -8,12 +8,13 @@ struct NameMatch {
 
     /// Maps each new name to its old name. A new name without an old name has no entry.
     private(set) var oldNames: [String: String] = [:]
-    /// The new names whose former name cannot take effect, and the mistakes.
+    /// The new names that cannot be renamed from their former names, each with the reason and the remedy.
     private(set) var mistakes: [(name: String, text: String)] = []
     /// Maps each old name that matches a new name to that new name.
     private var newNames: [String: String] = [:]
 
-    /// - Parameter isMoved: Returns whether a property may have moved from another entity. Such a property does not undo a renaming.
+    /// - Parameter isMoved: Returns whether a property may have moved from another entity. The match never assumes that such a property
+    ///   undoes a renaming.
     init(old: [Name], new: [Name], isMoved: (Name) -> Bool = { _ in false }) {
         let formerNames = Dictionary(old.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
         let wanted = Dictionary(new.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
@@ -34,9 +35,9 @@ struct NameMatch {
         // name, unless the former name is itself an old name with a match.
         let byFormerName = Dictionary(
             old.compactMap { name in name.formerName.map { ($0, name) } }, uniquingKeysWith: { first, _ in first })
-        // A name without a former name is its own identifier. So setting an earlier version of a schema undoes a renaming. Names that state
-        // a former name take precedence. Without a former name, a relationship matches only a relationship, and an attribute only an
-        // attribute.
+        // A name without a former name is its own identifier, so setting an earlier version of a schema undoes a renaming. Names that state
+        // a former name take precedence. A name without a former name matches only a property of the same kind: an attribute or a
+        // relationship.
         let unmatched = new.filter { oldNames[$0.name] == nil }
         for name in unmatched.filter({ $0.formerName != nil }) + unmatched.filter({ $0.formerName == nil }) {
             let identifier = name.formerName ?? name.name
@@ -52,8 +53,8 @@ struct NameMatch {
             let holder = newNames[former] ?? renamed.flatMap { wanted[$0] == .some(former) ? $0 : nil }
             if let holder { addAmbiguous(name.name, former, holder) }
         }
-        // An exchange consists of two new renamings. If the old schema already states one of the two, that renaming has no effect now, so
-        // the names cannot be exchanged.
+        // An exchange consists of two new renamings. If the old schema already states one of them, this renaming was applied earlier and
+        // has no effect now. So the names cannot be exchanged.
         for name in new where oldNames[name.name] == name.name {
             guard let former = name.formerName, former != name.name, formerNames[name.name] != .some(former), oldNames[former] == former,
                 wanted[former] == .some(name.name), formerNames[former] == .some(name.name)

@@ -50,11 +50,11 @@ struct OldRelatives {
         return found.sorted { $0.place < $1.place }.map(\.key)
     }
 
-    /// Returns old entities of a hierarchy that declare a property, among them all relatives of an entity.
+    /// Returns old entities of a hierarchy that declare a property. The result contains at least all relatives of `entity` that declare it.
     private func holders(of property: String, _ root: EntityNumber, _ before: Entity?, _ entity: Entity) -> [Holder] {
         let all = declaring[Declaration(root: root, property: property)] ?? []
-        // Thousands of entities may declare the same name, and each of them may have few relatives. If each of them were compared with all
-        // others, the time would grow with the square of their number.
+        // Thousands of entities may declare the same name, although each of them has few relatives. Comparing each of these entities with
+        // all others would take time that grows with the square of their number.
         if all.count <= entity.family.count + (before?.family.count ?? 0) { return all }
         return relatives(of: before, entity).compactMap { old in
             guard let place = positions[old.number], old.root == root, declares(old, property) else { return nil }

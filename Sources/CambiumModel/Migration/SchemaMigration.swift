@@ -6,7 +6,7 @@ package struct SchemaMigration: Sendable {
     package let before: Schema
     /// The new schema. Existing entities and properties keep their numbers; new entities and properties have numbers that were never used.
     package let after: Schema
-    /// The changes, by entity in the order of the new schema. The changes of an entity precede the changes of its properties. The removals
+    /// The changes, ordered by entity as in the new schema. The changes of an entity precede the changes of its properties. The removals
     /// are last.
     package let changes: [SchemaChange]
 

@@ -61,9 +61,9 @@ package struct LinkBlock: Sendable, Equatable {
         /// For each object, `removedCounts` and `addedCounts` have the numbers of removed and added members. `removed` and `added` have the
         /// serials of these members, object by object.
         case unordered(removedCounts: [UInt32], removed: [UInt64], addedCounts: [UInt32], added: [UInt64])
-        /// For each object, the change keeps a number of first members, and replaces the rest. `keptCounts` has the numbers of kept
-        /// members, and `suffixCounts` the numbers of members that replace the rest. `suffixes` has the serials of the replacing members,
-        /// object by object.
+        /// For each object, the change keeps the first members, and replaces the rest. `keptCounts` has the numbers of kept members, and
+        /// `suffixCounts` the numbers of members that replace the rest. `suffixes` has the serials of the replacing members, object by
+        /// object.
         case ordered(keptCounts: [UInt32], suffixCounts: [UInt32], suffixes: [UInt64])
     }
 

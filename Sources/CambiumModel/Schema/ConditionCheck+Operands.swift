@@ -29,7 +29,7 @@ extension ConditionCheck {
             if case .entityName = found.end { side.isEntityName = true }
         case .aggregate(let aggregate):
             (side.kind, side.isConstant) = (try kind(aggregate, entity, at: side.offset), false)
-            // Only a function that returns one of the values has a text as its result.
+            // For names of entities, `min` and `max` return one of the names. The other functions return numbers.
             side.isEntityName = side.kind == .text && aggregate.value?.names.last == "_entity"
         case .literal(let literal): side.literal = literal == .value(.null) ? .null : literal
         case .parameter(let name):

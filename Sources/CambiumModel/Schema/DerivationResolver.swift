@@ -74,7 +74,7 @@ struct DerivationResolver {
         guard let name = names.attribute else {
             throw Mistake(message: "'\(derivation.path)' must be a relationship and an attribute of its members, such as 'items.price'")
         }
-        // The missing destination is also reported when the relationships are checked. This error only ends the check of the expression.
+        // The check of the relationships reports the missing destination, too. This error only ends the check of the expression.
         guard let destination = places[relationship.destination] else { throw Mistake(message: "the destination does not exist") }
         return (relationship, try source(name, of: destination))
     }

@@ -5,7 +5,7 @@ struct LinkResolver {
     private(set) var links: [Link] = []
     /// The relationships that each entity declares, by the entity's index in the definition.
     private(set) var relationships: [[Relationship]] = []
-    /// For each relationship that already has a link, the index of the link, and the relationship's end of the link.
+    /// For each relationship that already has a link, the index of the link, and the number of the relationship's end (0 or 1).
     private var placed: [Key: (link: Int, end: Int)] = [:]
     private var inverses: [Key: Key] = [:]
     private let tree: SchemaTree

@@ -13,7 +13,8 @@ package struct SchemaName: Sendable, Equatable {
         isRenamed = formerName != nil
     }
 
-    /// Whether two names with the same number belong to the same entity or property. If a schema renames one of them, the names may differ.
+    /// Whether two names with the same number can belong to the same entity or property. If a schema states a former name, the names may
+    /// differ.
     @inline(__always)
     package func isSame(as other: SchemaName) -> Bool { hash == other.hash || isRenamed || other.isRenamed }
 }

@@ -54,7 +54,7 @@ struct SchemaResolver {
         checkParents()
         for mistake in mistakes.all { found.add(mistake.pointer, mistake.message) }
         guard mistakes.all.isEmpty else { return }
-        // The search for an inverse follows the parents of the destination, so long lines of parents would take too much time.
+        // The search for an inverse follows the parents of the destination, so long chains of parents would take too much time.
         try definition.checkInheritance(tree)
         var pairs = LinkResolver(definition: definition, byName: byName, tree: tree)
         pairs.resolve(&found)

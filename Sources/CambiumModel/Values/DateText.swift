@@ -7,15 +7,15 @@ package enum DateText {
 
     // MARK: Writing
 
-    /// Returns the text in UTC, with a `Z`. The fraction has just enough digits to read back the same value, and no digits for whole
-    /// seconds. A time outside `range` is written as the nearest time in the range. No attribute of type `date` has a time outside
+    /// Returns the text of a time in UTC, with a `Z`. The fraction has just enough digits to read back the same value, and no digits for
+    /// whole seconds. A time outside `range` is written as the nearest time in the range. No attribute of type `date` has a time outside
     /// `range`.
     package static func text(_ seconds: Double) -> String {
         let (whole, fraction) = split(seconds.isNaN ? range.lowerBound : min(max(seconds, range.lowerBound), range.upperBound.nextDown))
         return text(whole: whole, fraction: fraction)
     }
 
-    /// Returns the text from which the same time is read back, or `nil` if the time is outside `range`.
+    /// Returns a text that reads back as exactly this time, or `nil` if the time is outside `range`.
     package static func exactText(_ seconds: Double) -> String? { range.contains(seconds) ? text(seconds) : nil }
 
     /// Returns the text of a time in UTC. `fraction` has the digits after the decimal point; it is empty for whole seconds.
@@ -80,7 +80,7 @@ package enum DateText {
 
     // MARK: Reading
 
-    /// Returns the nearest number of seconds, or `nil` if the text is not an RFC 3339 date and time.
+    /// Returns the seconds since 2001 as the nearest `Double`, or `nil` if the text is not an RFC 3339 date and time.
     package static func seconds(_ text: UnsafeRawBufferPointer) -> Double? { parts(text).flatMap { combine($0.whole, $0.fraction) } }
 
     /// Returns the seconds since 2001, rounded down, and the digits after the decimal point, in ASCII. Returns `nil` if the text is not an
@@ -104,8 +104,8 @@ package enum DateText {
         return (whole, fraction.map { text[$0] })
     }
 
-    /// Returns the nearest number of seconds, or `nil` if the calendar or the clock has no such time. `fraction` has the digits after the
-    /// decimal point, in ASCII. `offset` is in seconds east of UTC.
+    /// Returns the seconds since 2001 as the nearest `Double`, or `nil` if the calendar or the clock has no such time. `fraction` has the
+    /// digits after the decimal point, in ASCII. `offset` is in seconds east of UTC.
     package static func seconds(_ time: CivilTime, fraction: [UInt8], offset: Int) -> Double? {
         whole(time, offset).flatMap { combine($0, fraction) }
     }

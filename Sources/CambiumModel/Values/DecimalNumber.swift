@@ -39,7 +39,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
             return
         }
         // If the magnitude of the power of ten is more than 256, the number is out of range. Normalizing changes the power by at most the
-        // number of digits, which is too few to reach the range.
+        // number of digits, which is not enough to bring the power into the range.
         guard exponent.magnitude <= 256 else { return nil }
         while coefficient % 10 == 0 {
             coefficient /= 10

@@ -125,7 +125,7 @@ extension DecimalSum {
         return Double("\(text)E\(DecimalNumber.exponentRange.lowerBound - 2 * Self.wordDigits - 1)") ?? 0
     }
 
-    /// Returns the mean as the quotient of two whole numbers, or `nil` if one of them may not be exact as a double.
+    /// Returns the mean as the quotient of two whole numbers, or `nil` if a double might not represent both numbers exactly.
     private func shortMean(of count: UInt64) -> Double? {
         let exactMax: UInt128 = 1 << 53
         guard words.isEmpty, small.coefficient <= exactMax, small.exponent.magnitude <= 15 else { return nil }

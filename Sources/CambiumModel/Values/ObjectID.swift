@@ -13,7 +13,7 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// The largest serial that a store assigns: 2^38 - 1.
     @inlinable package static var serialMax: UInt64 { (1 << 38) - 1 }
 
-    /// The number of the root entity and the serial, in one number. Ids have the order of these numbers.
+    /// The number of the root entity and the serial, combined in one number. Ids are ordered by this number.
     @usableFromInline package let rawValue: UInt64
 
     /// Creates the id of an object in the hierarchy of a root entity. Ends the process if the serial is greater than `serialMax`.

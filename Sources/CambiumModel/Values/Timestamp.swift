@@ -46,7 +46,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// The date of the moment. A date that is far from 2001 is less precise than a microsecond.
     public var date: Date {
         let (count, isBeyond) = microsecondsSince1970.subtractingReportingOverflow(Int64(Self.secondsTo2001) * 1_000_000)
-        // The difference is exact, so the date is the `Double` that is nearest to the microsecond, and has its text.
+        // The difference is exact, so the date is the `Double` that is nearest to the microsecond.
         return isBeyond ? dateFrom1970 : Date(timeIntervalSinceReferenceDate: Double(count) / 1e6)
     }
 
