@@ -61,8 +61,8 @@ enum ModelFile {
             throw CambiumError(
                 .invalidInput, "'\(folder)' does not state its current version. Pass the path of one of its versions: \(listed).")
         }
-        // The name comes from a file. A name that is not in the list could lead outside the folder. Returns the name in the list, because
-        // the file may encode accents differently.
+        // The name comes from a file. A name that is not in the list could lead outside the folder. The method returns the name from the
+        // list, because the file may encode accents differently.
         guard let version = versions.first(where: { $0 == name }) else {
             throw CambiumError(
                 .invalidInput,

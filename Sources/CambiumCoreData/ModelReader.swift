@@ -40,7 +40,7 @@ struct ModelReader {
         return definition
     }
 
-    /// Limits inheritance. The next steps follow the path from each entity to its root, and read all properties on the path.
+    /// Limits the levels of inheritance. The next steps follow the path from each entity to its root, and read all properties on the path.
     private func checkInheritance(_ sets: ModelSets) throws(CambiumError) {
         if sets.depth > ModelSets.depthMax {
             let message =

@@ -61,8 +61,8 @@ struct ModelSets {
         entities[index].indexes = kept(entities[index].indexes, "index", hasOrder: true)
     }
 
-    /// Returns a set without the attributes that repeat an earlier attribute of the set. A schema refuses repeated attributes, and they do
-    /// not change which objects are equal, or the order of the objects.
+    /// Returns a set without the attributes that repeat an earlier attribute of the set. A schema refuses repeated attributes, and they
+    /// affect neither which objects are equal nor the order of the objects.
     private static func distinct(_ set: [String]) -> [String] {
         var known: Set<String> = []
         return set.filter { known.insert(name(of: $0)).inserted }

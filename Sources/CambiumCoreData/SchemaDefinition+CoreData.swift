@@ -13,7 +13,7 @@ extension SchemaDefinition {
     /// If an entity has exactly one uniqueness constraint, the constraint becomes the entity's identity. The key `cambium.identity` in the
     /// entity's user info states another identity, as attributes separated by commas.
     ///
-    /// A limit on the length of a text counts Unicode scalars here, but UTF-16 units in Core Data.
+    /// In a schema, a limit on the length of a text counts Unicode scalars. In Core Data, the limit counts UTF-16 units.
     ///
     /// - Parameter path: An `.xcdatamodeld` folder, whose current version is read; an `.xcdatamodel` folder; or its `contents`.
     /// - Throws: `.notFound`, `.ioFailure`, `.limitExceeded` (a model may be at most 16 MiB), or `.invalidInput` with the place.
