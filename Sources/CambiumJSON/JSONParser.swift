@@ -18,8 +18,8 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 /// One parser can parse any number of documents, one after the other. The tokens of a document are valid until the next call to `parse`.
 /// Only one thread at a time may use a parser. Complexity: O(bytes), and O(n log n) for the keys of an object with n members.
 public final class JSONParser {
-    /// The maximum depth to which arrays and objects may nest. A row may have a JSON value of 512 levels inside 65 objects, and each of
-    /// these objects takes up to two levels. The other levels are for the paths of mappings.
+    /// The maximum depth to which arrays and objects may nest. A row may have 65 nested objects of up to two levels each, and inside them a
+    /// JSON value of 512 levels. The remaining levels are for the paths of mappings.
     public static let depthMax = 700
 
     private let parser: OpaquePointer

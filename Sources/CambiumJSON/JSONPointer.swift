@@ -1,5 +1,5 @@
-/// JSON pointers (RFC 6901). Keys are escaped and read as Unicode scalars, because a combining mark after `~` or `/` forms one `Character`
-/// with it.
+/// JSON pointers (RFC 6901). Keys are escaped and read as Unicode scalars, because a combining mark after `~` or `/` would merge with the
+/// sign into one `Character`.
 package enum JSONPointer {
     /// Returns a key with `~` as `~0` and `/` as `~1`. Complexity: O(bytes).
     package static func escaped(_ key: String) -> String {

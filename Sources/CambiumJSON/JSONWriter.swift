@@ -24,8 +24,8 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Drops the bytes that were written so far. The next bytes continue the text after the dropped bytes. So the caller must already have
-    /// copied the dropped bytes that it needs.
+    /// Drops the bytes that were written so far, which the caller must have copied if it still needs them. The next bytes continue the
+    /// text.
     public mutating func forgetBytes() { bytes.removeAll(keepingCapacity: true) }
 
     // MARK: Structure
