@@ -1,7 +1,7 @@
 /// A value under a lock: only one thread at a time can access it. The type is used like the standard library's `Mutex`.
 ///
-/// Thread Sanitizer sees every step of this lock. If threads are waiting for a `Mutex`, the standard library takes the `Mutex` in code that
-/// the sanitizer does not see. The sanitizer then reports errors in correct code.
+/// Thread Sanitizer sees every step of this lock. If threads are waiting for a `Mutex` of the standard library, code that the sanitizer
+/// does not see takes the `Mutex`. The sanitizer then reports errors in correct code.
 ///
 /// SENDABLE: only the thread that holds the lock touches the value.
 public struct Guarded<Value>: ~Copyable, @unchecked Sendable {

@@ -15,8 +15,8 @@ public enum SipHash {
         return state.finish()
     }
 
-    /// Returns the last bytes, at most seven, as a number in little-endian order. Avoids a loop over these bytes, which would take about
-    /// half of the time that the hash of a short key takes.
+    /// Returns the last bytes, at most seven, as a number in little-endian order. Avoids a loop over these bytes, because the loop would
+    /// take about half of the time of hashing a short text.
     @inline(__always) private static func rest(_ bytes: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
         let count = bytes.count &- offset
         if count == 0 { return 0 }
