@@ -14,8 +14,8 @@
         let refs: [PatternBindingSyntax]
         /// The requirements of `EntityRecord` that the struct itself implements.
         let ownRequirements: Set<Requirement>
-        /// The name of the innermost private type around the struct; `nil` if there is no such type. A type that is not inside another type
-        /// does not count as private.
+        /// The name of the innermost private type around the struct; `nil` if there is no such type. The outermost type does not count as
+        /// private.
         let privateOuter: String?
         /// The name of the innermost generic type around the struct; `nil` if there is no such type.
         let genericOuter: String?

@@ -85,7 +85,7 @@
             }
         }
 
-        /// Returns the properties in all branches of an `#if`, and of each `#if` inside of it.
+        /// Returns the properties in all branches of an `#if`, and of each `#if` inside it.
         private static func properties(in condition: IfConfigDeclSyntax) -> [StoredProperty] {
             let members = condition.clauses.compactMap { $0.elements?.as(MemberBlockItemListSyntax.self) }.flatMap { $0.map(\.decl) }
             return members.flatMap { member -> [StoredProperty] in
