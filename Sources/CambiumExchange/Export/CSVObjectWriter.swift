@@ -29,14 +29,14 @@ struct CSVObjectWriter {
     /// relationships can add columns. Throws `.invalidInput` if sub-entities have different properties with the name of an included
     /// relationship, because the same columns cannot contain both.
     ///
-    /// - Parameter objects: a writer of JSON with the same options. The CSV writer takes the keys and the order of members from `objects`.
+    /// - Parameter objects: a writer of JSON with the same options, which supplies the keys and the order of members.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) throws(CambiumError) {
         self.graph = graph
         self.options = options
         self.objects = objects
         var count = 0
         var columns = try Self.group(entity, options.include, arrival: nil, prefix: "", graph.schema, options, objects, &count)
-        // An import skips empty lines. So if a record could be an empty line, the record begins with the name of its entity.
+        // An import skips empty lines. If a record could be an empty line, an additional first column contains the name of the entity.
         if Self.mayBeEmpty(columns), try MappingResolver(nil, importing: entity, graph.schema).discriminator(entity) != nil {
             columns.columns.insert(.entity, at: 0)
         }
@@ -126,7 +126,7 @@ struct CSVObjectWriter {
 
     // MARK: Records
 
-    /// Returns the record of an object. Throws `.invalidInput` if no import could read an included stub in the record.
+    /// Returns the record of an object. Throws `.invalidInput` if the record would include a stub that no import could read.
     func record(_ place: ObjectPlace) throws(CambiumError) -> [UInt8] {
         var record: [UInt8] = []
         try write(columns, place, .init(tree: options.include), &record)

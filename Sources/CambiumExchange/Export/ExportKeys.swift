@@ -76,7 +76,8 @@ final class ExportKeys {
         return Array(writer.bytes.dropFirst().dropLast())
     }
 
-    /// Whether CSV refers to an object by a text. If the identity is JSON or has several attributes, the reference is JSON.
+    /// Whether CSV refers to an object by the text of its identity. If the identity is JSON or has several attributes, CSV contains a JSON
+    /// reference instead.
     var hasTextIdentity: Bool { identityAttributes.count == 1 && identityAttributes[0].type != .json }
 
     func isIdentity(_ name: String) -> Bool { identityAttributes.contains { $0.name == name } }

@@ -19,8 +19,8 @@ public struct ExportOptions: Sendable, Hashable {
     public enum Reference: String, Sendable, CaseIterable {
         /// The id of the object, such as `Note/42`. An id is valid only in this store.
         case id
-        /// The identity of the object, by which an import finds the object. The export then writes no ids, and the order of the objects
-        /// does not depend on ids.
+        /// The identity of the object, by which an import finds the object. With identities, the export writes no ids, and the order of the
+        /// objects does not depend on ids.
         case identity
     }
 

@@ -13,8 +13,8 @@ extension Graph {
 
     /// Writes the objects of an entity and its sub-entities, or of all entities, always in the same order.
     ///
-    /// If references are ids, the needed memory does not grow with the graph. If references are identities, the objects of each root entity
-    /// are sorted in memory.
+    /// If references are ids, the export needs an amount of memory that does not grow with the graph. If references are identities, the
+    /// objects of each root entity are sorted in memory.
     ///
     /// With identities, the export omits stubs (objects of which only the identity is known), because an import creates them again. The
     /// export also omits references to objects without an identity, unless these objects are included. It writes an object whose identity

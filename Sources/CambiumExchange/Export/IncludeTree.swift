@@ -21,7 +21,7 @@ public struct IncludeTree: Sendable, Hashable {
     package init() {}
 
     /// Includes all relationships down to a depth. With depth 1, only the objects at the end of an exported object's relationships are
-    /// nested. With 0 or less, nothing is included.
+    /// nested. With depth 0 or less, nothing is included.
     public init(depth: Int) { self.depth = max(0, min(depth, Self.depthMax)) }
 
     /// Includes paths such as `items.tags`, from objects of an entity, in addition to all relationships down to a depth.

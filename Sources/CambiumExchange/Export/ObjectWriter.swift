@@ -212,7 +212,7 @@ package final class ObjectWriter {
         options.references == .id || !(graph.schema.entity(relationship.destination)?.identity.isEmpty ?? true)
     }
 
-    /// Returns whether an import could not find an object by a reference, because the identity of the object contains null.
+    /// Returns whether the identity of an object contains null, so that no import could find the object by a reference.
     private func isNameless(_ place: ObjectPlace) -> Bool {
         options.references == .identity && table.keys(of: place).identity.contains { graph.withCell($0, place) { $0.kind == .null } }
     }

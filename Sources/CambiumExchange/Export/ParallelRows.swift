@@ -11,7 +11,7 @@ final class ParallelRows {
     private let round: ExportRound
     private let objects: ObjectWriter
     private var thread: DedicatedThread?
-    /// Whether the operating system could not provide a second thread.
+    /// Whether the caller's thread encodes all rows, because the operating system could not provide a second thread.
     private var isAlone = false
     /// The number of full blocks in the current round.
     private var fullCount = 0

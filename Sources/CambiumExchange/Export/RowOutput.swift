@@ -16,8 +16,8 @@ struct RowOutput {
         guard format == .array else { return }
         writer.beginArray()
         if isFirst { return }
-        // An earlier buffer contains the beginning of the array, so this writer must be in the state after a row. Writing an empty array
-        // puts the writer into this state, and the bytes of the empty array are then dropped.
+        // An earlier buffer contains the beginning of the array. Writing an empty array, and dropping its bytes, brings this writer into
+        // the state after a row.
         writer.endArray()
         writer.forgetBytes()
     }

@@ -49,7 +49,7 @@ public enum AbsentLimit: Sendable, Hashable {
     /// Returns `percent` percent of a number of objects, without rounding. The percentage is the decimal number that the caller wrote, and
     /// not the binary number nearest to it. Returns `nil` if a positive percentage is too small for a `DecimalNumber`.
     private static func part(_ percent: Double, of all: Int) -> DecimalNumber? {
-        // A double has at most 17 digits, and a count 19, so the product has at most 36.
+        // The percentage has at most 17 digits, and the count 19. So the product has at most 36 digits, and a `DecimalNumber` holds 38.
         guard let digits = DecimalNumber("\(percent)") else { return nil }
         return DecimalNumber(negative: false, coefficient: digits.coefficient * UInt128(all), exponent: digits.exponent - 2)
     }

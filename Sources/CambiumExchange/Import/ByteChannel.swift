@@ -9,7 +9,7 @@ package final class ByteChannel: Sendable {
         var bytes: [UInt8] = []
         /// The number of bytes in `bytes` that the thread has read.
         var position = 0
-        /// The end of the bytes, with the error if bytes are missing; `nil` while more bytes may come.
+        /// The outcome of the task: success after the last byte, or an error if bytes are missing. `nil` while more bytes may come.
         var end: Result<Void, any Error>?
         /// The task, while it is waiting until the channel has space for more bytes.
         var writer: CheckedContinuation<Void, Never>?

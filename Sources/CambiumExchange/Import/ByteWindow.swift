@@ -21,7 +21,7 @@ struct ByteWindow {
     private(set) var filled = 0
     /// The line at `position`, counted from 1.
     private(set) var line = 1
-    /// The offset of the first byte of that line. It is negative if this byte was dropped.
+    /// The offset of the first byte of the line at `position`; negative if this byte was dropped.
     private var lineStart = 0
     /// The column at `position` in bytes, counted from 1.
     var column: Int { position - lineStart + 1 }

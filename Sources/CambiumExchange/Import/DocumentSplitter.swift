@@ -77,9 +77,9 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns whether brackets, instead of line ends, end the documents. For the result `true`, the first value must be valid JSON, and
-    /// must have several lines or be followed by text on its line. Otherwise, each line is a document, so that a malformed line affects no
-    /// other line.
+    /// Returns whether brackets, instead of line ends, end the documents. Returns `true` only if the first value is valid JSON, and if it
+    /// has several lines or is followed by text on its line. Otherwise, each line is a document, so that a malformed line affects no other
+    /// line.
     private mutating func isStream() throws -> Bool {
         let valueCount = try valueEnd() - window.position
         guard isDocument(byteCount: valueCount) else { return false }

@@ -72,7 +72,7 @@ package struct ImportBatch {
         return planner
     }
 
-    /// While a row is applied, memory is prefetched for the identities of the row that is this many places later.
+    /// While a row is applied, memory is prefetched for the identities of the row that comes this many rows later.
     private static let prefetchDistance = 8
 
     /// Applies rows of the batch to a draft.
@@ -150,8 +150,8 @@ package struct ImportBatch {
         return isApplied
     }
 
-    /// Whether a row that cannot be applied could be applied if an earlier row were omitted. This is possible if an object then has another
-    /// entity, or does not exist and so gets its defaults. All other failures do not depend on earlier rows.
+    /// Whether a row that cannot be applied could be applied if an earlier row were omitted. Without the earlier row, an object may belong
+    /// to another entity, or may not exist yet and so get its defaults. All other failures do not depend on earlier rows.
     private static func canDepend(_ failure: RowFailure, _ options: RowRules) -> Bool {
         switch failure.code {
         case .duplicate, .ruleViolated: true

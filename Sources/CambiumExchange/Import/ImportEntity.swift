@@ -28,7 +28,7 @@ final class ImportEntity {
     let isAbstract: Bool
     /// Whether the hierarchy consists of this entity only.
     let isAlone: Bool
-    /// The index of the only attribute of the identity; `.max` if the identity has no attribute or several.
+    /// The index of the identity attribute if the identity has exactly one; otherwise `.max`.
     let keyAttribute: UInt16
     let facts: [Facts]
     let table: ImportTable

@@ -34,7 +34,7 @@ package struct ImportInput {
         let columns = CSVColumns(entity, schema, resolver)
         let reader = try RowReader(options, schema, resolver, importing: entity, hashNumbers: hashNumbers)
         let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
-        // A read from a pipe may wait for ever. So the feed does not read the rows of a pipe before the import needs them.
+        // A read from a pipe may wait forever. So the feed does not read the rows of a pipe before the import needs them.
         let isAhead = !pace.isSingle && !sources.contains(where: \.mayWait)
         return RowFeed(source, isAhead: isAhead, isSingle: pace.isSingle)
     }

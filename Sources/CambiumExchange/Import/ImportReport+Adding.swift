@@ -2,8 +2,8 @@ import CambiumGraph
 import CambiumModel
 
 extension ImportReport {
-    /// Adds the number of a batch's rows, with their errors, unknown keys and objects. The number includes the row at which the batch
-    /// failed. `addObjects(of:)` adds the numbers of changed objects once the batch is committed.
+    /// Adds the rows of a batch: their number, errors, unknown keys and objects. The number includes the row at which the batch failed.
+    /// Once the batch is committed, `addObjects(of:)` adds the counts of objects.
     package mutating func addRows(of batch: ImportBatch) {
         rowCount = batch.lastRow
         for (key, count) in batch.unknownKeys { note(unknownKey: key, count) }
@@ -15,7 +15,7 @@ extension ImportReport {
         rowObjects += batch.rowObjects
     }
 
-    /// Adds the effects of a batch on objects.
+    /// Adds the counts of the objects that a batch inserted, changed, deleted or left unchanged.
     package mutating func addObjects(of batch: ImportBatch) {
         var totals: [EntityNumber: Counts] = [:]
         for (number, count) in batch.deleted { totals[number, default: .init()].deleted += count }

@@ -2,7 +2,7 @@ import CambiumGraph
 package import CambiumJSON
 import CambiumModel
 
-/// Rows that the reader has parsed. Their values were converted, and were checked as far as this is possible without a graph.
+/// Rows that the reader has parsed. The reader has also converted their values, and has made all checks that need no graph.
 ///
 /// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and reused. A failure is stored
 /// with the faulty part of the row. The planner throws the failure only if it uses the faulty part.

@@ -24,7 +24,7 @@ final class RowEntity {
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
-    /// The index of the only attribute of the identity; `.max` if the identity has no attribute or several.
+    /// The index of the identity attribute if the identity has exactly one; otherwise `.max`.
     let keyAttribute: UInt16
     /// Whether the identity has one attribute, and the schema has an index over this attribute.
     let isHashed: Bool

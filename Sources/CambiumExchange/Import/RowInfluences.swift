@@ -7,9 +7,9 @@ import CambiumGraph
 /// omitted one row in each run, the time would grow with the square of the number of bad rows.
 ///
 /// A row r is *independent* in a run if each other row would have the same outcome in a run without r. Let a, b, c be the refused rows of a
-/// run, ascending. If a is independent, the run without a refuses exactly b and c. If b is independent in the first run, it is independent
-/// in the second one. So the import omits b next. By induction, the import omits all independent rows at the front, and then the first row
-/// after them. The import omits these rows together, and no other row.
+/// run, ascending. If a is independent, the run without a refuses exactly b and c. If b is independent in the first run, b is also
+/// independent in the second one. So the import omits b next. By induction, the import omits all independent rows at the front, and then
+/// the first row after them. The import omits these rows together, and no other row.
 ///
 /// The outcome of a row depends only on the objects that the row finds, and on the checks. For each identity, a row finds a full object, a
 /// stub or no object. The checks compare unique values, and numbers of members that have limits. No other value decides whether a row can
@@ -22,14 +22,15 @@ import CambiumGraph
 ///   (`ImportEnd.isFree`). There are two exceptions: links between new objects of the row, and links from new objects to objects whose
 ///   number of members has only a maximum (`ImportEnd.isAddition`). Without the row, the objects with the maximum have fewer members.
 ///   Therefore, no row may be refused because of them, except the rows of a series that contains this row.
-/// * No row changes members at the other ends of these links. Such a row could remove links that this row makes. Without this row, it
-///   could remove links that this row removes. The condition also holds for the other links of an existing object that the row describes,
-///   and for ends that could take members from that object.
-/// * No later row finds an object that this row made, or that this row changed in a way that matters. This also holds for later rows that
-///   fail. Objects that the later row would otherwise create itself are an exception. Their entity has no limits
-///   (`ImportEntity.isReplaceable`), and the later row has all mandatory values or only refers to the object. An object that the later row
-///   skips is no exception, because the later row would change the object if it were still a stub.
-/// * No other row is refused because of these objects. These objects keep no unique value that another row assigns.
+/// * No row changes members at the other ends of these links. Such a row could remove links that this row makes. In a run without this row,
+///   it could remove links that this row removes. The condition also holds for the other links of an existing object that the row
+///   describes, and for ends that could take members from that object.
+/// * No later row, not even one that fails, finds an object that this row made, or changed in a way that matters. Objects that the later
+///   row would otherwise create itself are an exception. Their entity has no limits (`ImportEntity.isReplaceable`), and the later row has
+///   all mandatory values or only refers to the object. An object that the later row skips is no exception, because the later row would
+///   change the object if it were still a stub.
+/// * No other row is refused because of the objects that this row made or changed. These objects keep no unique value that another row
+///   assigns.
 ///
 /// A *series* of an object with too many members consists of all rows that changed the object since it had its maximum. Each of these rows
 /// added exactly one member. A run refuses only the first row because of the object. Without this row, the run refuses the second row for
@@ -58,7 +59,8 @@ struct RowInfluences {
     private struct Addition {
         /// The number of the end (the side of a relationship) at which the object got a member.
         let end: Int
-        /// Whether the row added exactly one member to the object. Otherwise, it may have added several members, also at other ends.
+        /// Whether the row added exactly one member to the object. Otherwise, the row may have added several members, and some of them at
+        /// other ends.
         let isSingle: Bool
     }
 

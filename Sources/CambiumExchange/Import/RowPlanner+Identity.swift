@@ -16,8 +16,8 @@ extension RowPlanner {
         return find(parts[...], [], entity, batch, draft)
     }
 
-    /// Returns the entity of the object that a part of the row describes, if it is a sub-entity of the entity that the reader assumed.
-    /// Returns `nil` if the reader assumed the right entity, or if there is no such object yet.
+    /// Returns the entity of the object that a part of the row describes, if the reader assumed an ancestor of this entity. Returns `nil`
+    /// if the reader assumed the right entity, or if there is no such object yet.
     func subEntity(of read: RowBatch.Object, _ batch: borrowing RowBatch, _ draft: borrowing Draft) -> EntityNumber? {
         let entity = entities[read.entity].counted
         // A missing identity finds no object. The caller then reports the failure of the reader.

@@ -46,7 +46,7 @@ extension RowPlanner {
         return Supply(object: object, attribute: entity.attributes[attribute].number)
     }
 
-    /// Checks the mandatory values that parts of the row lack. A part lacks no value that a later part supplies for the same object.
+    /// Checks the mandatory values that parts of the row lack. A value that a later part supplies for the same object is not missing.
     /// Complexity: O(objects and values of the row).
     func checkLacks(_ batch: borrowing RowBatch) throws(RowFailure) {
         var last: [Supply: Int] = [:]

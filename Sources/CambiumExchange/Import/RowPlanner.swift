@@ -36,7 +36,7 @@ package struct RowPlanner {
     var pending: [RowPlan.Member] = []
     /// The relationships on the path from the row to the object that is being planned.
     var steps: [Step] = []
-    /// Whether the program's hook may supply mandatory values that a row lacks. They are then checked after the hook.
+    /// Whether mandatory values that a row lacks are checked after the program's hook, because the hook may supply them.
     var isFinishedByHook = false
     /// Whether `findings` is filled.
     var notesFindings = false
@@ -62,7 +62,7 @@ package struct RowPlanner {
         if !isFinishedByHook, !plan.lacks.isEmpty { try checkLacks(batch) }
     }
 
-    // MARK: The row's own object, once the plan was applied
+    // MARK: The row's own object, after the plan was applied
 
     var isRootSkipped: Bool { plan.objects[plan.root].isSkipped }
 

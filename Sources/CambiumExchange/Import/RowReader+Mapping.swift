@@ -7,10 +7,10 @@ extension RowReader {
     enum Finding {
         case absent
         case token(Int, isLiteral: Bool)
-        /// A value on the path is null. `node` is the place of this value in the tree of the mapping's paths.
+        /// A value on the path is null. `node` is the index of the value's node in the tree of the mapping's paths.
         case null(node: Int)
         /// A value on the path is neither an object nor null, so the path cannot be followed. The first number is the token of the value,
-        /// and `node` is the place of the value in the tree of the mapping's paths.
+        /// and `node` is the index of the value's node in the tree of the mapping's paths.
         case blocked(Int, node: Int)
 
         var isLiteral: Bool { if case .token(_, isLiteral: true) = self { true } else { false } }

@@ -23,9 +23,9 @@ extension RowReader {
         }
     }
 
-    /// Ignores, reports or refuses a key that maps to no property, as the options require. Ignores the name of a derived attribute, which
-    /// exports write. If the object may belong to a sub-entity that
-    /// has the key, only records the refusal, because the identity of the object may follow the key.
+    /// Ignores, reports or refuses a key that maps to no property, as the options require. Always ignores the name of a derived attribute,
+    /// because exports write it. If the object may belong to a sub-entity, only records the refusal. The sub-entity may have the key, and
+    /// the identity of the object may follow.
     ///
     /// - Parameter node: the node that lacks the key, in the tree of the mapping's paths; `nil` without a mapping.
     mutating func unknown(
@@ -51,8 +51,8 @@ extension RowReader {
         }
     }
 
-    /// Returns whether a key is an empty field of CSV in a column of another entity of the hierarchy. If no column names the entities of
-    /// the records, each record has the columns of all entities, and such a key is not a mistake.
+    /// Returns whether a key belongs to an empty field of CSV, in a column of another entity of the hierarchy. If no column names the
+    /// entities of the records, each record has the columns of all entities, and such a key is not a mistake.
     private func isEmptyField(_ key: Int, _ tokens: JSONTokens) -> Bool {
         guard isRecord, tokens.kind(key + 1) == .null else { return false }
         return entities[declared].counted.entity.family.contains { number in

@@ -10,7 +10,7 @@ final class ScannedIdentity {
     private let scope: Entity?
     /// For each key, the table row of the object with the key. If several objects have the key, this is the object with the lowest serial.
     private var rows: [[UInt8]: UInt32] = [:]
-    /// The table rows of further objects that have or had a key. Most keys have none.
+    /// For each key, the table rows of further objects that have or had the key. There is no entry for a key without further objects.
     private var others: [[UInt8]: Set<UInt32>] = [:]
 
     /// - Parameters:
@@ -36,7 +36,7 @@ final class ScannedIdentity {
         return self.key(of: row, draft) == key ? row : oldest(with: key, draft)
     }
 
-    /// Records the key of the object in a table row.
+    /// Records the key of the object whose table row is `row`.
     func note(_ row: UInt32, _ draft: borrowing Draft) {
         guard let key = key(of: row, draft) else { return }
         guard let known = rows[key], known != row else {

@@ -5,14 +5,14 @@ internal import CambiumModel
 struct DateReader {
     private enum Form {
         case iso8601([DatePattern])
-        /// A number of units of 10^`exponent` seconds, counted from a moment that is `secondsBefore2001` before 2001.
+        /// A number of units of 10^`exponent` seconds, counted from a moment that is `secondsBefore2001` seconds before 2001.
         case count(exponent: Int, secondsBefore2001: Int64)
         case pattern(DatePattern)
     }
 
     /// A fault in the description of the formats.
     struct Mistake: Error {
-        /// The place of the fault: its key in the mapping, and the index of the format.
+        /// The position of the fault: its key in the mapping, and the index of the format.
         let place: String
         let message: String
     }

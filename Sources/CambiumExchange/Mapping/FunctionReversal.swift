@@ -4,9 +4,9 @@ import CambiumModel
 
 /// Reverses the functions of a mapping (`ValueFunction`): finds an input that the functions turn into a given output.
 ///
-/// If several inputs lead to the same output, as with `trim`, `upper` and `lower`, the value stays unchanged. A value that is not in the
-/// table of a `lookup` also stays unchanged. Therefore, the result can be wrong: the caller must apply the functions to the result, and
-/// compare the output with the given one.
+/// For `trim`, `upper` and `lower`, several inputs lead to the same output, and the output itself is returned as the input. The same holds
+/// for a value that is not in the table of a `lookup`. Such an input can be wrong, so the caller must apply the functions to it, and
+/// compare the result with the given output.
 struct FunctionReversal {
     private enum Step {
         case same

@@ -19,7 +19,8 @@ struct KeyTable {
     private let sorted: [Int]
     private var expected = 0
 
-    /// The number of names that are compared before a binary search begins. If a row omits a few keys, these comparisons find the next key.
+    /// The number of names that are compared before a binary search begins. If a row omits a few keys, these comparisons find the next key,
+    /// and no binary search is needed.
     private static let comparedCount = 4
 
     /// - Parameter keys: The keys, which all differ.

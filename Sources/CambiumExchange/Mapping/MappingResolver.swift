@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Checks a mapping against a schema, once for each import. Then `resolve` returns the rules for each entity.
+/// Checks a mapping against a schema, once for each import. `resolve` returns the rules for each entity.
 struct MappingResolver {
     /// The rules for the objects of one entity.
     struct Outcome {

@@ -218,7 +218,7 @@ struct MappingTree {
         var resolved: [ResolvedMapping.Node] = []
         for (index, node) in nodes.enumerated() {
             var targets = index == 0 ? direct : []
-            // The path to the name of the entity may begin with a key from which the mapping reads a property. This key then leads to the
+            // The path to the name of the entity may begin with a key from which the mapping reads a property. Such a key leads only to the
             // property.
             let directNames = Set(targets.map { Array($0.name.utf8) })
             for name in node.names where !directNames.contains(Array(name.utf8)) {

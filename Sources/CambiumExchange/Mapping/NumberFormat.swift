@@ -91,8 +91,8 @@ public struct NumberFormat: Sendable, Hashable {
         return fraction.isEmpty ? sign + whole : sign + whole + decimal + fraction
     }
 
-    /// Returns the digits of a number in the JSON form, and the number of digits before the decimal point. If `point` is negative, its
-    /// magnitude is the number of zeros between the decimal point and the first digit.
+    /// Returns the digits of a number in the JSON form. `point` is the count of digits before the decimal point. If `point` is negative,
+    /// its magnitude is the count of zeros between the decimal point and the first digit.
     private static func digits(_ number: String) -> (digits: String, point: Int) {
         let parts = number.drop { $0 == "-" }.split { $0 == "e" || $0 == "E" }
         let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0

@@ -49,8 +49,8 @@ public struct ObjectMapping: Sendable, Hashable {
     /// Returns whether a rule reads a property from a key of the object itself, or from a path that begins with the key.
     func reads(_ key: String) -> Bool { paths.contains { $0.keys[0] == key || $0.literal == key } }
 
-    /// Returns the keys of an object of an entity. For each key, returns the names of the properties that are read from the key, or from a
-    /// path that begins with the key.
+    /// Returns the names of an entity's properties by key. The properties of a key are read from that key, or from a path that begins with
+    /// it.
     func readers(in entity: Entity) -> [String: [String]] {
         var properties: [(name: String, rule: PropertyMapping?)] = []
         for attribute in entity.attributes where !attribute.isDerived { properties.append((attribute.name, attributes[attribute.name])) }

@@ -3,7 +3,7 @@ internal import CambiumJSON
 
 /// The path to a value in a row, as a list of keys.
 struct PropertyPath: Hashable {
-    /// The maximum number of keys of a path. The maximum depth of a document, `JSONParser.depthMax`, is only a little larger.
+    /// The maximum number of keys of a path. It is less than `JSONParser.depthMax`, so that a document can contain the whole path.
     static let keyCountMax = 512
 
     let keys: [String]
@@ -48,8 +48,8 @@ struct PropertyPath: Hashable {
         literalBytes = literal
     }
 
-    /// Returns the delimiter or the escape with which `rest`, the text after an escape, begins. Returns `nil` if `rest` begins with another
-    /// text; the escape before `rest` is then ordinary text.
+    /// Returns the delimiter or the escape at the beginning of `rest`, the text after an escape. Returns `nil` if `rest` begins with
+    /// another text, so that the escape before `rest` is ordinary text.
     private static func escaped(_ rest: ArraySlice<UInt8>, _ delimiter: [UInt8], _ escape: [UInt8]) -> [UInt8]? {
         if !delimiter.isEmpty, rest.starts(with: delimiter) { return delimiter }
         return rest.starts(with: escape) ? escape : nil

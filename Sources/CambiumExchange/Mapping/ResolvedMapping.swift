@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The mapping for the objects of one entity, resolved against the schema into tables that every row uses.
 ///
-/// The paths form a tree of keys. While a row is read, the value at the end of each path goes to a numbered slot. A reading computes the
-/// value of one property from slots.
+/// The paths form a tree of keys. While a row is read, the value at the end of each path goes to a numbered slot. After that, a `Reading`
+/// computes the value of each property from the slots.
 final class ResolvedMapping {
     /// A key in the tree of the mapping's paths. If paths end at the key, it leads to their slots. If longer paths continue after the key,
     /// it leads to a node.

@@ -9,8 +9,8 @@ final class MappedObjectWriter {
     private let resolver: MappingResolver
     private let keys: [EntityNumber: MappedKeys]
     let order: ExportOrder
-    /// The identity of the last row, and the identities with the same values in the rows directly before that row. These identities have
-    /// different attributes, because entities can have different identity attributes.
+    /// The identity of the last row, and the identities of the rows directly before it that have the same values. Rows may have the same
+    /// values in different identity attributes, because the entities of a hierarchy may differ in these attributes.
     private var lastIdentities: Set<MappedIdentity> = []
 
     /// How an object appears in a row: as the row itself, as a nested object, or as a reference.
@@ -196,8 +196,8 @@ final class MappedObjectWriter {
         throw refusal(place, keys, property?.pointer ?? "", flaw)
     }
 
-    /// Returns the identity, in its standard spelling, that the mapping reads from a value that refers to a member of a relationship.
-    /// Returns `nil` if the mapping cannot read the value, or if only an object can be a reference.
+    /// Returns the identity that the mapping reads from `json`, a reference to a member of a relationship. The identity has its standard
+    /// spelling, so that references can be compared. Returns `nil` if the mapping cannot read `json`, or reads only objects as references.
     func identity(_ json: JSONValue, of relationship: Relationship) -> JSONValue? {
         guard json.isScalar, let keys = keys[relationship.destination], keys.identity.count == 1 else { return nil }
         for property in keys.properties where property.isIdentity {

@@ -16,7 +16,8 @@ struct RowTree {
     }
 
     private var members: [(key: String, branch: Branch)] = []
-    /// The indexes of the members by the bytes of their keys; empty if there are only a few members, which are compared one by one.
+    /// The index of each member, by the bytes of its key. Empty if there are at most `comparedCountMax` members, because a search compares
+    /// so few members one by one.
     private var places: [[UInt8]: Int] = [:]
     private static let comparedCountMax = 16
 
@@ -41,7 +42,7 @@ struct RowTree {
             return true
         }
         guard case .tree(var tree) = members[place].branch else { return false }
-        // The row does not keep the tree while the tree changes. Otherwise, the change would copy the members of the tree.
+        // Removes the tree from the row during the change. Otherwise, the change would copy the members of the tree.
         members[place].branch = .value(.null)
         let isPut = tree.put(value, at: keys.dropFirst())
         members[place].branch = .tree(tree)

@@ -42,7 +42,7 @@ struct CSVColumns {
     struct Object {
         let entity: Entity
         var members: [Member] = []
-        /// The indexes in `members`, by the UTF-8 bytes of the property's name.
+        /// The index of each member in `members`, by the UTF-8 bytes of its property's name.
         var places: [[UInt8]: Int] = [:]
         /// The name of the column that names the entity of the object, and the entity that each text in that column means.
         let discriminator: Discriminator?

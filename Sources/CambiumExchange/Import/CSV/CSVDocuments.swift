@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Creates a JSON document from each record of a CSV file. The first record contains the names of the columns. Empty lines are skipped.
 ///
-/// Only one part of the file and one record are in memory, so the needed memory does not grow with the file.
+/// Only one part of the file and one record are in memory at a time. So the memory is limited, even if the file is long.
 struct CSVDocuments {
     private var window: ByteWindow
     private var scan = CSVRecordScan()

@@ -25,7 +25,7 @@ struct CSVRecordScan {
 
     private enum State { case fieldStart, plain, returned, quoted, closed, closedByReturn }
 
-    /// The maximum number of fields of a record. No entity has more attributes and relationships.
+    /// The maximum number of fields of a record. No entity has more attributes and relationships, so each of them can have a column.
     static let fieldCountMax = 65_536
 
     private(set) var fields: [Field] = []
