@@ -183,7 +183,7 @@ private struct ChangedMembers {
     let moved: (before: [ObjectID], after: [ObjectID])?
 
     /// Creates the change to a relationship that no other relationship has replaced. If only one of the moments has the object, all members
-    /// are listed: in the order of an ordered relationship, otherwise in ascending order.
+    /// are listed: in stored order if the relationship is ordered, otherwise in ascending order.
     init(_ change: RelationshipChange, _ kind: ObjectChange.Kind) {
         name = change.relationship.name
         switch kind {

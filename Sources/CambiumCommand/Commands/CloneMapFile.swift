@@ -6,7 +6,7 @@ import CambiumJSON
 #endif
 
 /// The file for the old and the new ids of a clone. Until the clone is committed, a temporary file next to the requested file contains the
-/// ids. Then the temporary file replaces the requested file.
+/// ids. After the commit, the temporary file replaces the requested file.
 struct CloneMapFile {
     private let path: String
     private let temporary: String

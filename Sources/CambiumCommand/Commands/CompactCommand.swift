@@ -145,7 +145,7 @@ struct RetentionArgument: ExpressibleByArgument {
         }
     }
 
-    /// The reason why a compaction with this policy has retired nothing; `nil` if the policy keeps everything.
+    /// The reason to state if a compaction with this policy has retired nothing; `nil` if the policy keeps everything.
     var lack: String? {
         switch form {
         case .all: nil

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The objects that a deletion reached by delete rules, in the output of a command.
+/// The objects that a deletion reached through delete rules, in the output of a command.
 enum Deletion {
     /// Returns the number of objects that a transaction deleted, except for the objects that the command named. Returns 0 for a transaction
     /// that deleted no objects.
@@ -13,7 +13,7 @@ enum Deletion {
 }
 
 extension JSONWriter {
-    /// Writes the number of objects that a deletion reached by delete rules, if there are any.
+    /// Writes the number of objects that a deletion reached through delete rules, if there are any.
     mutating func cascaded(_ count: Int) {
         if count == 0 { return }
         key("cascaded")

@@ -37,7 +37,7 @@ struct Edit {
         }
     }
 
-    /// - Parameter before: The graph before the transaction. It has the entity of an object that the transaction deleted.
+    /// - Parameter before: The graph before the transaction, from which the entities of deleted objects are read.
     private func print(_ receipt: Receipt, _ ids: [ObjectID], before: Graph) {
         let number = receipt.transaction ?? receipt.graph.transaction
         let texts = ids.map { (receipt.graph.contains($0) ? receipt.graph : before).text(of: $0) }

@@ -54,7 +54,8 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    /// Refuses options that concern only JSON. Not called if CSV includes objects, because members of to-many relationships are then JSON.
+    /// Refuses options that concern only JSON. Not called if CSV includes objects, because such CSV contains the members of to-many
+    /// relationships as JSON.
     private func validateCSV() throws {
         if form.nulls == .omit {
             throw ValidationError("CSV writes null as an empty field, which it cannot omit. Omit --nulls omit, or omit --format csv.")

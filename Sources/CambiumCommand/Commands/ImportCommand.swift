@@ -105,11 +105,11 @@ struct ImportCommand: ParsableCommand {
         try QueryRequest.named("--scope") { try graph.check(Query(entity.name, where: scope)) }
     }
 
-    /// Prints the report of a failed import. The error names only the row that stopped the import. The report also lists the rows that the
-    /// import skipped before that row.
+    /// Prints the report of a failed import. The error names only the row that stopped the import, but the report also lists the rows that
+    /// were skipped before that row.
     ///
-    /// With `--json`, the error is printed before the report, and the program ends here. If the report cannot be written, the error is
-    /// therefore printed nevertheless.
+    /// With `--json`, prints the error before the report, and ends the program. Thus the user sees the error even if the report cannot be
+    /// written.
     private func print(failed report: ImportReport, after error: any Error) {
         Terminal.note(committed: report.transaction)
         if output.json {
@@ -133,8 +133,8 @@ struct ImportCommand: ParsableCommand {
             limit, values.toMany.rawValue, values.references.rawValue, input.unknown.rawValue, input.onError.rawValue,
             input.format?.rawValue ?? "",
         ]
-        // Without a scope, the digest is the same as in versions without the option `--scope`. So a request
-        // that such a version made is still recognized if it is repeated.
+        // Without a scope, the digest is the same as in versions without the option `--scope`. So the store still recognizes a repeated
+        // request of such a version.
         if let scope = objects.scope { words += ["--scope", scope] }
         for part in ["import", entity] + words { hasher.add(part) }
         for path in (input.mapping.map { [$0] } ?? []) + files {

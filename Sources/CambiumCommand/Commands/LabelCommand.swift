@@ -39,7 +39,7 @@ struct LabelCommand: ParsableCommand {
     }
 
     private func label(_ name: String, _ author: Author) throws {
-        // The request is checked first, because a compaction may have retired its moment since the request was applied.
+        // The request is checked first, because a compaction may have retired the labeled moment since the request was applied.
         if author.requestID != nil { try ReadOnlyStore(at: store).graph.check(author) }
         let number = try point.map { try ReadOnlyStore(at: store, point: $0.point()).graph.transaction }
         let opened = try Store.open(at: store)

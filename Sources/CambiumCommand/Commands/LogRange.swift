@@ -42,7 +42,8 @@ struct LogSelection: ParsableArguments {
 }
 
 extension Point {
-    /// Returns whether the point is known to be later without reading the store: both points are numbers, or both are times.
+    /// Returns whether the point is certainly later than `other`. Only two numbers or two times are compared, because this check does not
+    /// read the store.
     fileprivate func isLater(than other: Point) -> Bool {
         switch (self, other) {
         case (.transaction(let number), .transaction(let end)): number > end

@@ -22,7 +22,7 @@ struct MigrationText {
         }
         let count = Readable.of(report.entries.count, "change")
         if report.isEmpty {
-            // A request is stored with its outcome, also if it changes nothing.
+            // A request is stored with its outcome even if it changes nothing.
             let outcome = report.transaction.map { "transaction \($0) records the request" } ?? "nothing was written"
             return Terminal.print("The store has this schema already; \(outcome).")
         } else if let transaction = report.transaction {

@@ -62,8 +62,8 @@ struct QueryRequest {
     let order: OrderOptions
     /// Whether the options `--sort`, `--limit` and `--offset` concern groups instead of objects.
     var isForGroups = false
-    /// Whether the query follows later graphs. If so, the query has a condition on the values of `--identity`, because another object may
-    /// get these values.
+    /// Whether the query is repeated on later graphs. In such a query, `--identity` becomes a condition on values, because another object
+    /// may get these values.
     var isLive = false
 
     func query(_ entity: Entity, _ graph: Graph) throws -> Query {

@@ -6,7 +6,8 @@ struct Repetition {
     private let request: RepeatedRequest
     /// The objects that the transaction changed. Empty if no op in the log names them.
     private let objects: [String]
-    /// The number of objects that a deletion reached by delete rules. It is 0 if a graph before or after the deletion is not available.
+    /// The number of objects that a deletion reached through delete rules. It is 0 if a graph before or after the deletion is not
+    /// available.
     private let reachedCount: Int
     /// The op of the request, if it was a clone, and a graph that contains the copies.
     private let clone: (op: CloneOp, graph: Graph)?

@@ -14,7 +14,7 @@ struct PromptRun {
     let isDistinct: Bool
     private let isCountAlone: Bool
 
-    /// Resolves the parts of a query. Throws `PromptMistake` with the place of a part that does not fit the schema.
+    /// Resolves the parts of a query. Throws `PromptMistake` with the position of a part that does not fit the schema.
     init(_ line: PromptQuery, _ graph: Graph, _ arguments: [String: Operand]) throws {
         self.graph = graph
         var query = try Self.query(line, graph, try Self.entity(line.entity, graph.schema), arguments)
@@ -80,7 +80,7 @@ struct PromptRun {
             try graph.check(query)
             return query
         } catch {
-            // The place refers to the text of the stored query, which is not in the line.
+            // The position in the error refers to the text of the stored query, which is not in the line.
             var error = error
             error.place = nil
             throw PromptMistake(error, at: clause.start)
@@ -172,7 +172,7 @@ struct PromptRun {
         return answer
     }
 
-    /// Runs a query for groups. The other parts of the line were checked earlier, so an error with a place is about the condition on the
+    /// Runs a query for groups. The other parts of the line were checked earlier, so an error with a position is about the condition on the
     /// groups.
     private func explained(_ grouping: Grouping) throws -> (rows: [AggregateRow], plan: QueryPlan) {
         let answer = Result { try graph.explainedAggregate(query, grouping) }

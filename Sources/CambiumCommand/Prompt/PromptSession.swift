@@ -60,7 +60,8 @@ final class PromptSession {
         do {
             return try parser.statement()
         } catch {
-            // If the line begins with a command that the prompt lacks, such as 'walk', the rest of the line is not the mistake.
+            // A line may begin with a command that the prompt lacks, such as 'walk'. The error must then name this word, and not a later
+            // one.
             if let entity = parser.entity { _ = try PromptRun.entity(entity, graph.schema) }
             throw error
         }

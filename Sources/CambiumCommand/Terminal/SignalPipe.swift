@@ -38,7 +38,7 @@ final class SignalPipe: Sendable {
         }
     }
 
-    /// Begins to take signals. Signals that the program ignores are still ignored.
+    /// Creates the pipe and installs the handlers. Signals that the program ignores are still ignored.
     init() throws(CambiumError) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else {

@@ -35,7 +35,7 @@ final class SpooledInput: @unchecked Sendable {
         read = try source.open()
     }
 
-    /// Fills a buffer with the bytes from an offset on, and returns their number; 0 at the end.
+    /// Fills a buffer with the bytes that begin at an offset, and returns their number; 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws -> Int {
         if offset < length {
             let count = pread(descriptor, buffer.baseAddress, min(buffer.count, length - offset), off_t(offset))

@@ -47,7 +47,7 @@ struct TextTable {
         widths = widths.map { min($0, max(limit, Self.widthMin)) }
         var excess = widths.reduce(0, +) + Self.gap.count * (widths.count - 1) - limit
         while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.widthMin {
-            // The widest column is cut to the width of the next one, so that columns of the same width are cut equally.
+            // The widest column is cut to the width of the second widest, so that columns of the same width are cut equally.
             let next = widths.enumerated().filter { $0.offset != widest }.map(\.element).max() ?? 0
             let loss = min(excess, max(1, widths[widest] - max(next, Self.widthMin)))
             widths[widest] -= loss

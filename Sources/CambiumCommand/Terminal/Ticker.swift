@@ -42,7 +42,7 @@ final class Ticker: Sendable {
     /// Removes the line from the terminal until the next tick.
     func hide() { remove(.hidden) }
 
-    /// Removes the line from the terminal for ever.
+    /// Removes the line from the terminal permanently.
     func end() { remove(.ended) }
 
     private func remove(_ next: State) {
