@@ -9,9 +9,9 @@ extension Changes {
     /// ```
     ///
     /// `+` marks an inserted object, and `-` a deleted object. `~` marks an attribute or a relationship that changed. A null is shown as an
-    /// empty text. Members are listed by name: `~ Note/1.items: +Item/4 -Item/2`, followed by `moved` if the order of the other members
-    /// changed. `~ Note/1: no longer a stub` marks an object of which only the identity was known before. Objects are sorted by their ids.
-    /// Complexity: O(changes).
+    /// empty text. Added and removed members are listed by id: `~ Note/1.items: +Item/4 -Item/2`. The word `moved` follows if the order of
+    /// the other members changed. `~ Note/1: no longer a stub` marks an object of which only the identity was known before. Objects are
+    /// sorted by their ids. Complexity: O(changes).
     public var summary: [String] { flatMap { lines(of: $0) } }
 
     private func lines(of change: ObjectChange) -> [String] {

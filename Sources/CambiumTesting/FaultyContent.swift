@@ -65,7 +65,8 @@ struct FaultyContent: Sendable {
         }
     }
 
-    /// Separates the windows from the file, because their process has died. The file keeps the pages that the process wrote before.
+    /// Separates the windows from the file, because their process has died. The file keeps the pages that the process wrote before its
+    /// death.
     mutating func releaseWindows() {
         absorb()
         mappings.removeAll { $0.isWindow }

@@ -53,8 +53,8 @@ struct ReferenceComparison {
         }
     }
 
-    /// Matches a text against a pattern with `*` and `?`. After each character, `states` has the positions in the pattern up to which the
-    /// text so far matches.
+    /// Matches a text against a pattern with `*` and `?`. `states` contains the positions in the pattern up to which the pattern matches
+    /// the characters that were read.
     private static func isLike(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
         var states: Set<Int> = [0]
         func close() {

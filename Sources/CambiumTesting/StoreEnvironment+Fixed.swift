@@ -14,8 +14,8 @@ extension StoreEnvironment {
     /// normally refuses refs and edits of another store. A test with several stores gives each of them a different seed.
     ///
     /// Each transaction reads the clock at least once, and every timeout follows this clock. For example, the limit of one minute between
-    /// two requests to `Store.changes(_:)` ends after about 60 transactions. A test with more transactions between two deliveries passes
-    /// a smaller step, such as `.zero`.
+    /// two requests to `Store.changes(_:)` is reached after about 60 transactions. A test with more transactions between two deliveries
+    /// passes a smaller step, such as `.zero`.
     public static func fixed(
         start: Timestamp = Timestamp(microsecondsSince1970: 1_700_000_000_000_000), step: Duration = .seconds(1), seed: UInt64 = 1
     ) -> StoreEnvironment {
