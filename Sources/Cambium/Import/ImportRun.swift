@@ -15,14 +15,13 @@ struct ImportRun {
     let author: Author
     /// Reports whether the caller has cancelled the import; `nil` if the import cannot be cancelled.
     var cancellation: Cancellation?
-    /// The call of the task that waits for the import; `nil` for a blocking import. The task can cancel the call until the first
-    /// transaction begins.
+    /// The call in which a task waits for the import; `nil` for a blocking import. Until the first transaction begins, cancelling the task
+    /// ends the call at once.
     var call: WaitingCall?
     private(set) var report = ImportReport()
     /// The graph after the last transaction; `nil` if there was no transaction.
     private(set) var graph: Graph?
-    /// The rows that were applied and only then were found to break a rule, by row number. The next attempt to import the batch omits these
-    /// rows.
+    /// The refused rows, by row number: they broke a rule after they had been applied. The next attempt to import the batch omits them.
     private var refused: [Int: ImportReport.RowError] = [:]
 
     /// The maximum number of rows in `refused`. If more rows must be refused, the import fails.

@@ -3,8 +3,8 @@ public import CambiumExchange
 public import CambiumModel
 
 extension Store {
-    /// Imports rows as the blocking `importRows` does, on a dedicated thread. No other thread waits for the input, another writer or the
-    /// disk.
+    /// Imports rows as the blocking `importRows` does, but on a dedicated thread. Only this thread waits for the input, for other writers
+    /// and for the disk.
     ///
     /// If the task is cancelled, the call throws `CancellationError`, and nothing was imported except earlier batches. If the first
     /// transaction has not begun, the call throws at once, even if other writers are busy. In that case, the thread of the import ends
