@@ -13,7 +13,7 @@ public struct Backup: Sendable, Equatable {
     public private(set) var transaction = TransactionNumber.none
     /// The number of bytes of the copy.
     public private(set) var byteCount = 0
-    /// The number of checkpoints in the copy. They let the copy open quickly.
+    /// The number of checkpoints in the copy. With a checkpoint, the copy opens quickly.
     package private(set) var checkpointCount = 0
 
     /// Copies a store with all of its transactions and checkpoints. Throws `.ioFailure` if the store is compacted while it is being copied.
@@ -25,8 +25,8 @@ public struct Backup: Sendable, Equatable {
                 return try Self.copy(reader, retiredEnd, to: volume)
             } catch let error as CambiumError where error.code == .damaged {
                 if try reader.retiredEnd() == retiredEnd { throw error }
-                // The log only seems corrupt: a compaction retired transactions during the copy, and the copy may lack the checkpoint that
-                // replaces them.
+                // The log only seems corrupt: a compaction retired transactions during the backup, and the copy may lack the checkpoint
+                // that replaces them.
                 throw Self.compacted(error)
             }
         }
@@ -38,7 +38,7 @@ public struct Backup: Sendable, Equatable {
 
     private static func copy(_ reader: LogReader, _ retiredEnd: TransactionNumber, to volume: any Volume) throws -> Backup {
         let copy = try LogCopy(reader, to: volume)
-        // The copy may contain some of the transactions that were retired during the copy, and lack the checkpoint that replaces them.
+        // If a compaction retired transactions during the backup, the copy may lack the checkpoint that replaces them.
         if try reader.retiredEnd() != retiredEnd { throw compacted(nil) }
         var backup = Backup()
         (backup.byteCount, backup.checkpointCount) = (copy.byteCount, copy.rootCount)
@@ -88,11 +88,11 @@ public struct Backup: Sendable, Equatable {
 extension Store {
     /// Copies a store with its whole history: the same transactions, the same root of the Merkle tree over them, and the checkpoints.
     ///
-    /// Another process may write to the store during the copy. Everything that is durable when the copy begins is in the copy.
+    /// Another process may write to the store during the backup. Everything that is durable when the backup begins is in the copy.
     ///
     /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if the log is corrupt.
-    /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during the copy. After an error, there is no
-    /// store in the new directory. Complexity: O(bytes).
+    /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during the backup. After an error, there is
+    /// no store in the new directory. Complexity: O(bytes).
     ///
     /// ```swift
     /// try Store.backUp(at: "notes", to: "notes-copy")

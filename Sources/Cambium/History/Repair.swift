@@ -142,7 +142,7 @@ extension Store {
     ///
     /// The log is read first. If a part of the log is corrupt or was retired, the repair continues with the next checkpoint that passes
     /// verification. The state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other
-    /// processes may write to the old store: if the store changed at the time when corruption was found, the repair starts again.
+    /// processes may write to the old store: if the store changed while corruption was found, the repair starts again.
     ///
     /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if no part passes
     /// verification. Throws `.ioFailure` if a file cannot be read or written. After an error, there is no store in the new directory.

@@ -15,8 +15,8 @@ struct RepairRun {
     /// The checkpoints that earlier attempts could not save, and the reasons.
     private let refused: [TransactionNumber: String]
 
-    /// The error that ends an attempt: no changes to the saved state lead to the state of the checkpoint. The checkpoint may belong to
-    /// another history of the store, in which fewer ids were assigned, or to whose schema no migration leads.
+    /// The error that ends an attempt: no ops lead from the saved state to the state of the checkpoint. For example, the checkpoint has a
+    /// schema to which no migration leads, or comes from another history with fewer assigned ids.
     struct RefusedCheckpoint: Error {
         let transaction: TransactionNumber
         /// Why the state cannot be written as changes.

@@ -116,7 +116,8 @@ public struct Verification: Sendable {
         for finding in PageChecker.findings(in: replay.timeline) { noteCorruption("pages: \(finding)") }
         if let note = try PageFile.corruptionNote(reader.volume) { noteCorruption("checkpoints: \(note)") }
         // A writer records a checkpoint only after its transactions are durable. So the log has lost transactions if it ends before a
-        // checkpoint that existed when the replay began. A later checkpoint may belong to transactions that were committed since.
+        // checkpoint that existed when the replay began. A checkpoint that was recorded after that is checked only if the replay reached
+        // its transaction.
         let numbers = try CheckpointRecord.list(reader.volume)
         // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
         let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
