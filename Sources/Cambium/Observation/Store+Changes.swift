@@ -67,8 +67,8 @@ extension Store {
     ///   - known: A graph that readers have seen; `nil` for the newest one.
     private func begin(_ delivery: ChangeDelivery, after last: TransactionNumber?, knowing known: Graph?) -> ChangeSequence {
         let seat = ObserverSeat(self, delivery)
-        // From now on, the store keeps its newest versions for the observer. If the graph were read first, the store would lack the version
-        // of a transaction in between, and a store in memory cannot replay it.
+        // The store begins to keep versions for the observer before the graph is read. Otherwise, the store would lack the version of a
+        // transaction that is committed in between. A store in memory could not replay that transaction.
         if delivery == .every { seat.leave(ObserverSeat.Held()) }
         let graph = known ?? graph
         let last = last ?? graph.transaction
