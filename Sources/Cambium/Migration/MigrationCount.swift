@@ -12,7 +12,7 @@ struct MigrationCount {
     /// The properties that new properties replace, by the old entity that declares them.
     private var replaced: [EntityNumber: Set<PropertyNumber>] = [:]
 
-    /// A number of objects, values or members: the sum of a known number and of numbers that are not counted yet.
+    /// A number of objects, values or members: the sum of a known number and of counts that are determined later, together with all others.
     private struct Number {
         static let zero = Number(known: 0)
 
@@ -134,7 +134,8 @@ struct MigrationCount {
         let staying = family.filter { new.entity($0) != nil }
         let now = new.attribute(attribute.number, ofRoot: attribute.root)
         let after = now.flatMap { new.entity($0.entity)?.family } ?? []
-        // An attribute that changes may also move to another entity. Then the objects that lose the attribute do not count as changed.
+        // An attribute that changes may also move to another entity. Objects that lose the attribute by the move count as losses of the
+        // move, and not as changed.
         let keeping = staying.intersection(after)
         switch (change.kind, change.aspect) {
         case (.removed, _), (.replaced, _): return (.zero, .counting(.present(attribute), in: staying))

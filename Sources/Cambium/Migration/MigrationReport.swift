@@ -54,7 +54,7 @@ public struct MigrationReport: Sendable {
     /// Whether the store already has the schema.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether the migration would be refused in its present form.
+    /// Whether the migration would be refused as it is.
     public var isRefused: Bool { !violations.isEmpty || entries.contains { $0.handling == .refused } }
 
     /// Writes the report as the command line prints it.

@@ -24,7 +24,7 @@ extension Store {
     }
 
     /// Does the same as `migrate(to:_:)`, but allows changes that are not automatic. For example, a property whose type changes begins
-    /// empty, with a new number, and `body` fills it. The migration and the changes of `body` are one transaction.
+    /// empty, with a new number, and `body` fills it. The migration and the changes that `body` makes form one transaction.
     ///
     /// ```swift
     /// try store.migrate(to: definition) { before, transaction in
@@ -63,8 +63,8 @@ extension Store {
             try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
-        // If the newest transactions may still be rolled back, the indexes stay incomplete. Each later transaction then builds a part of
-        // them.
+        // If the newest transactions may still be rolled back, this call leaves the indexes incomplete, and each later transaction builds a
+        // part of them.
         try upkeep.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount
