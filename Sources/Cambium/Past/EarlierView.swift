@@ -10,8 +10,8 @@ struct EarlierView {
     private(set) var end: LogReader.End?
 
     /// Begins with the nearest checkpoint that is not later than a moment, and replays the log up to the moment. If a writer retires
-    /// (removes) that part of the log in the meantime, a nearer checkpoint replaces the retired part. Then the replay starts again, from
-    /// the nearer checkpoint.
+    /// (removes) that part of the log in the meantime, a nearer checkpoint replaces the retired part. The replay then starts again from
+    /// that checkpoint.
     ///
     /// Throws `.notFound` if there is no such moment or the moment was retired, and `.damaged` if the log that leads to it is corrupt.
     /// Complexity: O(bytes of the log between the checkpoint and the moment).
