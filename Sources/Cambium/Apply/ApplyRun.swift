@@ -20,7 +20,7 @@ struct ApplyRun {
     /// The number of bytes that the transactions in `waitingCount` have in the log of the source.
     private var waitingByteCount = 0
 
-    /// The amount of work between two waits for the disk: the maximum number of transactions, and of bytes of log.
+    /// The maximum number of transactions, and of bytes of log, that the run writes between two waits for the disk.
     struct Pace {
         var transactionCountMax = 4096
         var byteCountMax = 16 << 20
