@@ -20,7 +20,7 @@ import Testing
         (["insert", "notes", "Note", "id:=\"7\""], 65, #"'id': expected a whole number of 64 bits, but found the string "7""#),
         (["set", "notes", "Note/1", "when=\(long)"], 65, #"'when': expected a date such as "2026-01-31T12:00:00Z", but found "\#(cut)""#),
         (["set", "notes", "Note/1", "when:=[1,{\"a\":2}]"], 65, #"but found the array [1,{"a":2}]"#),
-        (["set", "notes", "Note/1", "title:=Rome"], 65, #"'title': "Rome" is not JSON: a word is not true, false or null; write text in"#),
+        (["set", "notes", "Note/1", "title:=Rome"], 65, #"'title': "Rome" is not JSON: expected a value, at column 1"#),
         (["set", "notes", "Note/1", #"title:="\ud800""#], 65, "is not JSON: a string has a lone surrogate"),
         (["set", "notes", "Note/1", "when=1\n2"], 65, #"but found "1\n2""#),
         (["find", "notes", "Note", "--identity", "x"], 65, #"'id': expected a whole number of 64 bits, but found "x""#),

@@ -29,7 +29,7 @@ struct LogCommand: ParsableCommand {
     private var isEarlier: Bool { selection.at != nil }
 
     /// The state of a walk through the log.
-    private struct Reading {
+    struct Reading {
         /// The schema to which the next ops refer.
         var schema = Schema.empty
         /// The last retired transaction that was read; `nil` once a transaction with ops has been read. A retired transaction has no ops,
@@ -192,70 +192,5 @@ struct LogCommand: ParsableCommand {
             guard let root = reading.root, ops.contains(where: { $0.roots(reading.schema).contains(root) }) else { return false }
         }
         return true
-    }
-
-    /// The number of columns of a time with microseconds.
-    private static let timeWidth = 27
-    /// The number of columns of the bytes of most transactions.
-    private static let sizeWidth = 12
-
-    private func print(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading) {
-        if output.json {
-            var writer = JSONWriter()
-            write(entry, ops, reading, to: &writer)
-            return Terminal.print(writer.text)
-        }
-        var notes = [entry.metadata.actor ?? entry.metadata.message.map { _ in "-" }, entry.metadata.message].compactMap(\.self)
-        if entry.isRetired { notes.append("(its changes were retired)") }
-        if entry.metadata.clockLag > .zero { notes.append("(the clock was \(entry.metadata.clockLag / .seconds(1)) s slow)") }
-        let time = entry.metadata.time.description.padded(to: Self.timeWidth)
-        let size = Readable.of(entry.byteCount, "byte").padded(to: notes.isEmpty ? 0 : Self.sizeWidth)
-        Terminal.print((["\(entry.number)", time, size] + notes).joined(separator: "  "))
-        var migrations = reading.migrations[...]
-        for op in ops ?? [] {
-            if case .schema = op, let migration = migrations.popFirst() {
-                for line in OpText.lines(migration) { Terminal.print("    " + line) }
-            } else {
-                Terminal.print("    " + OpText.line(op, reading.schema))
-            }
-        }
-    }
-
-    private func write(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading, to writer: inout JSONWriter) {
-        func text(_ key: String, _ value: String?) {
-            writer.key(key)
-            if let value { writer.string(value) } else { writer.null() }
-        }
-        writer.beginObject()
-        writer.key("transaction")
-        writer.number(entry.number.rawValue)
-        text("time", entry.metadata.time.description)
-        text("actor", entry.metadata.actor)
-        text("message", entry.metadata.message)
-        if let request = entry.metadata.requestID { text("request", request) }
-        if entry.metadata.clockLag > .zero {
-            writer.key("clockLagMicroseconds")
-            writer.number(entry.metadata.clockLagMicroseconds)
-        }
-        writer.key("bytes")
-        writer.number(entry.byteCount)
-        if entry.isRetired {
-            writer.key("retired")
-            writer.bool(true)
-        }
-        if let ops {
-            writer.key("ops")
-            writer.beginArray()
-            var migrations = reading.migrations[...]
-            for op in ops {
-                if case .schema = op, let migration = migrations.popFirst() {
-                    OpText.write(migration, to: &writer)
-                } else {
-                    OpText.write(op, reading.schema, to: &writer)
-                }
-            }
-            writer.endArray()
-        }
-        writer.endObject()
     }
 }

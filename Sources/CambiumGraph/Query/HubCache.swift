@@ -12,8 +12,8 @@ final class HubCache {
     private var readCounts: [UInt32: Int] = [:]
     private var values: [UInt32: HubValues] = [:]
 
-    /// Returns `nil` if objects do not share hubs on the path, if the order of the left values need not decide about a value on the right,
-    /// or if the values could take too much memory.
+    /// Returns `nil` if objects do not share hubs on the path, or if the values of the hubs could take too much memory. Also returns `nil`
+    /// if the two sides have types whose values are not ordered in one way.
     init?(_ left: ValueReader, _ relation: Comparison.Relation, _ right: ValueReader, _ folding: Folding, _ context: QueryContext) {
         let relations: [Comparison.Relation] = [.equal, .notEqual, .isIn, .less, .lessOrEqual, .greater, .greaterOrEqual]
         guard let path = left as? PathReader, let type = path.type, relations.contains(relation),
