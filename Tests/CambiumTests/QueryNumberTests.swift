@@ -1,4 +1,5 @@
 import Cambium
+import FoundationEssentials
 import Testing
 
 /// Numbers at the limits of their types, in conditions, sums, and limits of answers.
@@ -167,5 +168,27 @@ import Testing
         #expect(try QueryCursor(parsing: text).description == text)
         let forged = text.prefix(18) + String(repeating: "f", count: 16)
         #expect(code(of: { _ = try QueryCursor(parsing: String(forged)) }) == .invalidInput)
+    }
+
+    @Test(arguments: ["born", "items.@max.born"], ["==", "!=", "<", "<=", ">", ">="])
+    func `a date that is not a number neither equals nor precedes a date`(path: String, relation: String) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Note") {
+                    AttributeDefinition("born", .date, .optional)
+                    RelationshipDefinition("items", to: "Note", .toMany)
+                }
+            })
+        try store.write { transaction in
+            let item = try transaction.insert("Note", ["born": .date(Date(timeIntervalSinceReferenceDate: 7))])
+            try transaction.link(item, "items", item)
+        }
+        let date = Operand(.literal(.value(.date(Date(timeIntervalSinceReferenceDate: .nan)))))
+        for condition in ["\(path) \(relation) $x", "not \(path) \(relation) $x"] {
+            let isTrue = condition.hasPrefix("not") != (relation == "!=")
+            #expect(try store.graph.find(Query("Note", where: condition, ["x": date])).count == (isTrue ? 1 : 0), "\(condition)")
+        }
+        let between = try Query("Note", where: "\(path) between {$x, \"2020-01-01\"}", ["x": date])
+        #expect(try store.graph.find(between).isEmpty)
     }
 }

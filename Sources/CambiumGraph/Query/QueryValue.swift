@@ -33,20 +33,20 @@ public enum QueryValue: Hashable, Sendable, CustomStringConvertible {
 
 extension Value {
     /// Returns -1, 0 or 1 if this value precedes, equals or follows another value of a comparable type. Numbers of all types are comparable
-    /// with each other. Returns `nil` for null, and for types without an order.
+    /// with each other. Returns `nil` for null, for NaN, and for types without an order.
     package func order(_ other: Value) -> Int? {
         switch (self, other) {
         case (.int(let left), .int(let right)): return Self.order(left, right)
         case (.string(let left), .string(let right)): return Self.order(left, right)
         case (.date(let left), .date(let right)):
-            return Self.order(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
+            return Self.realOrder(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
         case (.bool(let left), .bool(let right)): return Self.order(left ? 1 : 0, right ? 1 : 0)
         case (.uuid(let left), .uuid(let right)): return Self.order(left.uuidString, right.uuidString)
         case (.data(let left), .data(let right)):
             return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
         case (.decimal(let left), .decimal(let right)): return Self.order(left, right)
-        case (.float(let left), .float(let right)): return Self.order(left, right)
-        case (.double(let left), .double(let right)): return Self.order(left, right)
+        case (.float(let left), .float(let right)): return Self.realOrder(left, right)
+        case (.double(let left), .double(let right)): return Self.realOrder(left, right)
         default:
             if let left = comparedText, let right = other.comparedText { return Self.order(left, right) }
             return numberOrder(other)
@@ -66,6 +66,11 @@ extension Value {
 
     private static func order<T: Comparable>(_ left: T, _ right: T) -> Int { left < right ? -1 : left == right ? 0 : 1 }
 
+    /// Returns `nil` if a number is NaN, which has no order (IEEE 754). No attribute has NaN, but a program may compare a date with it.
+    private static func realOrder<T: BinaryFloatingPoint>(_ left: T, _ right: T) -> Int? {
+        left < right ? -1 : left == right ? 0 : left > right ? 1 : nil
+    }
+
     /// Compares two texts by their bytes in UTF-8.
     private static func order(_ left: String, _ right: String) -> Int {
         left.utf8Span.span.bytes.withUnsafeBytes { left in
@@ -77,18 +82,19 @@ extension Value {
         guard let left = real, let right = other.real else { return nil }
         switch (self, other) {
         case (.int(let whole), .float), (.int(let whole), .double): return Self.order(whole, to: right)
-        case (.float, .int(let whole)), (.double, .int(let whole)): return -Self.order(whole, to: left)
-        case (.float, .double), (.double, .float): return Self.order(left, right)
+        case (.float, .int(let whole)), (.double, .int(let whole)): return Self.order(whole, to: left).map { -$0 }
+        case (.float, .double), (.double, .float): return Self.realOrder(left, right)
         default: break
         }
         // A float or a double is compared with a decimal number by its shortest digits. So the double 0.1 equals the decimal number 0.1. If
         // a number has no such digits in the range of decimal numbers, both numbers are compared as doubles.
         if let left = shortest, let right = other.shortest { return Self.order(left, right) }
-        return Self.order(left, right)
+        return Self.realOrder(left, right)
     }
 
     /// Compares a whole number with a double exactly.
-    private static func order(_ whole: Int64, to real: Double) -> Int {
+    private static func order(_ whole: Int64, to real: Double) -> Int? {
+        if real.isNaN { return nil }
         if real >= 0x1p63 { return -1 }
         guard real >= -0x1p63 else { return 1 }
         let floor = real.rounded(.down)
