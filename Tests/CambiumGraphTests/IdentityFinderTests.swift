@@ -63,4 +63,19 @@ import Testing
             #expect(list == single)
         }
     }
+
+    @Test(arguments: [AttributeType.string, .uri, .data, .decimal])
+    func `a text finds no identity of another type with the same bytes`(type: AttributeType) throws {
+        let schema = try Schema(SchemaDefinition { EntityDefinition("Thing", identity: ["key"]) { AttributeDefinition("key", type) } })
+        let thing = try schema.required("Thing")
+        let number = try #require(DecimalNumber("7"))
+        let value = type == .decimal ? .decimal(number) : Self.value(7, type)
+        let text = type == .decimal ? String(decoding: number.storedBytes, as: UTF8.self) : Self.text(7)
+        let timeline = Timeline()
+        let id = ObjectID(root: thing.number, serial: 1)
+        let insertion = Op.insert(id, entity: thing.number, [Assignment(thing.identity[0].number, value)])
+        try ProgramRun.commit([.schema(schema.catalog), insertion], to: timeline)
+        #expect(timeline.head.find(thing, identity: [value]) == id)
+        #expect((timeline.head.place(thing, identity: text) != nil) == (type == .string))
+    }
 }

@@ -97,8 +97,9 @@ extension GraphLayout {
 
 extension Reader {
     func find(_ entity: Entity, identity text: String, _ layout: GraphLayout) -> ObjectPlace? {
-        guard let entity = layout.own(entity), let index = layout.identityIndex(entity), index.layout.kinds.count == 1,
-            index.layout.kinds[0] == .string
+        // A decimal, a URI, JSON and data are stored as bytes, too. Without this test, a text would find any of them with the same bytes.
+        guard let entity = layout.own(entity), entity.identity.count == 1, entity.identity[0].type == .string,
+            let index = layout.identityIndex(entity)
         else { return nil }
         let row = text.utf8Span.span.bytes.withUnsafeBytes { self.row(index.table, index.layout, key: .bytes($0)) }
         return place(row, index.table, entity, layout)
@@ -145,12 +146,9 @@ extension Reader {
     /// Finds an object by an identity that consists of one attribute.
     func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
         guard let entity = layout.own(entity), entity.identity.count == 1 else { return nil }
-        // A URI, JSON and data are stored as bytes, too. Without the comparison of types, a string would be equal to any of them with the
-        // same bytes.
-        let type = entity.identity[0].type
-        if case .string(let text) = value { return type == .string ? find(entity, identity: text, layout) : nil }
+        if case .string(let text) = value { return find(entity, identity: text, layout) }
         // Null has no stored form, so no object is found by null.
-        guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: type) else { return nil }
+        guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: entity.identity[0].type) else { return nil }
         let row =
             switch form {
             case .fixed(let low, let high): self.row(index.table, index.layout, key: .fixed(low, high))
