@@ -180,7 +180,7 @@ import Testing
         (#"{"id":1,"title":"0123456789"}"#, [], #"'title' is "0123456789", which has a length of 10, but the maximum length is 9"#),
         (#"{"id":1,"title":"\#(long)"}"#, [], #"'title' is "\#(cut)", which has a length of 100"#),
         (#"{"id":1,"items":[3]}"#, [], "'Item' has no identity, so a reference to it must be an object, and not the number 3"),
-        (#"{"id":1,"items":[[3]]}"#, [], "expected an object or an identity of 'Item', but found the array [3]"),
+        (#"{"id":1,"items":[[3]]}"#, [], "'items': expected an object or an identity of 'Item', but found the array [3]"),
         ("[5]", [], "the row is the number 5, but must be an object"),
     ]
 

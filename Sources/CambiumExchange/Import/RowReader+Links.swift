@@ -45,7 +45,7 @@ extension RowReader {
     /// Reads the members of a relationship: the elements if the token is an array, otherwise the token itself. Before the call, `self.path`
     /// must lead to the token.
     mutating func read(_ token: Int, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
-        let (isToMany, destination) = entity.ends[Int(link.index)]
+        let isToMany = entity.ends[Int(link.index)].isToMany
         let kind = tokens.kind(token)
         if kind == .null { return try null(&link, entity, tokens) }
         if kind == .array {
@@ -54,14 +54,14 @@ extension RowReader {
                 return try mismatch(&link, tokens, "'\(name)' is to-one, but its value is \(Self.described(tokens, token))")
             }
             link.kind = .members
-            elements(token, destination, tokens)
+            elements(token, Int(link.index), entity, tokens)
         } else if readsTexts, isToMany, kind == .string {
             link.kind = .members
-            members(of: tokens.bytes(token), entities[destination].counted, tokens)
+            members(of: tokens.bytes(token), Int(link.index), entity, tokens)
         } else {
             link.kind = .members
             let count = pending.count
-            member(token, -1, destination, tokens)
+            member(token, -1, Int(link.index), entity, tokens)
             if pending.count == count { try missing(&link, entity, tokens) }
         }
     }
@@ -99,13 +99,13 @@ extension RowReader {
         isMismatched = true
     }
 
-    private mutating func elements(_ array: Int, _ destination: EntityNumber, _ tokens: JSONTokens) {
+    private mutating func elements(_ array: Int, _ link: Int, _ entity: RowEntity, _ tokens: JSONTokens) {
         var element = array + 1
         let end = tokens.next(array)
         var position = 0
         while element < end {
             path.push(element: position)
-            member(element, position, destination, tokens)
+            member(element, position, link, entity, tokens)
             path.pop()
             element = tokens.next(element)
             position += 1
@@ -113,7 +113,8 @@ extension RowReader {
     }
 
     /// Reads a member: an object that the row describes, or the identity of an object.
-    private mutating func member(_ token: Int, _ element: Int, _ destination: EntityNumber, _ tokens: JSONTokens) {
+    private mutating func member(_ token: Int, _ element: Int, _ link: Int, _ entity: RowEntity, _ tokens: JSONTokens) {
+        let destination = entity.ends[link].destination
         do throws(RowFailure) {
             switch tokens.kind(token) {
             case .null: break
@@ -121,8 +122,9 @@ extension RowReader {
                 let place = object(token, destination, tokens)
                 pending.append(.init(kind: .described, place: Int32(place), element: Int32(element)))
             case .array:
-                let name = entities[destination].counted.entity.name
-                try memberMismatch(tokens, "expected an object or an identity of '\(name)', but found \(Self.described(tokens, token))")
+                let (name, wanted) = (entity.links[link].name, entities[destination].counted.entity.name)
+                try memberMismatch(
+                    tokens, "'\(name)': expected an object or an identity of '\(wanted)', but found \(Self.described(tokens, token))")
             default:
                 let named = try entities[destination].with { destination throws(RowFailure) in
                     try hasSingleIdentity(destination, tokens, for: Self.described(tokens, token))

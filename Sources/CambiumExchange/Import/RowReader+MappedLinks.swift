@@ -11,31 +11,32 @@ extension RowReader {
         case .success(.token(let token)): try read(token, &link, entity, tokens)
         case .success(.value(.null)): try null(&link, entity, tokens)
         case .success(.value(let value)):
-            let (isToMany, number) = entity.ends[Int(link.index)]
-            let destination = entities[number].counted
+            let isToMany = entity.ends[Int(link.index)].isToMany
             link.kind = .members
             if case .array(let elements) = value {
                 guard isToMany else {
                     let name = entity.links[Int(link.index)].name
                     return try mismatch(&link, tokens, "'\(name)' is to-one, but its value is \(Excerpt.described(value))")
                 }
-                for element in elements { member(element, destination, tokens) }
+                for element in elements { member(element, Int(link.index), entity, tokens) }
             } else {
                 let count = pending.count
-                member(value, destination, tokens)
+                member(value, Int(link.index), entity, tokens)
                 if pending.count == count { try missing(&link, entity, tokens) }
             }
         }
     }
 
     /// Reads a member from a value that the mapping computed. Such a value has no token.
-    mutating func member(_ value: JSONValue, _ destination: RowEntity, _ tokens: JSONTokens) {
+    mutating func member(_ value: JSONValue, _ link: Int, _ entity: RowEntity, _ tokens: JSONTokens) {
+        let destination = entities[entity.ends[link].destination].counted
         do throws(RowFailure) {
             switch value {
             case .null: return
             case .object, .array:
-                let name = destination.entity.name
-                return try memberMismatch(tokens, "expected an identity of '\(name)', but found \(Excerpt.described(value))")
+                let (name, wanted) = (entity.links[link].name, destination.entity.name)
+                return try memberMismatch(
+                    tokens, "'\(name)': expected an identity of '\(wanted)', but found \(Excerpt.described(value))")
             default: break
             }
             guard try hasSingleIdentity(destination, tokens, for: Excerpt.described(value)) else { return }

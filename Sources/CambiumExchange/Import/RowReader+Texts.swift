@@ -32,9 +32,9 @@ extension RowReader {
     }
 
     /// Reads the members of a to-many relationship from `text`, which lists them.
-    mutating func members(of text: UnsafeRawBufferPointer, _ destination: RowEntity, _ tokens: JSONTokens) {
+    mutating func members(of text: UnsafeRawBufferPointer, _ link: Int, _ entity: RowEntity, _ tokens: JSONTokens) {
         for element in CSVList.elements(Array(text)) {
-            member(.string(String(decoding: element, as: UTF8.self)), destination, tokens)
+            member(.string(String(decoding: element, as: UTF8.self)), link, entity, tokens)
         }
     }
 }
