@@ -2,7 +2,7 @@ import Cambium
 
 /// Splits a line of the prompt into its parts. Conditions, paths and keys are parsed later.
 struct PromptParser {
-    /// The commands with which a line can begin.
+    /// The commands with which a line can begin, without their other names `?` and `exit`. Completion offers these commands.
     static let commands = ["find", "show", "schema", "explain", "set", "at", "help", "quit"]
 
     private let line: String

@@ -92,7 +92,7 @@ extension GraphProof {
             // Packing moves a row into a shared group only after all serials of its virtual page have been assigned. Otherwise, a clone
             // could put a new object into the row of another object.
             if isShared, pages.contains(where: { UInt64($0) >= next >> UInt64(PageLayout.fanOutShift) }) {
-                return note("Row group \(index) of '\(table.name)' is shared, although it gets further objects.")
+                return note("Row group \(index) of '\(table.name)' is shared, although some of its serials are not assigned yet.")
             }
             mapped += pages.count
         }
