@@ -26,8 +26,8 @@ enum ModelVocabulary {
         }
     }
 
-    /// Returns whether the XML attribute `key` affects only Xcode or the generated code, and not the data. The reader ignores such an
-    /// attribute without a warning.
+    /// Returns whether the XML attribute `key` affects only Xcode, the generated code or Core Data's comparison of versions, and not the
+    /// data. The reader ignores such an attribute without a warning. Docs/Guides/FromCoreData.md lists these attributes for users.
     private static func isSilent(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model:
