@@ -127,7 +127,9 @@
         /// The attribute type that the annotation or the literal shows; `nil` if it is not known.
         var attributeTypeName: String? {
             if let shape { return shape.attributeType }
-            switch initialValue?.kind {
+            let sign = initialValue?.as(PrefixOperatorExprSyntax.self)
+            let literal = sign?.operator.text == "-" ? sign?.expression : initialValue
+            switch literal?.kind {
             case .stringLiteralExpr: return "String"
             case .integerLiteralExpr: return "Int"
             case .floatLiteralExpr: return "Double"
