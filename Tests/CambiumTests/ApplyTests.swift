@@ -30,9 +30,8 @@ import Testing
             try store.write { transaction in
                 let note = try transaction.insert("Note", ["id": .int(Int64(100 + number)), "title": .string("title \(number)")])
                 for _ in 0..<number % 4 { try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("text")])) }
-                if number % 5 == 4, let other = transaction.find(try transaction.schema.required("Note"), identity: "\(100 + number - 2)") {
-                    try transaction.delete(other)
-                }
+                let other = transaction.find(try transaction.schema.required("Note"), identity: [.int(Int64(98 + number))])
+                if number % 5 == 4, let other { try transaction.delete(other) }
             }
         }
     }

@@ -89,7 +89,7 @@ struct HubRun {
     private func current(_ name: String, _ hub: Int) -> [Int] {
         let graph = store.graph
         guard let entity = graph.schema.entity("Hub"), let relationship = entity.relationship(name),
-            let id = graph.place(entity, identity: "\(hub)").map(graph.id(of:)),
+            let id = graph.place(entity, identity: .int(Int64(hub))).map(graph.id(of:)),
             let attribute = graph.schema.entity("Member")?.attribute("id")
         else { return [] }
         return (graph.members(relationship, of: id) ?? []).compactMap { member in
