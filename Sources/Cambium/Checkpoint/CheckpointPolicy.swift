@@ -3,9 +3,9 @@ import CambiumModel
 
 /// Determines which checkpoints are kept, so that an earlier moment can be read after a short replay.
 ///
-/// The two newest checkpoints are kept, and so is the checkpoint that replaces the part of the log that compaction retired (removed). The
-/// limits decide how many other checkpoints are kept. If a limit is exceeded, the store drops the checkpoint whose removal leaves the
-/// shortest piece of log between its neighbors.
+/// The two newest checkpoints are kept. If compaction has retired (removed) a part of the log, the checkpoint that replaces this part is
+/// kept, too. The limits decide how many other checkpoints are kept. If a limit is exceeded, the store drops the checkpoint whose removal
+/// leaves the shortest piece of log between its neighbors.
 ///
 /// ```swift
 /// try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))

@@ -26,9 +26,9 @@ final class CheckpointScheduler: Sendable {
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
-        /// The minimum time in microseconds between `doneTime` and the next attempt that the reserve causes. The reserve is the chunks that
-        /// are kept free for deletions. Each attempt that the reserve causes lengthens the pause. A commit that does not use the reserve
-        /// resets the pause to 0.
+        /// The minimum time in microseconds between `doneTime` and the next attempt at a checkpoint that the reserve causes. The reserve is
+        /// the chunks that are kept free for deletions. Each attempt that the reserve causes lengthens the pause. A commit that does not
+        /// use the reserve resets the pause to 0.
         var reservePause: Int64 = 0
         /// Whether a call of `endPause` is scheduled. The call attempts a checkpoint if the graph still uses its reserve at that time.
         var isWaiting = false

@@ -30,8 +30,8 @@ struct GraphUpkeep: Sendable {
         var found = MetricsRecord.Upkeep()
         var (hasGained, vainCount) = (false, 0)
         // A plan either gathers the rows of one table, or empties chunks. Gathering moves rows together, so that pages become free. The
-        // plans that gather rows come first, and one such plan of each table may save nothing. The limit allows for these plans, so that
-        // the plans that empty chunks are reached.
+        // plans that gather rows come first. Each table can have one such plan that saves nothing. The limit allows for these plans, so
+        // that the plans that empty chunks are reached.
         let vainCountMax = Self.vainPlanCountMax + writer.graph.schema.entities.count
         while found.packingStepCount < stepCountMax, vainCount < vainCountMax, var plan = packingPlan(limits) {
             while !plan.isDone, found.packingStepCount < stepCountMax {

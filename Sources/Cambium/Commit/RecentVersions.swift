@@ -172,8 +172,8 @@ final class RecentVersions: Sendable {
                 released.append(remove(number, from: &state))
                 state.numbers = state.numbers.lowerBound..<number
             }
-            // The byte count of the last version includes the pages that a transaction replaced before it was rolled back. The next
-            // transaction replaces different pages, so the count is no longer valid.
+            // The byte count of the last version includes the pages that a rolled-back transaction replaced. The next transaction replaces
+            // different pages, so the count is no longer valid.
             if let number = state.numbers.last {
                 state.byteCount -= state.moments[state.place(number)]?.byteCount ?? 0
                 state.moments[state.place(number)]?.byteCount = 0

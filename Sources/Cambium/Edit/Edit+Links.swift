@@ -173,8 +173,8 @@ extension Edit {
         let present = currentMembers(relationship, of: id)
         var list = present.filter { $0 != target }
         list.insert(target, at: min(index, list.count))
-        // `present` lacks the members that the edit deletes. If no member moves, a write would only remove these members from the overlay,
-        // which would count as a step of undo.
+        // `present` omits the members that the edit deletes. Without this test, `setList` could write a list without these members even if
+        // no member moves. This write would count as an undo step.
         if list != present { setList(list, relationship, of: id) }
     }
 

@@ -57,7 +57,7 @@ public struct MigrationReport: Sendable {
     /// Whether the migration would be refused as it is.
     public var isRefused: Bool { !violations.isEmpty || entries.contains { $0.handling == .refused } }
 
-    /// Writes the report as the command line prints it.
+    /// Writes the report in the form in which the command line prints it.
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("transaction")

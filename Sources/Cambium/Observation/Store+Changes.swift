@@ -67,8 +67,8 @@ extension Store {
     ///   - known: A graph that readers have seen; `nil` for the newest one.
     private func begin(_ delivery: ChangeDelivery, after last: TransactionNumber?, knowing known: Graph?) -> ChangeSequence {
         let seat = ObserverSeat(self, delivery)
-        // The store begins to keep versions for the observer before the graph is read. Otherwise, the store would lack the version of a
-        // transaction that is committed in between. A store in memory could not replay that transaction.
+        // The store begins to keep versions for the observer before the graph is read. Otherwise, the store could lack the version of a
+        // transaction that is committed after the graph was read. A store in memory cannot replay that transaction.
         if delivery == .every { seat.leave(ObserverSeat.Held()) }
         let graph = known ?? graph
         let last = last ?? graph.transaction

@@ -65,7 +65,8 @@ extension CodingTree: Decodable {
         if let whole = try? container.decode(UInt64.self) { return String(whole) }
         if let decimal = (try? container.decode(Decimal.self)).flatMap({ DecimalNumber($0) }) {
             let text = decimal.description
-            // A decoder may round a number that is out of the range of decimals. In that case, the text of the `Double` is returned.
+            // A decoder may round a number that is out of the range of decimals. In that case, `text` and `value` differ, and the text of
+            // the `Double` is returned below.
             if Double(text) == value { return text }
         }
         return "\(value)"

@@ -30,8 +30,7 @@ extension PredicateTranslation {
         }
     }
 
-    /// Returns the condition that `body` translates. For each path in the condition that a `!` follows, adds the test that the path is not
-    /// null.
+    /// Returns the condition that `body` translates. For each path with a `!`, adds the test that the path is not null.
     ///
     /// Paths without a `!` get no test, because a comparison by `!=` must stay true for null.
     mutating func unwrapping(_ body: (inout Self) throws -> Condition) throws -> Part {

@@ -183,7 +183,7 @@ struct EntityDraft {
     ///
     /// - Parameters:
     ///   - lookup: Returns the stored name of a property, as `names` of `add` does.
-    ///   - areRelated: Returns whether one of two entities is the other one, or an ancestor of it.
+    ///   - areRelated: Returns whether two entities are the same, or one is an ancestor of the other.
     mutating func drop(
         _ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ areRelated: (String, String) -> Bool, _ mistakes: inout [String]
     ) {

@@ -16,7 +16,7 @@ extension PropertyForm {
     /// another whole-number type, may be optional or not, and may ignore the order of members. A relationship may lead to a sub-entity or
     /// an ancestor of the destination.
     ///
-    /// - Parameter areRelated: Returns whether one of two entities is the other one, or an ancestor of it.
+    /// - Parameter areRelated: Returns whether two entities are the same, or one is an ancestor of the other.
     func canRead(_ name: String, of entity: EntityDefinition, _ areRelated: (String, String) -> Bool) -> Bool {
         switch self {
         case .attribute(let type, _, _): return entity.attributes.contains { $0.name == name && type.canRead($0.type) }

@@ -63,14 +63,13 @@ final class RecordBinding: Sendable {
         identity = indexes.count == entity.identity.count ? indexes : []
     }
 
-    /// Returns the property with an index that a program has passed. Ends the process if the record's schema has no such property.
+    /// Returns the property at an index that the program passed. Ends the process if the record's schema has no such property.
     func property(_ index: Int) -> Property {
         Trap.unless(properties.indices.contains(index), mistake(index))
         return properties[index]
     }
 
-    /// Returns the element of `fields` with an index that a program has passed. Ends the process if the record's schema has no such
-    /// property.
+    /// Returns the element of `fields` at an index that the program passed. Ends the process if the record's schema has no such property.
     func field(_ index: Int) -> CursorField? {
         Trap.unless(fields.indices.contains(index), mistake(index))
         return fields[index]

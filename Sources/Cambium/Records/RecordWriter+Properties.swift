@@ -130,8 +130,8 @@ extension RecordWriter {
         }
     }
 
-    /// Removes from `values` each value that the object already has. If the record is a copy that still has the value from before the
-    /// writer changed the attribute, also removes that value. Saving it would undo the change that another copy made.
+    /// Removes from `values` each value that the object already has. The record may be a copy with a value from before the writer changed
+    /// the attribute. Such an old value is also removed, because saving it would undo the change that another copy made.
     mutating func omitValues(of id: ObjectID) {
         var kept: [(Attribute, Value)] = []
         for (attribute, value) in values {

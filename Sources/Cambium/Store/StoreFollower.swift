@@ -146,7 +146,7 @@ public final class StoreFollower: @unchecked Sendable {
         return enter(begun, after: read)
     }
 
-    /// Continues from another position, and returns the number of its transactions after `read`.
+    /// Continues from another position, and returns the number of transactions from `read` to this position.
     private func enter(_ other: Position, after read: TransactionNumber) -> Int {
         position = other
         // The old timeline is released outside of the lock, because its release may free all pages of a store, and readers wait for the
