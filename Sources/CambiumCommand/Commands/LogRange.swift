@@ -96,7 +96,7 @@ struct LogRange {
 }
 
 extension TransactionLog {
-    /// Calls `body` with each transaction, and then with each transaction that other processes commit, up to the end of a range.
+    /// Calls `body` with each transaction up to the end of a range. Waits for the transactions that other processes have yet to commit.
     func follow(_ range: LogRange, _ body: (Entry) throws -> Void) throws {
         struct EndOfRange: Error {}
         var readTime = StoreEnvironment.system.now()
