@@ -49,7 +49,7 @@ struct ExportOrder {
     }
 
     /// Returns bytes that sort in the order of the identities: whole numbers by value, all other values by the bytes of their text. Null
-    /// comes last. The bytes are the same for -0.0 and 0.0, because an import finds the same object by both.
+    /// comes last. The bytes are the same for -0.0 and 0.0, because an import finds the same object by either number.
     private func key(_ place: ObjectPlace) -> [UInt8] {
         var bytes: [UInt8] = []
         for value in table.identity(of: place) {

@@ -23,7 +23,7 @@ final class ImportEntity {
     /// A hash of the root entity and the identity attributes. Identity values can be compared only if this hash is the same, because
     /// entities of one hierarchy may have different identity attributes.
     let identityKey: UInt64
-    /// The entity in which identities are searched, with its sub-entities. `nil` if identities are searched in the whole hierarchy.
+    /// The entity in which identities are looked up, with its sub-entities. `nil` if identities are looked up in the whole hierarchy.
     let scope: Entity?
     let isAbstract: Bool
     /// Whether the hierarchy consists of this entity only.
@@ -81,18 +81,19 @@ final class ImportEntity {
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)
     }
 
-    /// Whether any of several rows could create an object of this entity with the same outcome. If `true`, each of these rows would create
-    /// the object with the same entity, and the object can break no rule once it exists.
+    /// Whether it does not matter which of several rows creates an object of this entity. If `true`, each of these rows creates the object
+    /// with the same entity, and the object can break no rule once it exists.
     var isReplaceable: Bool { isAlone && table.isUnlimited }
 
-    /// Returns the name of an identity attribute for a message, and the keys from which a mapping reads it if they have other names.
+    /// Returns the name of an identity attribute for a message. Adds the keys from which a mapping reads the attribute, if their names
+    /// differ from the attribute's name.
     func described(identity index: Int) -> String {
         let name = attributes[index].name
         guard let paths = identityPaths[index], !paths.isEmpty, paths != [name] else { return "'\(name)'" }
         return "'\(name)', which the mapping reads from \(paths.map { "'\($0)'" }.joined(separator: ", ")),"
     }
 
-    /// Returns whether `entity` is among the entities in which identities of this entity are searched.
+    /// Returns whether `entity` is among the entities in which identities of this entity are looked up.
     func finds(_ entity: EntityNumber) -> Bool { scope?.family.contains(entity) ?? true }
 
     /// Records the identity of an inserted or changed object, so that the tables in `scans` find the object. `row` is its table row.

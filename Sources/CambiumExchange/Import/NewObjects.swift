@@ -34,7 +34,7 @@ final class NewObjects {
     }
 
     /// Finds, among the objects that the row creates, the one with the identity values `cells`, and returns its index in the plan. Returns
-    /// `nil` if there is no such object, or if its entity is not among the entities in which identities of `entity` are searched.
+    /// `nil` if there is no such object, or if its entity is not among the entities in which identities of `entity` are looked up.
     func place(_ entity: ImportEntity, _ cells: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
         if objects.count <= Self.comparedCountMax {
             for object in objects where object.identity == entity.identityKey && has(cells, object.place, for: entity, planner, batch) {
@@ -65,8 +65,8 @@ final class NewObjects {
         return nil
     }
 
-    /// Returns whether a new object has the given identity values, and its entity is among those in which identities of `finder` are
-    /// searched.
+    /// Returns whether a new object has the given identity values, and its entity is among those in which identities of `finder` are looked
+    /// up.
     private func has(
         _ identity: [Cell], _ place: Int, for finder: ImportEntity, _ planner: RowPlanner, _ batch: borrowing RowBatch
     ) -> Bool {

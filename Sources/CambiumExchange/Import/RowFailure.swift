@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// The reason why a row cannot be imported, and its position in the row.
+/// Why a row cannot be imported, and where in the row the fault is.
 package struct RowFailure: Error {
     let code: ImportReport.RowError.Code
     /// The JSON pointer to the fault inside the row.

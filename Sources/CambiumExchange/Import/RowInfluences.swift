@@ -145,7 +145,8 @@ struct RowInfluences {
         return !series.isEmpty
     }
 
-    /// Returns whether the import may omit this row together with the next refused row. All rows must have been recorded.
+    /// Returns whether a row is independent, as defined above. If all refused rows up to this one are independent, the import may omit the
+    /// next refused row together with them. All rows and all refusals must have been recorded.
     func isIndependent(_ row: Int) -> Bool { independent[row].map { $0.isDisjoint(with: changedEnds) } ?? false }
 
     private static func end(_ link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> ImportEnd {

@@ -41,7 +41,7 @@ extension RowPlanner {
         if read.failure >= 0 { throw batch.failures[Int(read.failure)] }
         let entity = entities[read.entity].counted
         // `target` throws if a value of the identity is missing or null. Such a description identifies no existing object, but its links
-        // may still mention some.
+        // may still mention existing objects.
         if case .existing(let row)? = try? target(entity, read.values, batch, draft) { noteMention(row, entity) }
         try noteMentions(in: read.links, of: entity, batch, draft)
     }

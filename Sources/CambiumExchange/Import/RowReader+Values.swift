@@ -24,8 +24,8 @@ extension RowReader {
     }
 
     /// Ignores, reports or refuses a key that maps to no property, as the options require. Always ignores the name of a derived attribute,
-    /// because exports write it. If the object may belong to a sub-entity, only records the refusal. The sub-entity may have the key, and
-    /// the identity of the object may follow.
+    /// because exports write it. If the entity has sub-entities, only records the refusal and reads on. The object may belong to a
+    /// sub-entity that has the key, and the identity of the object may follow in the row.
     ///
     /// - Parameter node: the node that lacks the key, in the tree of the mapping's paths; `nil` without a mapping.
     mutating func unknown(
