@@ -19,7 +19,7 @@ public struct ObjectChange: Sendable {
     /// The changes of an edit, which has no events; `nil` for a difference between two graphs.
     private let edited: Edited?
 
-    /// The changes of an edit to one object.
+    /// The changes that an edit makes to one object.
     package final class Edited: Sendable {
         let id: ObjectID
         let entity: Entity

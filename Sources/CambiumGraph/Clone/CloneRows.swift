@@ -91,7 +91,7 @@ struct CloneRows: Sendable {
 
 /// A set of rows of one table, which can count how many of its rows precede a given row.
 ///
-/// SAFETY: each row is compared with the table's number of groups, because a page that has not been proven valid may contain any row
+/// SAFETY: each row number is checked against the groups of the table, because a page that has not been proven valid may contain any row
 /// number.
 ///
 /// SENDABLE: one thread fills and ranks the set before it shares the set. Afterwards the set does not change.

@@ -13,8 +13,8 @@ extension Graph {
         refuse("table \(place.table) has no object in row \(place.row)")
     }
 
-    /// Returns whether the store had assigned an id when this graph was made. If the graph does not have the object, it may have been
-    /// deleted.
+    /// Returns whether the store had assigned an id when this graph was made. An assigned id may belong to a deleted object, which the
+    /// graph does not have.
     package func hasAssigned(_ id: ObjectID) -> Bool {
         guard id.serial > 0, let table = layout.table(of: id.root) else { return false }
         return id.serial < reader.nextSerial(table.index)

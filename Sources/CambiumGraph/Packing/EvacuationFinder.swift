@@ -157,8 +157,9 @@ extension RadixVector {
         var pending = [(node: root, level: Int(height) - 1, first: 0)]
         while let (node, level, first) = pending.popLast() {
             if body(node) {
-                // At the lowest level, the path to `first` leads through this node, even if the element at this index is 0. If all elements
-                // below a higher node are 0, `firstIndex` returns an index beyond the node, or `nil`.
+                // At the lowest level, the path to `first` leads through this node, even if the element at `first` is 0. Below a higher
+                // node, the path to `first` may end at an absent node, so the index of an element other than 0 is needed. If all elements
+                // below that node are 0, `firstIndex` returns an index beyond the node, or `nil`.
                 if let index = level == 0 ? first : firstIndex(from: first, chunks) { indices.append(index) }
             }
             if level == 0 { continue }

@@ -13,11 +13,11 @@ struct MappingBudget {
 
     init(cutCountMax: Int = 8192) { self.cutCountMax = cutCountMax }
 
-    /// Returns whether the caller may map other memory inside the heap. If the result is `false`, the caller must leave the memory
-    /// unchanged.
+    /// Returns whether the caller may replace heap memory with a mapping of a file, or such a mapping with other memory. If the result is
+    /// `false`, the caller must leave the memory unchanged.
     ///
-    /// - Parameter counted: Counts the borders between heap memory and mappings of a file. The method calls `counted` at most once for
-    ///   every 1024 refusals or `cutCountMax / 4` permissions.
+    /// - Parameter counted: Counts the borders between heap memory and mappings of a file. Between two calls of `counted`, the method
+    ///   refuses at least 1023 times or permits at least `cutCountMax / 4` times.
     mutating func mayCut(counted: () -> Int) -> Bool {
         if cutCount + 2 > cutCountMax {
             refusedCount += 1

@@ -11,7 +11,7 @@
 /// SAFETY: the page is a consistent inner node (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedInner {
     static let referencesOffset = 24
-    /// The offset of a number in the node: how many bytes all lower bounds take, without their common prefix.
+    /// The offset in the node at which the total number of bytes of all lower bounds is stored. Their common prefix is not counted.
     private static let boundsByteCountOffset = 20
 
     let page: UnsafeMutableRawPointer

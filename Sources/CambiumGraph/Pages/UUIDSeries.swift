@@ -30,7 +30,7 @@ struct UUIDSeries {
         // The sum distributes the hashes of a series evenly over the range of hashes. The XOR changes only the three bits that select the
         // block of a bucket, so that consecutive keys differ in these bits.
         let block = number &>> (bitCount > Self.plainBitCount ? bitCount &- Self.plainBitCount : 0) & UInt64(Bucket.blockCount &- 1)
-        // If the key is in no series, `number` and `bitCount` are 0. Then the result is `first`, because shifting 0 gives 0.
+        // If the key is in no series, `number` and `bitCount` are 0. Then `block` is 0, too, and the result is `first`.
         return (first &+ number &<< (64 &- bitCount)) ^ block &<< Bucket.fragmentShift
     }
 

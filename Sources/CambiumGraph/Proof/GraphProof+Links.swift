@@ -78,8 +78,8 @@ extension GraphProof {
         if expected != listed { note("Lists of '\(owners.name)' have \(listed) members, but \(expected) members name an owner.") }
     }
 
-    /// Returns whether the columns of a list refer from one member to other members. In a member that is in no list, these columns must be
-    /// empty. Otherwise, adding the member to a list would also add the other members to this list.
+    /// Returns whether a member refers to neighbors in a list, or has a size other than 0 in the tree of an ordered list. A member that is
+    /// in no list must have neither: adding such a member to a list would also add its neighbors.
     private func hasNeighbors(_ list: ListLayout, _ member: UInt32) -> Bool {
         let slots: [Int]
         switch list.shape {

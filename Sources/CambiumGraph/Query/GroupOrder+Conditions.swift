@@ -4,7 +4,7 @@ import CambiumModel
 extension GroupOrder {
     // MARK: Resolving
 
-    /// Returns a condition in which values replace the parameters, and places in a group replace the names.
+    /// Resolves each name in a condition to the index of a key or of a function (see `places`), and each parameter to its value.
     ///
     /// Throws for a wrong name, parameter, pattern or kind of value, even in a part of the condition that no test would reach.
     func resolved(_ condition: Condition) throws(QueryMistake) -> GroupCondition {

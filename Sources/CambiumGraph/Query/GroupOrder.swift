@@ -48,7 +48,8 @@ struct GroupOrder {
         (self.kinds, self.entityNamePlaces) = (kinds, entityNamePlaces)
     }
 
-    /// Returns the condition on the groups, in which places replace the names; `nil` if there is no condition.
+    /// Returns the condition that groups must satisfy, or `nil` if there is none. Each name in the condition is resolved to the index of a
+    /// key or of a function (see `places`), and each parameter to its value.
     func condition() throws(QueryMistake) -> GroupCondition? {
         guard let having = grouping.having else { return nil }
         return try resolved(having)

@@ -1,5 +1,5 @@
-/// Finds the hub of an object on a path: the object at which the first to-many relationship begins, if to-one relationships lead to it. All
-/// objects of a hub have the same values at the end of the path.
+/// Finds the hub of an object on a path. The path must begin with to-one relationships, which lead to the hub; a to-many relationship
+/// follows there. In `owner.items.price`, the owner is the hub. All objects with the same hub have the same values at the end of the path.
 struct HubFinder {
     private let context: QueryContext
     /// The step from an object to its hub, and further to-one steps; then the to-many step.

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Compares a value with one or more other values by a relation.
+/// Tests whether a value has a relation to one or more other values.
 struct ValueTest {
     private let relation: Comparison.Relation
     private let folding: Folding

@@ -2,8 +2,8 @@ package import CambiumModel
 
 /// The labels of a graph in memory, for a writer that looks up labels in each of many versions.
 ///
-/// Names with different bytes may be equal strings, and the index of the register compares bytes. So only a dictionary finds a label by its
-/// name. Making the dictionary again for each version would take too long.
+/// The index of the register compares bytes, but names with different bytes may be equal strings. So only a dictionary finds a label by
+/// every equal name. Making the dictionary again for each version would take too long.
 package struct KnownLabels: Sendable {
     private var labels: [String: TransactionNumber] = [:]
     /// The serial that the next label will get. The dictionary contains all labels with smaller serials.
