@@ -45,7 +45,7 @@ package final class LogWriter: @unchecked Sendable {
     let tuning: LogTuning
     /// The lock of the store; `nil` if the caller ensures in another way that no other process writes.
     @exclusivity(unchecked) package var lock: (any VolumeLock)?
-    /// Whether a sync has ended since the last frame, so that the next frame checks the lock.
+    /// Whether the writer must check the lock before it writes the next frame, because a sync has ended since the last frame.
     @exclusivity(unchecked) var isLockCheckDue = true
 
     /// The number of the last transaction that was staged.

@@ -84,6 +84,6 @@ final class OpsFileWriter: @unchecked Sendable {
         try volume.syncDirectory(LogDirectory.name)
     }
 
-    /// Keeps the file when the writer is released, because a frame of the log refers to the file, or possibly refers to it.
+    /// Lets the file stay when the writer is released, for example because a frame of the log refers to it.
     func keep() { isKept = true }
 }

@@ -2,9 +2,9 @@ import CambiumBytes
 
 /// A search for frames in bytes that do not begin with a frame. A frame may begin at any byte.
 ///
-/// The checksum of a frame can be computed from two checksums: of all bytes before it, and of all bytes up to its end. So the test whether
-/// a frame begins at a byte need not read the whole frame. In addition to the bytes, the search needs memory for a sixteenth of their
-/// number.
+/// The checksum of a frame can be computed from two others: the checksums of all bytes before the frame, and of all bytes up to its end. So
+/// a test of whether a frame begins at a byte need not read the whole frame. The search keeps a checksum for every 64 bytes, which takes
+/// one sixteenth of the memory of the bytes.
 struct TailSearch {
     /// The distance in bytes between two offsets in `prefixes`.
     private static let stride = 64

@@ -4,7 +4,7 @@ internal import CambiumModel
     import Glibc
 #endif
 
-/// The readable errors of failed system calls.
+/// Creates the errors of failed system calls, with a reason and a remedy.
 enum SystemFailure {
     static func error(_ call: String, _ path: String, _ code: Int32, isCreation: Bool = false) -> CambiumError {
         let reason = String(cString: strerror(code))

@@ -26,7 +26,7 @@ package protocol Volume: Sendable {
     func createDirectory(_ path: String) throws(CambiumError)
     /// Removes a directory if it is empty. A directory with entries stays.
     func removeDirectory(_ path: String) throws(CambiumError)
-    /// Makes entries that were created, renamed or removed in a directory durable.
+    /// Makes the creation, renaming and removal of entries in a directory durable.
     func syncDirectory(_ path: String) throws(CambiumError)
     /// Takes a lock that ends with the process, and writes the process id to the file. Throws `.locked` if this process or another process
     /// holds the lock. The error contains the id of the other process if it is known.
