@@ -50,7 +50,7 @@ struct OldRelatives {
         return found.sorted { $0.place < $1.place }.map(\.key)
     }
 
-    /// Returns old entities of a hierarchy that declare a property. The result contains at least all relatives of `entity` that declare it.
+    /// Returns old entities of a hierarchy that declare a property, including all relatives of `entity` that declare the property.
     private func holders(of property: String, _ root: EntityNumber, _ before: Entity?, _ entity: Entity) -> [Holder] {
         let all = declaring[Declaration(root: root, property: property)] ?? []
         // Thousands of entities may declare the same name, although each of them has few relatives. Comparing each of these entities with

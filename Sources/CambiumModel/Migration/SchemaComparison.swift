@@ -73,8 +73,8 @@ struct SchemaComparison {
 
     /// Records a change for each key whose value differs between two JSON objects.
     ///
-    /// - Parameter reusedKeys: The keys under which a name means another entity or property in the new schema. For these keys, even equal
-    ///   values are a change.
+    /// - Parameter reusedKeys: The keys whose old values contain a name that means another entity or property in the new schema. A change
+    ///   is recorded for these keys even if both values are equal.
     private mutating func compare(
         _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, changing reusedKeys: Set<String>,
         _ old: SchemaChange.Subject, _ new: SchemaChange.Subject

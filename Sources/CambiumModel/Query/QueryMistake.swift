@@ -22,7 +22,8 @@ package struct QueryMistake: Error {
         isUnknownName = true
     }
 
-    /// Returns the mistake with the advice to quote a text, if the mistake is an unknown name on the right side of `comparison`.
+    /// Returns the mistake with the advice to quote a text, if the mistake is an unknown name on the right side of `comparison`. Otherwise
+    /// returns the mistake unchanged.
     package func advisingQuotes(in comparison: Comparison) -> Self {
         guard isUnknownName, let offset = offset.value else { return self }
         let operands = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }

@@ -4,7 +4,7 @@
 /// The value is 16 bytes long and contains no references, so handles and tables can hold it.
 package struct SchemaName: Sendable, Equatable {
     /// The hash of the name. Two names that Swift regards as equal, such as a composed and a decomposed "é", have the same hash. Another
-    /// process has another hash, so no file may contain it.
+    /// process computes a different hash, so the hash must not be stored in a file.
     private let hash: Int
     private let isRenamed: Bool
 

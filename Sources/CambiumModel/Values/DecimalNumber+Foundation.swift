@@ -5,8 +5,8 @@ extension DecimalNumber {
     /// Creates the number nearest to a `Decimal` of Foundation, which has up to 39 digits. The last digit is rounded half to even if there
     /// are more than 38 digits.
     ///
-    /// - Returns: `nil` if the decimal is not a number. Also `nil` if the decimal has 39 digits and the power of ten 127, because the
-    ///   rounded number would have the power 128.
+    /// - Returns: `nil` if the decimal is not a number. Also `nil` if it has 39 digits and its power of ten is 127, because the power of
+    ///   the rounded number would be 128.
     public init?(_ decimal: Decimal) {
         if decimal.isNaN { return nil }
         let digits = decimal.significand.description

@@ -10,8 +10,9 @@ package struct DecimalSum: Sendable {
     /// A number is less than 10^38 x 10^(127 + 128) units, so it has at most 974 bits. A sum has fewer than 2^63 numbers, each of which
     /// occurs fewer than 2^127 times. So 1,164 bits and a sign suffice.
     private static let wordCount = 19
-    /// The greatest power of ten that fits into a word.
+    /// The exponent of the greatest power of ten that fits into a word.
     private static let wordDigits = 19
+    /// 10^`wordDigits`.
     private static let wordPower: UInt64 = 10_000_000_000_000_000_000
 
     package init() {}

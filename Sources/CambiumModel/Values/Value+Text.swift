@@ -15,7 +15,7 @@ extension Value {
     }
 
     /// Parses the text that a person writes for a value, as `init(text:type:)` does. For a date, the text may also be a day such as
-    /// `2026-01-31`, which means its beginning in UTC.
+    /// `2026-01-31`, which means the beginning of the day in UTC.
     package init(written text: String, type: AttributeType) throws(ConversionError) {
         // If the text is not a date even with a time, the error must quote the text as the person wrote it.
         if type == .date, text.utf8.count == 10, let start = try? Value(text: text + "T00:00:00Z", type: type) {
