@@ -11,7 +11,7 @@ package struct RandomValues: Sendable {
         return Self.value(freshCount, type)
     }
 
-    /// Returns one of five values that repeat, a value at a limit of the type, or null.
+    /// Returns null, a value at a limit of the type, or one of five fixed values, so that equal values occur often.
     func common(_ attribute: Attribute, _ random: inout SplitMix64) -> Value {
         if random.isTrue(attribute.isOptional ? 3 : 1, outOf: 12) { return .null }
         if random.isTrue(1, outOf: 4) { return edge(attribute.type, &random) }
