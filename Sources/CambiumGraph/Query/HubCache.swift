@@ -7,7 +7,7 @@ final class HubCache {
     private let relation: Comparison.Relation
     private let folding: Folding
     private let finder: HubFinder
-    /// Whether each comparison of one value after another collects all values first: the path leads over several to-many relationships.
+    /// Whether the path leads over several to-many relationships. If so, even the comparison of one object reads all values of its hub.
     private let collectsAll: Bool
     private var readCounts: [UInt32: Int] = [:]
     private var values: [UInt32: HubValues] = [:]
@@ -38,7 +38,7 @@ final class HubCache {
     func hub(of row: UInt32) -> UInt32? { finder.hub(of: row) }
 
     /// Returns the values of a hub. Returns `nil` until as many values have been read one by one as the hub has members, because a
-    /// comparison often needs only the first value. On a path over several to-many relationships, it needs all of them.
+    /// comparison often needs only the first value. If `collectsAll` is set, returns the values at once.
     ///
     /// - Parameter row: An object from which the path leads through the hub.
     func values(of hub: UInt32, from row: UInt32) -> HubValues? {

@@ -2,8 +2,9 @@
 /// follows there. In `owner.items.price`, the owner is the hub. All objects with the same hub have the same values at the end of the path.
 struct HubFinder {
     private let context: QueryContext
-    /// The step from an object to its hub, and further to-one steps; then the to-many step.
+    /// The to-one steps from an object to its hub.
     private let steps: [LinkStep]
+    /// The to-many step that begins at the hub.
     private let last: LinkStep
     private let memberCountMin: Int
 

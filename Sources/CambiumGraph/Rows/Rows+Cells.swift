@@ -1,10 +1,6 @@
 internal import CMachine
 import CambiumModel
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 extension Rows {
     /// Returns the concrete entity of a row.
     @inline(__always) func entity(_ row: UInt32, _ table: TableLayout) -> EntityNumber {
