@@ -21,11 +21,16 @@ enum RowTarget {
         let records = [
             "id,tags,owner.first,owner.last\n6,x;y,a,b\n7,\"x\\;\",,\n", "kind,id,partner,friends\ns,8,6,\"[6,{\"\"id\"\":9}]\"\n\"\",1\n",
         ]
-        return texts.flatMap { text in
-            [[0, 0, 0], [255, 255, 0], [0b1010_1010, 0b0100_0101, 0], [0, 0b1001_0000, 1], [0, 0b1000_0000, 0]].map {
-                $0 + Array(text.utf8)
-            }
-        } + records.flatMap { text in [[0, 0, 128], [255, 127, 128], [64, 0b0100_1000, 128]].map { $0 + Array(text.utf8) } }
+        let textOptions: [[UInt8]] = [
+            [0, 0, 0], [255, 255, 0], [0b1010_1010, 0b0100_0101, 0], [0, 0b1001_0000, 1], [0, 0b1000_0000, 0],
+        ]
+        let recordOptions: [[UInt8]] = [[0, 0, 128], [255, 127, 128], [64, 0b0100_1000, 128]]
+        return seeds(texts, textOptions) + seeds(records, recordOptions)
+    }
+
+    /// Each of the texts after each of the options.
+    private static func seeds(_ texts: [String], _ options: [[UInt8]]) -> [[UInt8]] {
+        texts.flatMap { text in options.map { $0 + Array(text.utf8) } }
     }
 
     @Sendable static func run(_ input: [UInt8]) throws {

@@ -20,9 +20,9 @@ enum ColumnTarget {
 
     @Sendable static func seeds() throws -> [[UInt8]] {
         let head: [[UInt8]] = [[0, 0, 3], [0, 2, 2], [1, 0, 1], [2, 0, 2], [3, 3, 1], [4, 0, 2], [0, 1, 5]]
-        return head.flatMap { head in
-            [[], [UInt8](repeating: 1, count: 60), [UInt8](repeating: 2, count: 60), (0..<80).map { UInt8($0 * 7 & 255) }].map { head + $0 }
-        }
+        let multiples: [UInt8] = (0..<80).map { UInt8($0 * 7 & 255) }
+        let choices: [[UInt8]] = [[], [UInt8](repeating: 1, count: 60), [UInt8](repeating: 2, count: 60), multiples]
+        return head.flatMap { head in choices.map { head + $0 } }
     }
 
     @Sendable static func run(_ input: [UInt8]) throws {
