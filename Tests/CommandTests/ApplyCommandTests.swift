@@ -8,10 +8,13 @@ import Testing
     }
 
     private func source() throws -> Workplace {
-        let place = try Workplace.withStore()
-        #expect(try place.run("import", "notes", "Note", "-", "--actor", "jane", input: Self.rows[..<20].joined(separator: "\n")).code == 0)
-        #expect(try place.run("clone", "notes", "Note/1", "--set", "id=100", "--message", "a copy").code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            let rows = Self.rows[..<20].joined(separator: "\n")
+            #expect(try place.run("import", "notes", "Note", "-", "--actor", "jane", input: rows).code == 0)
+            #expect(try place.run("clone", "notes", "Note/1", "--set", "id=100", "--message", "a copy").code == 0)
+            return place
+        }
     }
 
     private func verify(_ place: Workplace, _ store: String) throws -> [String: Any] {

@@ -4,11 +4,13 @@ import Testing
 @Suite struct ArchiveCommandTests {
     /// Returns a store with a checkpoint of transaction 7 and three later transactions.
     private func made() throws -> Workplace {
-        let place = try Workplace.withStore()
-        for number in 1...6 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t\(number)").code == 0) }
-        #expect(try place.run("checkpoint", "notes").code == 0)
-        for number in 7...9 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0) }
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            for number in 1...6 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t\(number)").code == 0) }
+            #expect(try place.run("checkpoint", "notes").code == 0)
+            for number in 7...9 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0) }
+            return place
+        }
     }
 
     private func count(_ place: Workplace, _ store: String, _ moment: String) throws -> Int? {

@@ -9,9 +9,11 @@ import Testing
     private static let cut = String(repeating: "x", count: 60) + "..."
 
     private func place() throws -> Workplace {
-        let place = try Workplace.withStore()
-        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+            return place
+        }
     }
 
     /// Arguments, the exit code, and a part of the message.

@@ -4,9 +4,11 @@ import Testing
 
 @Suite struct CheckpointCommandTests {
     private func made() throws -> Workplace {
-        let place = try Workplace.withStore()
-        for number in 1...6 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t\(number)").code == 0) }
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            for number in 1...6 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t\(number)").code == 0) }
+            return place
+        }
     }
 
     private func count(_ place: Workplace, _ options: String...) throws -> Int? {

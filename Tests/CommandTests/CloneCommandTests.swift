@@ -25,17 +25,19 @@ import Testing
 
     /// Returns a store with two notes.
     func place() throws -> Workplace {
-        let place = try Workplace()
-        try place.write(Self.schema, to: "schema.json")
-        #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
-        let rows = """
-            {"id":"00000000-0000-4000-8000-000000000001","title":"a","rank":5,"tags":["red"],\
-            "items":[{"name":"x","parts":[{},{}]},{"name":"y"}]}
-            {"id":"00000000-0000-4000-8000-000000000002","title":"b"}
-            """
-        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
-        #expect(try place.run("insert", "notes", "Code", "text=c").code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace()
+            try place.write(Self.schema, to: "schema.json")
+            #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
+            let rows = """
+                {"id":"00000000-0000-4000-8000-000000000001","title":"a","rank":5,"tags":["red"],\
+                "items":[{"name":"x","parts":[{},{}]},{"name":"y"}]}
+                {"id":"00000000-0000-4000-8000-000000000002","title":"b"}
+                """
+            #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+            #expect(try place.run("insert", "notes", "Code", "text=c").code == 0)
+            return place
+        }
     }
 
     private func object(_ id: String, in place: Workplace) throws -> [String: Any] {

@@ -4,10 +4,12 @@ import Testing
 @Suite struct DiffCommandTests {
     /// Returns a store in which transaction 2 inserted two notes, one of them with an item and memos.
     private func workplace() throws -> Workplace {
-        let place = try Workplace.withStore()
-        let rows = #"{"id":1,"title":"a","items":[{"name":"x"}],"memos":[{"text":"m"},{"text":"n"}]}"# + "\n" + #"{"id":2}"#
-        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            let rows = #"{"id":1,"title":"a","items":[{"name":"x"}],"memos":[{"text":"m"},{"text":"n"}]}"# + "\n" + #"{"id":2}"#
+            #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+            return place
+        }
     }
 
     private func rows(_ place: Workplace, _ arguments: String...) throws -> [[String: Any]] {

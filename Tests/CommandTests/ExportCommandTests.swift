@@ -9,11 +9,14 @@ import Testing
         """
 
     private func place(_ text: String = mapping) throws -> Workplace {
-        let place = try Workplace.withStore()
-        try place.write(text, to: "mapping.json")
-        let rows = #"[{"id":2,"title":"b","when":"1970-01-01T00:00:07Z"},{"id":1,"when":"2026-01-30T23:00:00Z","items":[{"name":"x"}]}]"#
-        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
-        return place
+        try Workplace.copy("\(text)") {
+            let place = try Workplace.withStore()
+            try place.write(text, to: "mapping.json")
+            let second = #"{"id":2,"title":"b","when":"1970-01-01T00:00:07Z"}"#
+            let rows = "[\(second),{\"id\":1,\"when\":\"2026-01-30T23:00:00Z\",\"items\":[{\"name\":\"x\"}]}]"
+            #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+            return place
+        }
     }
 
     @Test func `a mapping writes the rows that it reads`() throws {

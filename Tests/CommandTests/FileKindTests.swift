@@ -18,11 +18,13 @@ import Testing
 
     /// Returns a workplace with a store of two transactions in `notes`, and with a foreign file.
     private func workplace(hasCheckpoint: Bool = true) throws -> Workplace {
-        let place = try Workplace.withStore()
-        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
-        if hasCheckpoint { #expect(try place.run("checkpoint", "notes").code == 0) }
-        try place.write("123\n", to: "victim")
-        return place
+        try Workplace.copy("\(hasCheckpoint)") {
+            let place = try Workplace.withStore()
+            #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+            if hasCheckpoint { #expect(try place.run("checkpoint", "notes").code == 0) }
+            try place.write("123\n", to: "victim")
+            return place
+        }
     }
 
     private enum Kind: CaseIterable {

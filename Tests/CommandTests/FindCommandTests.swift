@@ -5,15 +5,17 @@ import Testing
 @Suite struct FindCommandTests {
     /// Returns a store with four notes, with one to three items, or none.
     private func workplace() throws -> Workplace {
-        let place = try Workplace.withStore()
-        let rows = """
-            {"id":1,"title":"alpha","items":[{"name":"x"},{"name":"y"}]}
-            {"id":2,"title":"Beta","items":[{"name":"x"}]}
-            {"id":3,"title":"gamma","items":[{"name":"z"},{"name":"z"},{"name":"z"}]}
-            {"id":4}
-            """
-        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            let rows = """
+                {"id":1,"title":"alpha","items":[{"name":"x"},{"name":"y"}]}
+                {"id":2,"title":"Beta","items":[{"name":"x"}]}
+                {"id":3,"title":"gamma","items":[{"name":"z"},{"name":"z"},{"name":"z"}]}
+                {"id":4}
+                """
+            #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+            return place
+        }
     }
 
     private func ids(_ place: Workplace, _ arguments: String...) throws -> [String] {

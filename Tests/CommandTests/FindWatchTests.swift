@@ -63,10 +63,12 @@ import Testing
     }
 
     private static func place() throws -> Workplace {
-        let place = try Workplace.withStore()
-        #expect(try place.run("insert", "notes", "Note", "id=1", "title=a").code == 0)
-        #expect(try place.run("insert", "notes", "Note", "id=2", "title=b").code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            #expect(try place.run("insert", "notes", "Note", "id=1", "title=a").code == 0)
+            #expect(try place.run("insert", "notes", "Note", "id=2", "title=b").code == 0)
+            return place
+        }
     }
 
     @Test func `the differences follow the result`() throws {

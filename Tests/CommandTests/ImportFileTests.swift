@@ -11,10 +11,12 @@ import Testing
         """
 
     private static func place(_ stores: [String] = ["notes"]) throws -> Workplace {
-        let place = try Workplace()
-        try place.write(schema, to: "schema.json")
-        for store in stores { #expect(try place.run("init", store, "--schema", "schema.json").code == 0) }
-        return place
+        try Workplace.copy("\(stores)") {
+            let place = try Workplace()
+            try place.write(schema, to: "schema.json")
+            for store in stores { #expect(try place.run("init", store, "--schema", "schema.json").code == 0) }
+            return place
+        }
     }
 
     @Test func `JSON and CSV are imported from plain and compressed files and from standard input`() throws {

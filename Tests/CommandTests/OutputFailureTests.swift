@@ -5,15 +5,17 @@ import Testing
 /// Commands whose standard output fails.
 @Suite struct OutputFailureTests {
     private func place() throws -> Workplace {
-        let place = try Workplace.withStore()
-        try place.write("{\"id\":7}\n", to: "rows.json")
-        try place.write(
-            Workplace.notes.replacingOccurrences(
-                of: "\"text\": {", with: "\"more\": {\"type\": \"string\", \"optional\": true}, \"text\": {"), to: "wide.json")
-        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
-        #expect(try place.run("link", "notes", "Note/1", "items", "Item/1").code == 66)
-        #expect(try place.run("insert", "notes", "Item", "name=a").code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            try place.write("{\"id\":7}\n", to: "rows.json")
+            try place.write(
+                Workplace.notes.replacingOccurrences(
+                    of: "\"text\": {", with: "\"more\": {\"type\": \"string\", \"optional\": true}, \"text\": {"), to: "wide.json")
+            #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+            #expect(try place.run("link", "notes", "Note/1", "items", "Item/1").code == 66)
+            #expect(try place.run("insert", "notes", "Item", "name=a").code == 0)
+            return place
+        }
     }
 
     /// Runs a command with a shell redirection.

@@ -4,9 +4,11 @@ import Testing
 /// Requests and moments on the command line.
 @Suite struct RequestCommandTests {
     private func made() throws -> Workplace {
-        let place = try Workplace.withStore()
-        #expect(try place.run("insert", "notes", "Note", "id=1", "title=A").code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            #expect(try place.run("insert", "notes", "Note", "id=1", "title=A").code == 0)
+            return place
+        }
     }
 
     @Test func `a repeated request is not applied, even if it changed nothing the first time`() throws {

@@ -3,10 +3,12 @@ import Testing
 
 @Suite struct SchemaCommandTests {
     private func place() throws -> Workplace {
-        let place = try Workplace.withStore()
-        try place.write(#"{"id":1,"title":"Paris","items":[{"name":"a"}],"memos":[{"text":"x"},{"text":"y"}]}"#, to: "note.json")
-        #expect(try place.run("import", "notes", "Note", "note.json").code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            try place.write(#"{"id":1,"title":"Paris","items":[{"name":"a"}],"memos":[{"text":"x"},{"text":"y"}]}"#, to: "note.json")
+            #expect(try place.run("import", "notes", "Note", "note.json").code == 0)
+            return place
+        }
     }
 
     /// The schema of the workplace with `title` renamed to `name` and with one more attribute.
@@ -106,13 +108,15 @@ import Testing
 
     /// Returns a place with a store in which an entity, an attribute and a relationship have new names.
     private func placeOfPages() throws -> Workplace {
-        let place = try place()
-        let pages = Self.renamed.replacing(#""memos": {"to": "Memo","#, with: #""pages": {"renamedFrom": "memos", "to": "Page","#)
-            .replacing(#""Memo": {"#, with: #""Page": {"renamedFrom": "Memo","#).replacing(#""memos""#, with: #""pages""#)
-            .replacing(#""renamedFrom": "pages""#, with: #""renamedFrom": "memos""#)
-        try place.write(pages, to: "next.json")
-        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
-        return place
+        try Workplace.copy {
+            let place = try place()
+            let pages = Self.renamed.replacing(#""memos": {"to": "Memo","#, with: #""pages": {"renamedFrom": "memos", "to": "Page","#)
+                .replacing(#""Memo": {"#, with: #""Page": {"renamedFrom": "Memo","#).replacing(#""memos""#, with: #""pages""#)
+                .replacing(#""renamedFrom": "pages""#, with: #""renamedFrom": "memos""#)
+            try place.write(pages, to: "next.json")
+            #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+            return place
+        }
     }
 
     @Test func `an absent default differs from the text none, and a default of true from a flag`() throws {

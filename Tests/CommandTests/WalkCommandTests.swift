@@ -4,10 +4,12 @@ import Testing
 @Suite struct WalkCommandTests {
     /// Returns a store with two notes. The first one has two items and a memo.
     private func workplace() throws -> Workplace {
-        let place = try Workplace.withStore()
-        let rows = #"{"id":1,"title":"a","items":[{"name":"x"},{"name":"y"}],"memos":[{"text":"m"}]}"# + "\n" + #"{"id":2}"#
-        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
-        return place
+        try Workplace.copy {
+            let place = try Workplace.withStore()
+            let rows = #"{"id":1,"title":"a","items":[{"name":"x"},{"name":"y"}],"memos":[{"text":"m"}]}"# + "\n" + #"{"id":2}"#
+            #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+            return place
+        }
     }
 
     /// Returns the id and the distance of each printed object.

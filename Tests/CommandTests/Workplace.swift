@@ -29,24 +29,12 @@ final class Workplace {
 
     /// Returns a workplace with a schema in `schema.json` and a store in `notes`.
     static func withStore() throws -> Workplace {
-        let place = try Workplace()
-        for (path, content) in try newStore.get() {
-            let url = place.directory.appending(path: path)
-            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try content.write(to: url)
+        try copy {
+            let place = try Workplace()
+            try place.write(notes, to: "schema.json")
+            #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
+            return place
         }
-        return place
-    }
-
-    /// The files of a workplace with a store, which the command line makes once for all tests.
-    private static let newStore = Result {
-        let place = try Workplace()
-        try place.write(notes, to: "schema.json")
-        #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: place.directory.path).filter { path in
-            try place.directory.appending(path: path).resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true
-        }
-        return try paths.map { (path: $0, content: try place.bytes(of: $0)) }
     }
 
     static let notes = """

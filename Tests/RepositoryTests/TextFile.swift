@@ -9,7 +9,8 @@ struct TextFile {
     init(path: String, text: String) {
         self.path = path
         self.text = text
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // The UTF-8 form is split several times as fast as the characters.
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { Substring($0) }
         // A final line feed ends the last line and does not begin another one.
         self.lines = text.hasSuffix("\n") ? lines.dropLast() : lines
     }
