@@ -146,6 +146,4 @@ for target in package.targets where [.regular, .executable, .test, .macro].conta
             .enableUpcomingFeature("ExistentialAny"),
             .treatAllWarnings(as: .error),
         ] + checks + (target.type == .macro ? [] : counted) + optimized(target.name)
-    // No target imports a module of tests. A separate job for such a module would expand the macros of all tests once more.
-    if target.type == .test { target.swiftSettings?.append(.unsafeFlags(["-no-emit-module-separately"])) }
 }
