@@ -62,27 +62,42 @@ struct HubCacheTests {
         graph = timeline.head
     }
 
-    /// Returns the ids that satisfy a comparison of the values of the siblings with the object's own value, one value at a time.
-    private func expected(_ comparison: Comparison, of siblings: String, with own: String, throughNext: Bool) throws -> [ObjectID] {
-        let test = ValueTest(comparison.relation, comparison.folding)
+    /// An item, the values of its siblings, and the value with which a condition compares them.
+    private struct Compared {
+        let id: ObjectID
+        let values: [QueryValue]
+        let own: QueryValue
+    }
+
+    /// Returns each item with the values of its siblings, which are read once for each owner, one value at a time.
+    private func compared(_ siblings: String, with own: String, throughNext: Bool) throws -> [Compared] {
         let left = graph.column(try item.requiredAttribute(siblings))
         let binder = ConditionBinder(context: QueryContext(graph.reader, graph.layout), arguments: [:])
         let right = try binder.reader(Operand(parsing: own), item)
         func value(_ id: ObjectID?, _ column: Column) -> QueryValue {
             id.flatMap { graph.place(of: $0) }.map { QueryValue.value(column.value(at: $0)) } ?? .null
         }
-        return try graph.objects(of: item).filter { id in
-            let owner = try graph.members("owner", of: id).first
-            let ends = try owner.map { try graph.members("items", of: $0) } ?? []
-            let values = try ends.map { value(try throughNext ? graph.members("next", of: $0).first : $0, left) }
-            let wanted = right.value(try #require(graph.place(of: id)).row)
-            let count = values.count(where: { test.holds($0, [wanted]) })
-            return switch comparison.quantifier {
-            case .all: count == values.count
+        var valuesByOwner: [ObjectID: [QueryValue]] = [:]
+        for owner in graph.objects(of: try graph.schema.required("Owner")) {
+            valuesByOwner[owner] = try graph.members("items", of: owner).map {
+                value(try throughNext ? graph.members("next", of: $0).first : $0, left)
+            }
+        }
+        return try graph.objects(of: item).map { id in
+            let values = try graph.members("owner", of: id).first.flatMap { valuesByOwner[$0] } ?? []
+            return Compared(id: id, values: values, own: right.value(try #require(graph.place(of: id)).row))
+        }
+    }
+
+    /// Returns the ids of the items that satisfy a comparison, from the number of the siblings' values that satisfy it.
+    private func expected(_ quantifier: Quantifier?, _ items: [Compared], _ counts: [Int]) -> [ObjectID] {
+        zip(items, counts).filter { item, count in
+            switch quantifier {
+            case .all: count == item.values.count
             case .any, nil: count > 0
             case .some(.none): count == 0
             }
-        }
+        }.map(\.0.id)
     }
 
     @Test(arguments: [
@@ -92,14 +107,20 @@ struct HubCacheTests {
     func `a comparison with siblings has the result of a comparison with each of them`(
         left: String, right: String, folding: String
     ) throws {
-        for relation in ["==", "!=", "<", "<=", ">", ">="] {
-            // Over two to-many relationships, equality is compared with each value.
-            let distant = relation == "==" || relation == "!=" ? [] : ["owner.items.owner.items"]
-            for text in ["any", "all", "none"] {
-                for path in ["owner.items", "owner.items.next"] + distant {
+        for throughNext in [false, true] {
+            let items = try compared(left, with: right, throughNext: throughNext)
+            for relation in ["==", "!=", "<", "<=", ">", ">="] {
+                // Over two to-many relationships, equality is compared with each value.
+                let isDistantToo = !throughNext && relation != "==" && relation != "!="
+                let paths = throughNext ? ["owner.items.next"] : ["owner.items"] + (isDistantToo ? ["owner.items.owner.items"] : [])
+                var counts: [Int]?
+                for (text, path) in ["any", "all", "none"].flatMap({ text in paths.map { (text, $0) } }) {
                     let condition = try Condition(parsing: "\(text) \(path).\(left) \(relation)\(folding) \(right)")
                     guard case .comparison(let comparison) = condition.form else { continue }
-                    let expected = try expected(comparison, of: left, with: right, throughNext: path.hasSuffix("next"))
+                    let test = ValueTest(comparison.relation, comparison.folding)
+                    let known = counts ?? items.map { one in one.values.count { test.holds($0, [one.own]) } }
+                    counts = known
+                    let expected = expected(comparison.quantifier, items, known)
                     #expect(try graph.find(Query("Item", where: condition)).sorted() == expected.sorted(), "\(condition)")
                 }
             }
