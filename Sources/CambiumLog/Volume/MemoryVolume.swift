@@ -111,7 +111,7 @@ final class MemoryFile: VolumeFile {
 
     func write(_ added: [UInt8], at offset: Int) throws(CambiumError) {
         content.withLock { bytes in
-            if bytes.count < offset { bytes.append(contentsOf: repeatElement(0, count: offset - bytes.count)) }
+            Self.extend(&bytes, to: offset)
             let end = min(offset + added.count, bytes.count)
             bytes.replaceSubrange(offset..<end, with: added)
         }
@@ -120,8 +120,14 @@ final class MemoryFile: VolumeFile {
     func truncate(to byteCount: Int) throws(CambiumError) {
         content.withLock { bytes in
             if bytes.count > byteCount { bytes.removeLast(bytes.count - byteCount) }
-            if bytes.count < byteCount { bytes.append(contentsOf: repeatElement(0, count: byteCount - bytes.count)) }
+            Self.extend(&bytes, to: byteCount)
         }
+    }
+
+    /// Adds zeros up to a length. Does nothing if there are at least that many bytes.
+    private static func extend(_ bytes: inout [UInt8], to byteCount: Int) {
+        // Without optimization, an array is appended as a whole, but other sequences are appended byte by byte.
+        if byteCount > bytes.count { bytes += [UInt8](repeating: 0, count: byteCount - bytes.count) }
     }
 
     func sync() throws(CambiumError) {}
