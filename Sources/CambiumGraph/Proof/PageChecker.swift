@@ -23,13 +23,9 @@ package struct PageChecker {
     private mutating func checkAll() {
         let head = timeline.head.version
         var inUse = Set(timeline.space.constants.all)
-        var reachable = pages(of: head)
-        inUse.formUnion(reachable)
-        for version in timeline.pinnedVersions {
-            reachable = pages(of: version)
-            inUse.formUnion(reachable)
-        }
         let headPages = pages(of: head)
+        inUse.formUnion(headPages)
+        for version in timeline.pinnedVersions { inUse.formUnion(pages(of: version)) }
         var dead = Set<PageRef>()
         for version in timeline.pinnedVersions {
             for page in version.dead.elements {
