@@ -19,7 +19,8 @@ package func difference(_ changes: Changes, from old: ReferenceGraph, to new: Re
         if found != wanted { return "\(change.id): '\(found)' instead of '\(wanted ?? "")'" }
         if changes.object(change.id)?.kind != change.kind { return "\(change.id) is not found by its id" }
     }
-    if changes.changesSchema != (old.schema.catalog != new.schema.catalog) { return "changesSchema is \(changes.changesSchema)" }
+    let changesSchema = old.schema !== new.schema && old.schema.catalog != new.schema.catalog
+    if changes.changesSchema != changesSchema { return "changesSchema is \(changes.changesSchema)" }
     return expected.min { $0.key < $1.key }.map { "\($0.key): nothing instead of '\($0.value)'" }
 }
 

@@ -61,7 +61,8 @@ package struct ReferenceGraph: Sendable {
 
     /// Returns the ids of an entity's objects, including sub-entities, in ascending order.
     package func ids(of entity: Entity) -> [ObjectID] {
-        objects.filter { entity.family.contains($0.value.entity.number) }.keys.sorted()
+        // A filtered dictionary would hash each id again.
+        objects.compactMap { id, object in entity.family.contains(object.entity.number) ? id : nil }.sorted()
     }
 
     /// Returns the value of an attribute, or `nil` if the object does not exist.

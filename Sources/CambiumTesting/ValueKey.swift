@@ -46,3 +46,18 @@ package enum ValueKey: Hashable, Sendable {
         }
     }
 }
+
+extension ValueKey: CustomStringConvertible {
+    private static let digits = (0...255).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+
+    /// A text that differs for different keys. The bytes are hexadecimal. Without this description, a text would need a reflection of the
+    /// key and of each byte.
+    package var description: String {
+        switch self {
+        case .null: "null"
+        case .bits(let bits): "bits \(bits)"
+        case .bytes(let bytes): bytes.reduce(into: "bytes ") { $0 += Self.digits[Int($1)] }
+        case .decimal(let number): "decimal \(number)"
+        }
+    }
+}
