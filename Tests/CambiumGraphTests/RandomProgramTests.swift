@@ -13,21 +13,21 @@ import Testing
     }
 
     @Test func `random programs produce the same graph as the reference`() throws {
-        for seed in Self.seeds(4) {
+        for seed in Self.seeds(2) {
             var run = try ProgramRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
     @Test func `random clones produce the same graph as a naive cloner`() throws {
-        for seed in Self.seeds(2) {
+        for seed in Self.seeds(1) {
             var run = try ProgramRun(seed: seed, scope: .clones)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
     @Test func `random migrations produce the same graph as a naive migration`() throws {
-        for seed in Self.seeds(4) {
+        for seed in Self.seeds(2) {
             var run = try ProgramRun(seed: seed, scope: .migrations)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
