@@ -19,7 +19,8 @@ struct ObjectFilterTests {
         return found
     }
 
-    @Test(arguments: 0..<10) func `a filter passes the objects that a query for their entity finds`(seed: UInt64) throws {
+    @Test(arguments: 0..<UInt64(LongTests.caseCount(40, usual: 4)))
+    func `a filter passes the objects that a query for their entity finds`(seed: UInt64) throws {
         let (graph, reference) = try RandomPair.make(seed: seed)
         var conditions = RandomCondition(reference, seed: seed + 3000)
         let ids = graph.schema.roots.flatMap { Array(graph.objects(of: $0)) }
