@@ -6,7 +6,8 @@ import Testing
 
 /// Walks through resolved relationships, compared with reads of single objects.
 struct RelationTests {
-    @Test(arguments: 0..<6) func `a resolved relationship leads to the members that an object has`(seed: UInt64) throws {
+    @Test(arguments: 0..<UInt64(LongTests.caseCount(24, usual: 3)))
+    func `a resolved relationship leads to the members that an object has`(seed: UInt64) throws {
         let graph = try RandomPair.make(seed: seed).graph
         var memberCount = 0
         for entity in graph.schema.entities {
