@@ -78,7 +78,7 @@ import Testing
         var (edit, reference) = (run.store.edit(), run.reference)
         var ids: [ObjectID: ObjectID] = [:]
         var dumps = [edit.dump]
-        for _ in 0..<20 {
+        for _ in 0..<(LongTests.areWanted ? 20 : 10) {
             guard let op = run.op(for: reference) else { continue }
             let stepCount = edit.history.done.count
             let before = ids
