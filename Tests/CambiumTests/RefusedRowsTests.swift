@@ -246,7 +246,7 @@ import Testing
         #expect(try store.graph.json("Account/2").contains(#""mail":"b","pupil":"Monitor/1""#))
     }
 
-    @Test(arguments: UInt64(1)...UInt64(LongTests.caseCount(5000, usual: 80)))
+    @Test(arguments: UInt64(1)...UInt64(LongTests.caseCount(5000, usual: 40)))
     func `rows that are omitted together are the rows that are omitted one by one`(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
         let sample = try RandomBadRows(&generator)
