@@ -6,7 +6,7 @@ import Testing
 
 /// Rows that contradict each other, imported several times.
 @Suite struct RepeatedRowsTests {
-    @Test(arguments: UInt64(1)...UInt64(LongTests.caseCount(3000, usual: 60)))
+    @Test(arguments: UInt64(1)...UInt64(LongTests.caseCount(3000, usual: 30)))
     func `repeating an import of contradictory rows changes nothing`(seed: UInt64) throws {
         let sample = try ContradictoryRows(seed: seed)
         _ = try sample.importRows()
