@@ -15,7 +15,7 @@ import Testing
         for seed in Self.seeds {
             do {
                 var run = try StoreRun(seed: seed, hasCrashes: false)
-                try run.runMigrations(LongTests.areWanted ? 20 : 5)
+                try run.runMigrations(LongTests.areWanted ? 20 : 3)
             } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
