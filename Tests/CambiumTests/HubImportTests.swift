@@ -11,7 +11,7 @@ import Testing
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
-        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 2)
+        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 1)
     }()
 
     @Test func `random rows linked to hubs result in the same graph after a replay`() throws {
