@@ -14,6 +14,14 @@ public enum ByteSearch {
         return memcmp(one, other, left.count) == 0
     }
 
+    /// Whether every byte of `bytes` is `byte`.
+    public static func areAll(_ byte: UInt8, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let first = bytes.first else { return true }
+        // If the bytes without the last one equal the bytes without the first one, each byte equals the next one.
+        return first == byte
+            && equals(UnsafeRawBufferPointer(rebasing: bytes.dropLast()), UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+    }
+
     /// Returns the index of the first `byte` in `bytes[start..<end]`, or `nil` if the range does not contain `byte`.
     public static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = bytes.baseAddress else { return nil }

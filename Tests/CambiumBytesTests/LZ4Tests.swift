@@ -90,6 +90,20 @@ import Testing
         }
     }
 
+    @Test func `bytes are all equal to a byte only if each of them is`() {
+        for count in 0...40 {
+            let bytes = [UInt8](repeating: 7, count: count)
+            #expect(bytes.withUnsafeBytes { ByteSearch.areAll(7, $0) })
+            #expect(bytes.withUnsafeBytes { ByteSearch.areAll(6, $0) } == (count == 0))
+            for index in bytes.indices {
+                var changed = bytes
+                changed[index] = 6
+                #expect(!changed.withUnsafeBytes { ByteSearch.areAll(7, $0) })
+            }
+        }
+        #expect(ByteSearch.areAll(7, .init(start: nil, count: 0)))
+    }
+
     @Test func `the search finds nothing in an empty range`() {
         #expect(ByteSearch.firstIndex(of: 0, in: .init(start: nil, count: 0), from: 0, to: 0) == nil)
         let bytes: [UInt8] = [1, 2, 3]

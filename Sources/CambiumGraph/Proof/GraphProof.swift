@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumModel
 import Synchronization
 
@@ -199,9 +200,9 @@ struct GraphProof {
             let kind: PageKind = isLink ? .linkLeaf : page == known.nullString ? .stringLeaf : .fixedLeaf
             let wanted = constantByteCount(page)
             let isSized = pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self) == PageLayout.granules(wanted)
-            let content = UnsafeRawBufferPointer(start: pointer, count: wanted)[PageLayout.header...]
+            let content = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(start: pointer, count: wanted)[PageLayout.header...])
             let fill: UInt8 = page == known.noRows ? 0xFF : 0
-            guard isSized, chunks.kind(page) == kind, content.allSatisfy({ $0 == fill }) else {
+            guard isSized, chunks.kind(page) == kind, ByteSearch.areAll(fill, content) else {
                 return note("Constant page \(page) does not have the required kind, size and content.")
             }
             claims[Int(page >> 12)][Int(page & 4095) >> 6] |= 1 << UInt64(page & 63)

@@ -131,7 +131,7 @@ struct FrameReader {
         var position = offset
         while position < byteCount {
             let part = try bytes(at: position, count: Self.windowByteCount)
-            guard !part.isEmpty, part.allSatisfy({ $0 == 0 }) else { return false }
+            guard !part.isEmpty, part.withUnsafeBytes({ ByteSearch.areAll(0, $0) }) else { return false }
             position += part.count
         }
         return true
