@@ -12,16 +12,20 @@ import Testing
     private let volume = MemoryVolume()
     private let tuning: LogTuning
 
-    /// Makes a store whose graph has at most 128 MiB of pages, and fills it until an insert is refused.
+    /// The size of the graph: a fast test has a quarter of the pages, and a transaction inserts a quarter of the notes.
+    private static let scale = LongTests.areWanted ? 4 : 1
+    private static let step = Int64(25 * scale)
+
+    /// Makes a store whose graph has at most 128 MiB of pages, or 32 MiB in a fast test, and fills it until an insert is refused.
     init() throws {
         var tuning = LogTuning()
-        (tuning.chunkCountMax, tuning.checkpointsInBackground) = (2048, false)
+        (tuning.chunkCountMax, tuning.checkpointsInBackground) = (512 * Self.scale, false)
         self.tuning = tuning
         store = try Store.create(
             volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         var count: Int64 = 0
         let isRefused = { [store] in
-            try Self.isRefused { try Self.insert(store, count * 100..<(count + 1) * 100) }
+            try Self.isRefused { try Self.insert(store, count * Self.step..<(count + 1) * Self.step) }
         }
         while try !isRefused() { count += 1 }
     }
@@ -46,7 +50,7 @@ import Testing
 
     @Test func `a change that does not fit leaves a full graph unchanged`() throws {
         let graph = store.graph
-        #expect(graph.objectCount > 0 && graph.objectCount % 100 == 0)
+        #expect(graph.objectCount > 0 && graph.objectCount % Int(Self.step) == 0)
         #expect(graph.invariantFindings() == [])
         try store.close()
         let reopened = try Store.open(volume, durability: nil, environment: fixedEnvironment(), tuning: tuning)
@@ -73,7 +77,7 @@ import Testing
         }
         #expect(store.graph.objectCount <= before * 17 / 20)
         try store.compact(.checkpoints(1))
-        try Self.insert(store, -100..<0)
+        try Self.insert(store, -Self.step..<0)
         #expect(store.graph.invariantFindings() == [])
         #expect(try Verification(volume).isSound)
     }
@@ -109,7 +113,7 @@ import Testing
         let digest = store.graph.digest()
         store.abandon()
         var tuning = tuning
-        tuning.chunkCountMax = 1024
+        tuning.chunkCountMax = 256 * Self.scale
         let reopened = try Store.open(volume, durability: nil, environment: fixedEnvironment(), tuning: tuning)
         #expect(reopened.graph.digest() == digest)
         #expect(try Self.isRefused { try Self.insert(reopened, -1..<0) })
