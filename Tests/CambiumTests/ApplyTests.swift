@@ -294,7 +294,9 @@ import Testing
     @Test func `a full disk is reported, and the next apply continues`() throws {
         let source = try Source()
         try source.edit()
-        for number in 0..<6 { try source.edit(number) }
+        // Each transaction adds operations, and each operation repeats all transactions. The last edit deletes the note of edit 2.
+        let edits = LongTests.areWanted ? [0, 1, 2, 3, 4, 5] : [2, 4]
+        for number in edits { try source.edit(number) }
         let whole = FaultyVolume()
         _ = try apply(source.volume, to: whole, isOneByOne: true)
         for operation in 0..<whole.operationCount {
