@@ -141,5 +141,6 @@ import Testing
     private static let seed = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap { UInt64($0) } ?? 1
 
     /// The number of forgeries of each kind that the tests try.
-    private static let count = ProcessInfo.processInfo.environment["CAMBIUM_FORGERIES"].flatMap { Int($0) } ?? 15
+    private static let count =
+        ProcessInfo.processInfo.environment["CAMBIUM_FORGERIES"].flatMap { Int($0) } ?? (LongTests.areWanted ? 15 : 8)
 }
