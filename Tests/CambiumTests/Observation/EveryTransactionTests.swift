@@ -101,11 +101,13 @@ import Testing
         let store = try Store.notes(durability: .buffered(every: .seconds(1000)))
         let note = try #require(try store.addNote(1).graph.objects(of: "Note").first)
         var changes = store.changes().makeAsyncIterator()
-        for number in 1...10_000 { try store.setTitle(of: note, to: "\(number)") }
-        let found = try await changes.next(10_000)
-        #expect(found.map(\.transaction.rawValue) == Array(3...10_002))
+        // The store keeps fewer transactions for a consumer, so the consumer needs a replay.
+        let count = LongTests.areWanted ? 10_000 : 5000
+        for number in 1...count { try store.setTitle(of: note, to: "\(number)") }
+        let found = try await changes.next(count)
+        #expect(found.map(\.transaction.rawValue) == Array(3...UInt64(count) + 2))
         let titles = found.compactMap { $0.changes.first?.attributes.first?.after }
-        #expect(titles == (1...10_000).map { .string("\($0)") })
+        #expect(titles == (1...count).map { .string("\($0)") })
         // The consumer has caught up, so it no longer needs a replay.
         try store.addNote(2)
         #expect(try await changes.next()?.graph.digest() == store.graph.digest())
