@@ -12,7 +12,8 @@ struct RandomLiveTests {
         #expect(run.counts.inserted > 0 && run.counts.deleted > 0 && run.counts.updates > 10)
     }
 
-    @Test(arguments: 100..<104) func `every live result follows changes of the schema`(seed: UInt64) throws {
+    @Test(arguments: 100..<UInt64(LongTests.areWanted ? 104 : 102))
+    func `every live result follows changes of the schema`(seed: UInt64) throws {
         var run = try LiveRun(seed: seed, changesSchema: true)
         try run.run(24)
         #expect(run.counts.updates > 0)
