@@ -126,7 +126,7 @@ import Testing
 
     // MARK: Covered segments
 
-    @Test(arguments: 0...4)
+    @Test(arguments: LongTests.areWanted ? [0, 1, 2, 3, 4] : [0, 1, 4])
     func `readers skip the segments that an interrupted merge left, and the next opening removes them`(count: Int) throws {
         let (volume, export, covered) = try Merging.interrupted(covered: count)
         #expect(try covered.count == count && LogDirectory.segments(volume).count == count + 2)
