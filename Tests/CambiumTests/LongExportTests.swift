@@ -7,20 +7,48 @@ import Testing
 @Suite struct LongExportTests {
     private static func store(noteCount: Int, title: (Int) -> String) throws -> Store {
         let store = try Store.notes()
-        try store.write { transaction in
-            for number in 0..<noteCount {
-                // The identities descend, so that their order differs from the order of the ids.
-                let values: KeyValuePairs<String, Value> = ["id": .int(Int64(noteCount - number)), "title": .string(title(number))]
-                let note = try transaction.insert("Note", values)
-                if number % 3 == 0 { try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("memo \(number)")])) }
-            }
-        }
+        try add(0..<noteCount, of: noteCount, to: store, hasMemo: { $0 % 3 == 0 }, title: title)
         return store
     }
 
-    @Test(arguments: [4095, 4096, 4097, 9000])
-    func `lines and arrays have all objects in order`(noteCount: Int) throws {
-        let graph = try Self.store(noteCount: noteCount) { "title \($0)" }.graph
+    private static func add(
+        _ numbers: Range<Int>, of noteCount: Int, to store: Store, hasMemo: (Int) -> Bool, title: (Int) -> String
+    ) throws {
+        try store.write { transaction in
+            for number in numbers {
+                // The identities descend, so that their order differs from the order of the ids.
+                let values: KeyValuePairs<String, Value> = ["id": .int(Int64(noteCount - number)), "title": .string(title(number))]
+                let note = try transaction.insert("Note", values)
+                if !hasMemo(number) { continue }
+                try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("memo \(number)")]))
+            }
+        }
+    }
+
+    /// A round has 4096 objects.
+    private static let objectCounts = [4095, 4096, 4097, 9000]
+    private static let memoCount = 100
+
+    /// A graph for each number of objects. The cases of several tests share these graphs.
+    private static let graphs = Result { try makeGraphs() }
+
+    /// Returns graphs that have the notes of the smaller graphs and more notes. Only the first notes have memos.
+    private static func makeGraphs() throws -> [Int: Graph] {
+        let store = try Store.notes()
+        var (graphs, noteCount) = ([Int: Graph](), 0)
+        for objectCount in objectCounts {
+            let numbers = noteCount..<objectCount - memoCount
+            try add(numbers, of: 9000, to: store, hasMemo: { $0 < memoCount }, title: { "title \($0)" })
+            graphs[objectCount] = store.graph
+            noteCount = numbers.upperBound
+        }
+        return graphs
+    }
+
+    @Test(arguments: objectCounts)
+    func `lines and arrays have all objects in order`(objectCount: Int) throws {
+        let graph = try #require(try Self.graphs.get()[objectCount])
+        #expect(graph.objectCount == objectCount)
         let lines = try graph.exported(nil)
         #expect(lines == graph.export)
         let rows = lines.dropLast().split(separator: "\n").joined(separator: ",\n")
@@ -52,7 +80,7 @@ import Testing
     @Test(arguments: [1, 2, 30])
     func `an error of the caller ends the export`(failing: Int) throws {
         struct Refusal: Error {}
-        let graph = try Self.store(noteCount: 9000) { "title \($0)" }.graph
+        let graph = try #require(try Self.graphs.get()[9000])
         var pieceCount = 0
         #expect(throws: Refusal.self) {
             try graph.export(nil) { _ in
