@@ -87,7 +87,7 @@ extension CheckpointTests {
         let path = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }  // The operating system removes leftovers.
         let store = try Store.create(at: path, schema: Notes.schema)
-        try add(store, 0..<3000)
+        try add(store, 0..<1500)
         try store.checkpoint()
         try add(store, 3000..<3010)
         try store.close()
