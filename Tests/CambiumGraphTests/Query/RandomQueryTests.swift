@@ -30,7 +30,7 @@ struct RandomQueryTests {
         let reference = ReferenceQuery(pair.reference)
         var conditions = RandomCondition(pair.reference, seed: seed + 1000)
         for entity in pair.reference.schema.entities {
-            for number in 0..<25 {
+            for number in 0..<(LongTests.areWanted ? 25 : 12) {
                 let condition = conditions.condition(entity)
                 let expected = reference.ids(of: entity, where: condition)
                 var query = Query(entity.name, where: condition)
