@@ -101,7 +101,7 @@ import Testing
         let store = try Store.notes(durability: .buffered(every: .seconds(1000)))
         let note = try #require(try store.addNote(1).graph.objects(of: "Note").first)
         var changes = store.changes().makeAsyncIterator()
-        // The store keeps fewer transactions for a consumer, so the consumer needs a replay.
+        // The store keeps at most 4096 transactions for a consumer, so this consumer needs a replay.
         let count = LongTests.areWanted ? 10_000 : 5000
         for number in 1...count { try store.setTitle(of: note, to: "\(number)") }
         let found = try await changes.next(count)
