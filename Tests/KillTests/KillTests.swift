@@ -4,8 +4,11 @@ import Testing
 
 /// A process that commits is killed at random moments, again and again. Every commit that was reported as durable must survive.
 @Suite struct KillTests {
-    /// The number of kills, which `CAMBIUM_KILLS` can set.
-    private static let roundCount = ProcessInfo.processInfo.environment["CAMBIUM_KILLS"].flatMap(Int.init) ?? 4
+    /// The number of kills that `CAMBIUM_KILLS` sets, or `nil` in the fast tests.
+    private static let givenCount = ProcessInfo.processInfo.environment["CAMBIUM_KILLS"].flatMap(Int.init)
+    private static let roundCount = givenCount ?? 4
+    /// The longest time before a kill, in microseconds. Each later process replays what a writer commits in this time.
+    private static let delayMax: UInt32 = givenCount == nil ? 40_000 : 120_000
 
     @Test(arguments: ["synced", "buffered"])
     func `a killed process loses no commit that it acknowledged`(durability: String) throws {
@@ -55,7 +58,7 @@ import Testing
         let store = directory.appending(path: "store").path
         let (process, output) = try WriterProcess.start([store, "\(first)", "\(threadCount)", durability])
         var printed = atOnce ? Data() : output.availableData
-        usleep(UInt32.random(in: 2000...120_000))
+        usleep(UInt32.random(in: 2000...Self.delayMax))
         Foundation.kill(process, SIGKILL)
         printed += try output.readToEnd() ?? Data()
         #expect(WriterProcess.status(of: process) & 0x7F == SIGKILL, "the writer ended by itself")
