@@ -197,6 +197,22 @@ import Testing
         try writer.close()
     }
 
+    /// - Parameter checkCount: how often the sealer finds the lock file in its place.
+    @Test(arguments: [0, 1])
+    func `a sealer whose lock file was removed replaces and removes no file of the log`(checkCount: Int) throws {
+        let (volume, _, _) = try made()
+        let (_, writer) = try sealer(volume)
+        writer.lock = FleetingLock(checkCount: checkCount)
+        let sealer = SegmentSealer(writer)
+        let contents = volume.contents
+        var opsFiles = try sealer.opsFiles()
+        for segment in try segments(volume).dropLast() {
+            let failure = code { try sealer.retire(segment, removing: &opsFiles) }
+            #expect(failure == .ioFailure)
+        }
+        #expect(volume.contents.filter { !$0.key.hasSuffix(LogFileName.replacementSuffix) } == contents)
+    }
+
     @Test func `a crash while a segment is sealed leaves it open or sealed`() throws {
         let (made, store, _) = try made()
         let segment = try segments(made)[1]
@@ -282,4 +298,19 @@ private final class CountingVolume: OverMemory {
         openCount.withLock { $0 += 1 }
         return try memory.open(path, mode)
     }
+}
+
+/// A lock whose file leaves its place after a number of checks.
+private final class FleetingLock: VolumeLock {
+    private let checkCount: Guarded<Int>
+
+    init(checkCount: Int) { self.checkCount = Guarded(checkCount) }
+
+    var isInPlace: Bool {
+        checkCount.withLock { count in
+            count -= 1
+            return count >= 0
+        }
+    }
+    func unlock() {}
 }

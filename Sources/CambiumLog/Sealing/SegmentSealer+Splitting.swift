@@ -82,6 +82,7 @@ extension SegmentSealer {
 
     /// Removes segments, the last segment first, so that the remaining segments stay neighbors.
     func removeNow(_ covered: [TransactionNumber]) throws {
+        try checkPlace()
         // The name of the covering segment must be durable before the names of the covered segments are removed.
         try volume.syncDirectory(LogDirectory.name)
         for other in covered.reversed() { try volume.remove(LogFileName.path(other, .segment)) }

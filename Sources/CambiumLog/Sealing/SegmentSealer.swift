@@ -8,12 +8,14 @@ package import CambiumModel
 package struct SegmentSealer: Sendable {
     let volume: any Volume
     let store: [UInt8]
+    private let lock: (any VolumeLock)?
     private let frameByteCount: Int
     let mergedByteCountMax: Int
 
     package init(_ writer: LogWriter) {
         volume = writer.volume
         store = writer.settings.store
+        lock = writer.lock
         frameByteCount = writer.tuning.sealedFrameByteCount
         mergedByteCountMax = writer.tuning.mergedByteCountMax
     }
@@ -64,7 +66,10 @@ package struct SegmentSealer: Sendable {
         let files = opsFiles.prefix { range.contains($0) }
         opsFiles = opsFiles.dropFirst(files.count)
         // The process that retired the segment may have ended before the name of the retired segment was durable.
-        if !files.isEmpty { try volume.syncDirectory(LogDirectory.name) }
+        if !files.isEmpty {
+            try checkPlace()
+            try volume.syncDirectory(LogDirectory.name)
+        }
         var byteCount = 0
         for path in files.map({ LogFileName.path($0, .ops) }) {
             byteCount += try volume.byteCount(of: path)
@@ -126,6 +131,17 @@ package struct SegmentSealer: Sendable {
         }
     }
 
+    /// Throws `.ioFailure` if the lock file or the directory of the store was removed or replaced. The files at the paths of the segments
+    /// may then belong to another writer or to another store.
+    func checkPlace() throws(CambiumError) {
+        if lock?.isInPlace ?? true { return }
+        throw CambiumError(
+            .ioFailure,
+            "The lock file or the directory of the store '\(volume.name)' was removed or replaced while the store was open, so its log "
+                + "files stay unchanged. Close the store and open it again.",
+            place: .init(file: LogWriter.lockFileName))
+    }
+
     // MARK: Writing
 
     /// Writes a segment that contains the transactions of neighboring segments. The new file gets its final name after it is durable and
@@ -140,16 +156,19 @@ package struct SegmentSealer: Sendable {
         (header.version, header.kind) = (Format.version, kind)
         let path = LogFileName.path(range.lowerBound, .segment)
         let newPath = path + LogFileName.replacementSuffix
+        try checkPlace()
         if try volume.exists(newPath) { try volume.remove(newPath) }
         do {
             let byteCount = try write(segments, range, header, to: try volume.open(newPath, .create))
             let checksum = try compare(newPath, with: segments, range, kind)
             try checkFollowed(range.upperBound, checksum)
+            try checkPlace()
             try volume.rename(newPath, to: path)
             try volume.syncDirectory(LogDirectory.name)
             return byteCount
         } catch {
-            if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // If this fails, opening removes the file.
+            // If the file stays, the next opening removes it. If the place was lost, the file may belong to another writer.
+            if lock?.isInPlace ?? true, (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }
             throw error
         }
     }
