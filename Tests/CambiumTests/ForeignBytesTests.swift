@@ -40,6 +40,21 @@ import Testing
         #expect(try LogReader(files(log.bytes + image(5).bytes.dropFirst(log.bytes.count))).scan { _ in }.lastTransaction.rawValue == 5)
     }
 
+    @Test func `a transaction is not earlier than the creation of an empty segment that another program made`() throws {
+        let log = image(2)
+        var header = SegmentImage(first: 3, after: log.lastChecksum).header
+        header.creationTime += 3_600_000_000
+        let volume = files(log.bytes)
+        try volume.create(LogFileName.path(header.firstTransaction, .segment), header.encode())
+        let store = try Store.open(volume, durability: .synced, environment: fixedEnvironment())
+        try store.recordDigest()
+        store.abandon()
+        var last: TransactionMetadata?
+        _ = try LogReader(volume).scan { last = $0.metadata }
+        #expect(last?.time.microsecondsSince1970 == header.creationTime)
+        #expect((last?.clockLag ?? .zero) > .zero)
+    }
+
     @Test func `writing continues after a torn tail, and no frame of the tail ever reappears`() throws {
         // Frames 3 to 5 were written but not synced, and frame 3 never reached the disk.
         let (log, all) = (image(2), image(5))

@@ -35,7 +35,7 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var isClosed = false
     /// The error after which pages of the newest graph may have lost their bytes; `nil` if there was no such error.
     @exclusivity(unchecked) private var pageFailure: CambiumError?
-    /// The time of the last transaction.
+    /// The earliest possible time of the next transaction. Usually, it is the time of the last transaction.
     @exclusivity(unchecked) var lastTime: Timestamp
     /// The number of bytes of the separate files that hold the ops of large committed transactions (files of ops).
     @exclusivity(unchecked) private var opsFileByteCount = 0
@@ -50,7 +50,7 @@ final class WriterState: @unchecked Sendable {
         (self.timeline, self.log, self.storeLock) = (timeline, log, storeLock)
         (self.durability, self.environment) = (durability, environment)
         visible = Guarded(timeline.head)
-        lastTime = Timestamp(microsecondsSince1970: log?.lastTime ?? 0)
+        lastTime = Timestamp(microsecondsSince1970: log?.timeMin ?? 0)
     }
 
     deinit { if !isClosed { releaseStoreLock() } }

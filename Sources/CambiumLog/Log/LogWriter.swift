@@ -53,6 +53,9 @@ package final class LogWriter: @unchecked Sendable {
     /// The number of the last transaction that is durable.
     @exclusivity(unchecked) package internal(set) var durableTransaction: TransactionNumber
     @exclusivity(unchecked) package internal(set) var lastTime: Int64
+    /// The earliest possible time of the next transaction. A segment without transactions may state a creation time that is later than the
+    /// last transaction.
+    package var timeMin: Int64 { max(lastTime, codec.time) }
     /// The end of the last frame that refers to a file of ops, in the current segment.
     @exclusivity(unchecked) var namedEnd = 0
     /// Whether the log has not changed since it was closed, and HEAD states that the log is closed.
