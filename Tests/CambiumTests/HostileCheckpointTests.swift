@@ -73,6 +73,22 @@ import Testing
 
     private func path(_ number: UInt64) -> String { CheckpointRecord.path(TransactionNumber(rawValue: number)) }
 
+    @Test func `verification reports a checkpoint that states another time than the log`() throws {
+        let (volume, number) = (MemoryVolume(), TransactionNumber(rawValue: 2))
+        let store = try Store.notes(volume)
+        try add(store, 0..<5)
+        try store.checkpoint()
+        try add(store, 5..<10)
+        try store.compact(.since(.transaction(number)))
+        try store.close()
+        #expect(try Verification(volume).findings.isEmpty)
+        var record = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)?.record)
+        record.time -= 1
+        try volume.replace(CheckpointRecord.path(number), record.encode().record)
+        let verification = try Verification(volume)
+        #expect(!verification.isSound && verification.findings.count == 1, "\(verification.findings)")
+    }
+
     /// Expects that the store opens unchanged, accepts transactions, makes a checkpoint and opens from that checkpoint.
     private func use(_ volume: MemoryVolume, _ digest: GraphDigest, noteCount: Int, checkpoint: UInt64) throws {
         let reader = try ReadOnlyStore(volume)

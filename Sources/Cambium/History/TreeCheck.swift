@@ -1,7 +1,8 @@
 internal import CambiumLog
 import CambiumModel
 
-/// Compares the Merkle trees that checkpoints and HEAD contain with the tree over the transactions of the log.
+/// Compares the Merkle trees that checkpoints and HEAD contain with the tree over the transactions of the log. Also records the times of
+/// the transactions that have a checkpoint.
 ///
 /// A checksum only shows that a transaction did not change after it was written. If a transaction from another history replaces a
 /// transaction of the log, the checksums may match. But the hash of the new transaction differs, so all later roots of the tree differ,
@@ -10,6 +11,10 @@ struct TreeCheck {
     private(set) var tree = LogTree()
     /// The trees of those checkpoints whose transactions have not been appended yet.
     private var expected: [TransactionNumber: MerkleTree] = [:]
+    /// The transactions that had a checkpoint when the check began.
+    private let stored: Set<TransactionNumber>
+    /// The times of those transactions in `stored` that were appended.
+    private(set) var times: [TransactionNumber: Timestamp] = [:]
     private let head: Head.Tree?
     /// The last transaction at which the tree of a checkpoint or of the file HEAD equals the tree over the log.
     private var matched = TransactionNumber.none
@@ -19,7 +24,9 @@ struct TreeCheck {
     /// Reads the trees of all checkpoints. Complexity: O(checkpoints).
     init(_ reader: LogReader) throws {
         head = reader.headTree
-        for number in try CheckpointRecord.list(reader.volume) {
+        let listed = try CheckpointRecord.list(reader.volume)
+        stored = Set(listed)
+        for number in listed {
             do throws(CambiumError) {
                 expected[number] = try PageFile.tree(reader.volume, store: reader.settings.store, number)
             } catch {
@@ -32,6 +39,7 @@ struct TreeCheck {
     /// Appends the next transaction of the log.
     mutating func append(_ record: LogRecord) throws {
         try tree.append(record)
+        if stored.contains(record.number) { times[record.number] = record.metadata.time }
         if let expected = expected.removeValue(forKey: record.number) {
             note(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)")
         }

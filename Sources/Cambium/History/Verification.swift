@@ -122,7 +122,7 @@ public struct Verification: Sendable {
         // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
         let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
         for number in numbers where number <= graph.transaction || listed.contains(number) {
-            try check(number, reader, transaction: graph.transaction, digest, isOldest: number == oldest)
+            try check(number, reader, transaction: graph.transaction, digest, time: tree.times[number], isOldest: number == oldest)
         }
         return true
     }
@@ -148,12 +148,21 @@ public struct Verification: Sendable {
     /// Compares every chunk of a checkpoint with the checksum of that chunk. Also compares the graph that results from the checkpoint with
     /// the graph of the log. Reports a checkpoint whose position is not in the log.
     ///
-    /// - Parameter isOldest: Whether the log before the checkpoint was retired, and there is no older checkpoint.
+    /// - Parameters:
+    ///   - time: The time of the transaction in the log; `nil` if it is not known.
+    ///   - isOldest: Whether the log before the checkpoint was retired, and there is no older checkpoint.
     private mutating func check(
-        _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest, isOldest: Bool
+        _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest, time: Timestamp?,
+        isOldest: Bool
     ) throws {
         do throws(any Error) {
             var replay = try Replay(LoadedCheckpoint(reader, of: number, checksAll: true))
+            // A reader chooses the checkpoint for a time by the time in the record. Only an open segment repeats that time.
+            if let time, replay.lastTime != time {
+                noteCorruption(
+                    "the checkpoint of transaction \(number) states the time \(replay.lastTime), but the log states \(time), so requests "
+                        + "for a time may return a wrong graph. Save all intact data with 'cambium repair'")
+            }
             _ = try replay.run(makesDurable: true) { $0.number > transaction }
             if replay.timeline.head.digest() != digest {
                 noteCorruption("a replay from the checkpoint of transaction \(number) produces a different graph from that of the log")
