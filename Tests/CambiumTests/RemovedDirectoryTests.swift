@@ -134,6 +134,23 @@ import Testing
         #expect(store.graph.objectCount == 1)
     }
 
+    @Test func `closing a store whose directory was moved away keeps its lock if a copy has taken its place`() throws {
+        let moved = directory + "-moved"
+        // The operating system removes leftovers.
+        defer { for path in [directory, moved] { try? FileManager.default.removeItem(atPath: path) } }
+        let first = try Store.create(at: directory, schema: Notes.schema)
+        try insert(first, 1)
+        try first.checkpoint()
+        try first.close()
+        let store = try Store.open(at: directory)
+        try remove(.movedAway)
+        try FileManager.default.copyItem(atPath: moved, toPath: directory)
+        try store.close()
+        // The lease is in the copy, so only the lock keeps a writer from changing the pages that the graph maps.
+        #expect(code { _ = try Store.open(at: moved) } == .locked)
+        #expect(store.graph.objectCount == 1)
+    }
+
     @Test func `closing a writer whose lock file was removed changes no file of the next writer`() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         let store = try Store.create(at: directory, schema: Notes.schema)

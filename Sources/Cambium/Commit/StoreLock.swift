@@ -18,15 +18,19 @@ struct StoreLock: Sendable {
     }
 
     /// Lets another writer open the store. A lease (a small file) lists the chunks (64 KiB of pages) that graphs of this process map, so
-    /// that no process overwrites these chunks. If the lease cannot be created, the store stays locked until the last graph that maps
-    /// chunks has been released.
+    /// that no process overwrites these chunks. If the lease cannot be created, or if the directory was moved away, the store stays locked
+    /// until the last graph that maps chunks has been released.
     ///
     /// - Parameters:
     ///   - mapped: the chunks (64 KiB of pages) that versions of this process map from files.
     ///   - name: the number in the name of the lease. If another lease has this number, the lease gets the next free number.
     func release(for timeline: Timeline, mapped: (ofSource: [Int], ofStorage: [Int]), name: UInt64) {
         do throws(CambiumError) {
-            if let lease = try lease(name, mapped) { timeline.keep(lease) }
+            guard let lease = try lease(name, mapped) else { return lock.unlock() }
+            // If a copy of the store has taken the place of the directory, the lease is in the copy. Only the lock protects the chunks in
+            // the directory that was moved away.
+            if !lock.isInPlace { return timeline.keep(LockedLease(lease: lease, lock: lock)) }
+            timeline.keep(lease)
             lock.unlock()
         } catch {
             timeline.keep(lock)
@@ -56,4 +60,14 @@ struct StoreLock: Sendable {
         }
         return try ChunkLease(volume, store: store, name: name, chunks: chunks)
     }
+}
+
+/// A lease and the lock of a store, which end together.
+private final class LockedLease {
+    private let lease: ChunkLease
+    private let lock: any VolumeLock
+
+    init(lease: ChunkLease, lock: any VolumeLock) { (self.lease, self.lock) = (lease, lock) }
+
+    deinit { lock.unlock() }
 }
