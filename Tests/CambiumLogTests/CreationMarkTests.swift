@@ -1,4 +1,5 @@
 import CambiumBytes
+import CambiumModel
 import Testing
 
 @testable import CambiumLog
@@ -34,6 +35,19 @@ import Testing
             changed[offset] ^= 0x10
             #expect(mark(changed)?.names == ["HEAD"], "byte \(offset)")
         }
+    }
+
+    @Test func `a name that a full disk refused is not in the mark, and later entries verify`() throws {
+        let memory = MemoryVolume()
+        let disk = FailingVolume(memory)
+        let volume = try CreationVolume(disk, store: [UInt8](0..<16), expecting: ["HEAD"])
+        disk.isFull.store(true, ordering: .relaxed)
+        #expect(throws: CambiumError.self) { try volume.open("pages-00000000000000ff", .create) }
+        disk.isFull.store(false, ordering: .relaxed)
+        _ = try volume.open("store.json", .create)
+        #expect(mark(memory.contents[CreationMark.fileName] ?? [])?.names == ["HEAD", "store.json"])
+        _ = try volume.open("pages-00000000000000ff", .create)
+        #expect(mark(memory.contents[CreationMark.fileName] ?? [])?.names.count == 3)
     }
 
     @Test func `a mark whose header did not reach the disk is torn, and any other file is foreign`() {

@@ -41,9 +41,13 @@ final class CreationVolume: Volume {
     private func note(_ path: String) throws(CambiumError) {
         try state.withLock { state throws(CambiumError) in
             if state.mark.names.contains(path) { return }
-            let entry = state.mark.add(path)
+            // If the disk is full, the caller may continue without the file. So the mark changes only after its file has the entry: the
+            // checksum of each entry continues that of the entry before it.
+            var mark = state.mark
+            let entry = mark.add(path)
             try state.file.write(entry, at: state.byteCount)
             try state.file.sync()
+            state.mark = mark
             state.byteCount += entry.count
             state.namesByteCount = state.byteCount
         }
