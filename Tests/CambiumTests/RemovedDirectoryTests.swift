@@ -1,3 +1,4 @@
+import CambiumModel
 import CambiumTesting
 import Foundation
 import Testing
@@ -149,6 +150,21 @@ import Testing
         // The lease is in the copy, so only the lock keeps a writer from changing the pages that the graph maps.
         #expect(code { _ = try Store.open(at: moved) } == .locked)
         #expect(store.graph.objectCount == 1)
+    }
+
+    @Test func `a store whose directory was replaced shows no earlier moment of the other store`() throws {
+        // The operating system removes leftovers.
+        defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        for number in 1...3 { try insert(store, number) }
+        #expect(try store.graph(at: .transaction(TransactionNumber(rawValue: 2))).objectCount == 1)
+        try remove(.replaced)
+        let other = try Store.open(at: directory)
+        for number in 11...13 { try insert(other, number) }
+        try other.close()
+        // The log of the other store has a transaction with this number, which does not fit the graph that the store has kept.
+        #expect(code { _ = try store.graph(at: .transaction(TransactionNumber(rawValue: 3))) } == .notFound)
+        store.abandon()
     }
 
     @Test func `closing a writer whose lock file was removed changes no file of the next writer`() throws {

@@ -16,7 +16,7 @@ package final class EarlierGraphs: Sendable {
     private let viewCountMax: Int
     private let byteCountMax: Int
     private let budget: MemoryBudget
-    private let state = Guarded(State())
+    private let state: Guarded<State>
 
     private struct State {
         /// The views (graphs at earlier moments) that are kept for later requests. No thread is using them. The least recently used view
@@ -27,6 +27,8 @@ package final class EarlierGraphs: Sendable {
         /// Whether the store was closed. If so, views are no longer kept.
         var isEnded = false
         var replayedCount = 0
+        /// The id of the store that is read; `nil` before the first read.
+        var store: [UInt8]?
     }
 
     /// Creates an object that has read nothing yet.
@@ -41,9 +43,12 @@ package final class EarlierGraphs: Sendable {
         self.init(SystemVolume(root: path), viewCountMax: viewCountMax, byteCountMax: byteCountMax, budget: budget)
     }
 
+    /// - Parameter store: the id of the store; `nil` for the store that the first call finds.
     package init(
-        _ volume: any Volume, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20, budget: MemoryBudget = .standard
+        _ volume: any Volume, store: [UInt8]? = nil, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20,
+        budget: MemoryBudget = .standard
     ) {
+        state = Guarded(State(store: store))
         self.budget = budget
         self.volume = volume
         self.viewCountMax = viewCountMax
@@ -52,10 +57,10 @@ package final class EarlierGraphs: Sendable {
 
     /// Returns the graph at a moment. The graph stays unchanged as long as any code holds it, even if the store changes.
     ///
-    /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment. Also
-    /// throws `.notFound` if the transactions that lead to the moment were retired, even if the graph was returned earlier. Throws
-    /// `.damaged` if the log up to the moment is corrupt. Complexity: O(bytes of the log between the moment and the preceding checkpoint or
-    /// kept moment).
+    /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment, or if
+    /// another store has taken the place of the store. Also throws `.notFound` if the transactions that lead to the moment were retired,
+    /// even if the graph was returned earlier. Throws `.damaged` if the log up to the moment is corrupt. Complexity: O(bytes of the log
+    /// between the moment and the preceding checkpoint or kept moment).
     package func graph(at point: Point) throws -> Graph {
         try graph(at: EarlierMoment(point) { try EarlierView.labels(volume) })
     }
@@ -87,6 +92,7 @@ package final class EarlierGraphs: Sendable {
 
     func graph(at moment: EarlierMoment) throws -> Graph {
         let reader = try LogReader(volume)
+        try check(reader)
         let forgottenCount = state.withLock { $0.forgottenCount }
         if var view = take(notAfter: moment) {
             let countBefore = view.transactionCount
@@ -98,6 +104,21 @@ package final class EarlierGraphs: Sendable {
         }
         let view = try EarlierView(reader, at: moment, memory: budget)
         return keep(view, replayedCount: view.transactionCount, forgottenCount)
+    }
+
+    /// Throws `.notFound` if another store has taken the place of the store. The transactions of the other store do not fit the kept
+    /// views.
+    private func check(_ reader: LogReader) throws(CambiumError) {
+        let found = reader.settings.store
+        let isSame = state.withLock { state -> Bool in
+            state.store = state.store ?? found
+            return state.store == found
+        }
+        if isSame { return }
+        throw CambiumError(
+            .notFound,
+            "Another store has taken the place of the store '\(volume.name)', so its earlier moments cannot be shown. "
+                + "Open the store again, or restore it from a backup.")
     }
 
     /// Advances a view to a moment. Returns `false` if the moment or the transactions that lead to it were retired in the meantime.

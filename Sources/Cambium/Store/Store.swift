@@ -48,7 +48,9 @@ public final class Store: Sendable {
         pipeline = CommitPipeline(commits, leases)
         upkeep = GraphUpkeep(writer: writer)
         packing = checkpoints == nil ? PackingScheduler(upkeep) : nil
-        past = writer.volume.map { [budget = writer.timeline.budget] in EarlierGraphs($0, budget: budget) }
+        past = writer.volume.map { [budget = writer.timeline.budget, store = writer.log?.store] in
+            EarlierGraphs($0, store: store, budget: budget)
+        }
     }
 
     /// The durability of transactions that do not request a stronger durability.
