@@ -42,4 +42,18 @@ import Testing
         #expect(ids.map(\.serial) == [1, 2, 3, 4, 181, 182])
         #expect(try graph.find(query) == ids && graph.count(query) == ids.count)
     }
+
+    @Test func `two limits of one attribute are one range of an index`() throws {
+        #expect(try steps("size > 50 and size <= 60") == ["Note.size 10 10"])
+        #expect(try steps("size <= 60 and age >= 0 and size >= 50 and size > 50") == ["Note.size 10 10"])
+        #expect(try steps("size >= 51 and size > 50 and not size > 60 and size < 62") == ["Note.size 10 11"])
+        #expect(try steps("size > 60 and size < 50") == ["Note.size 0 0"])
+        let sorted = try graph.answer(Query("Note", where: "size > 1 and size < 4", sort: "-size"))
+        #expect(sorted.ids.map(\.serial) == [4, 3])
+        var query = try Query("Note", where: "size > 1 and size < 190", sort: "-size")
+        query.limit = 2
+        let first = try graph.answer(query)
+        #expect(first.ids.map(\.serial) == [190, 189])
+        #expect(try #require(first.plan.steps.first).readCount < 5)
+    }
 }

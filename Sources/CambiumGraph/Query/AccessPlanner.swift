@@ -141,7 +141,8 @@ struct AccessPlanner {
                 leading += values
                 continue
             }
-            return candidate(index, index.ranges(match.values, after: leading, isDescending: component.direction == .descending))
+            let values = match.values(within: matches)
+            return candidate(index, index.ranges(values, after: leading, isDescending: component.direction == .descending))
         }
         return leading.isEmpty ? nil : candidate(index, index.range(equalTo: leading).map { [$0] })
     }
