@@ -13,11 +13,11 @@ final class HubCache {
     private var values: [UInt32: HubValues] = [:]
 
     /// Returns `nil` if objects do not share hubs on the path, or if the values of the hubs could take too much memory. Also returns `nil`
-    /// if the two sides have types whose values are not ordered in one way.
+    /// if the two sides have different kinds of values.
     init?(_ left: ValueReader, _ relation: Comparison.Relation, _ right: ValueReader, _ folding: Folding, _ context: QueryContext) {
         let relations: [Comparison.Relation] = [.equal, .notEqual, .isIn, .less, .lessOrEqual, .greater, .greaterOrEqual]
-        guard let path = left as? PathReader, let type = path.type, relations.contains(relation),
-            right.type.map({ Self.haveOneOrder($0, type) }) ?? false, let finder = HubFinder(path.links, context)
+        guard let path = left as? PathReader, path.type != nil, relations.contains(relation), left.kind == right.kind,
+            let finder = HubFinder(path.links, context)
         else { return nil }
         collectsAll = path.links.count(where: \.isToMany) > 1
         // Many hubs may lead to the same objects over several to-many relationships. All of their values would take too much memory.
@@ -26,12 +26,6 @@ final class HubCache {
         self.relation = relation
         self.folding = folding
         self.finder = finder
-    }
-
-    private static func haveOneOrder(_ left: AttributeType, _ right: AttributeType) -> Bool {
-        // These numbers are compared exactly. A decimal number is compared with the shortest digits of a double.
-        let exact: Set<AttributeType> = [.int16, .int32, .int64, .float, .double]
-        return left == right || exact.contains(left) && exact.contains(right)
     }
 
     /// Returns the hub of an object. Returns `nil` if there is no hub, or if the hub has few members.

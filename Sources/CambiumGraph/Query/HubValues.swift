@@ -2,7 +2,8 @@ import CambiumModel
 
 /// The values to which a to-many relationship leads from a hub, prepared for comparisons with one value after another.
 ///
-/// All values have one type, and none is a NaN, which no attribute can have. So their order is total.
+/// All values have one type, and none is a NaN, which no attribute can have. So their order is total. A value of another type, such as a
+/// decimal number that is compared with doubles, has one place in this order: it follows the lesser values, and precedes the greater ones.
 struct HubValues {
     /// Values other than null, ascending: all of them if equality is compared, otherwise the least and the greatest value.
     private let values: [Value]

@@ -79,16 +79,17 @@ extension Value {
     }
 
     private func numberOrder(_ other: Value) -> Int? {
-        guard let left = real, let right = other.real else { return nil }
         switch (self, other) {
-        case (.int(let whole), .float), (.int(let whole), .double): return Self.order(whole, to: right)
-        case (.float, .int(let whole)), (.double, .int(let whole)): return Self.order(whole, to: left).map { -$0 }
-        case (.float, .double), (.double, .float): return Self.realOrder(left, right)
+        case (.int(let whole), .float), (.int(let whole), .double): return other.real.flatMap { Self.order(whole, to: $0) }
+        case (.float, .int(let whole)), (.double, .int(let whole)): return real.flatMap { Self.order(whole, to: $0) }.map { -$0 }
+        case (.float(let left), .double(let right)): return Self.realOrder(Double(left), right)
+        case (.double(let left), .float(let right)): return Self.realOrder(left, Double(right))
         default: break
         }
         // A float or a double is compared with a decimal number by its shortest digits. So the double 0.1 equals the decimal number 0.1. If
         // a number has no such digits in the range of decimal numbers, both numbers are compared as doubles.
         if let left = shortest, let right = other.shortest { return Self.order(left, right) }
+        guard let left = real, let right = other.real else { return nil }
         return Self.realOrder(left, right)
     }
 

@@ -13,6 +13,7 @@ struct HubCacheTests {
             AttributeDefinition("limit", .double, .optional)
             AttributeDefinition("count", .int16, .optional)
             AttributeDefinition("most", .int64, .optional)
+            AttributeDefinition("exact", .decimal, .optional)
             AttributeDefinition("name", .string, .optional)
             AttributeDefinition("title", .string, .optional)
             RelationshipDefinition("owner", to: "Owner", inverse: "items")
@@ -20,9 +21,10 @@ struct HubCacheTests {
         }
     }
     private static let hubSizes = [60, 40, 20, 1]
+    private static let decimals: [Value] = ["-1", "0", "1.5", "9"].map { DecimalNumber($0).map(Value.decimal) ?? Value.null }
     private static let values: [String: [Value]] = [
         "price": [.null, .double(-0.0), .double(0), .double(1.5), .double(9)], "limit": [.null, .double(0), .double(2), .double(9)],
-        "count": [.int(1), .int(2), .int(3)], "most": [.null, .int(0), .int(1), .int(3), .int(70_000)],
+        "count": [.int(1), .int(2), .int(3)], "exact": decimals, "most": [.null, .int(0), .int(1), .int(3), .int(70_000)],
         "name": [.null, .string("a"), .string("B"), .string("\u{e9}")], "title": [.string("A"), .string("b"), .string("e\u{301}")],
     ]
 
@@ -127,6 +129,16 @@ struct HubCacheTests {
         }
     }
 
+    @Test(arguments: [("price", "exact"), ("exact", "limit"), ("exact", "most"), ("count", "owner.items.@sum.count")])
+    func `values of siblings are prepared for a comparison with decimal numbers or with a sum`(left: String, right: String) throws {
+        for text in ["any owner.items.\(left) == \(right)", "all owner.items.\(left) <= \(right)", "any owner.items.\(left) > \(right)"] {
+            let condition = try Condition(parsing: text)
+            guard case .comparison(let comparison) = condition.form else { continue }
+            let expected = try expected(comparison, of: left, with: right, throughNext: false)
+            #expect(try graph.find(Query("Item", where: condition)).sorted() == expected.sorted(), "\(condition)")
+        }
+    }
+
     @Test func `the values of a hub are prepared once as many values have been read as it has members`() throws {
         let context = QueryContext(graph.reader, graph.layout)
         let binder = ConditionBinder(context: context, arguments: [:])
@@ -145,7 +157,7 @@ struct HubCacheTests {
         #expect(!isEarly && isPrepared)
         let distant = try #require(try cache("owner.items.owner.items.price", "limit"))
         #expect(distant.values(of: hub, from: row) != nil)
-        for right in ["most", "owner.items.@max.price", "owner.items.@avg.count"] {
+        for right in ["most", "exact", "owner.items.@max.price", "owner.items.@avg.count", "owner.items.@sum.count"] {
             #expect(try cache("owner.items.price", right) != nil, "\(right)")
         }
         let others = [
