@@ -5,25 +5,33 @@ import CambiumModel
 /// All values have one type, and none is a NaN, which no attribute can have. So their order is total. A value of another type, such as a
 /// decimal number that is compared with doubles, has one place in this order: it follows the lesser values, and precedes the greater ones.
 struct HubValues {
-    /// Values other than null, ascending: all of them if equality is compared, otherwise the least and the greatest value.
+    /// Values other than null, ascending: all different ones if equality is compared, otherwise the least and the greatest value.
     private let values: [Value]
     private let hasNull: Bool
     private let relation: Comparison.Relation
     private let folding: Folding
+    /// The memory for the values if equality is compared, otherwise 0.
+    let byteCount: Int
 
-    init(_ reader: PathReader, _ row: UInt32, _ relation: Comparison.Relation, _ folding: Folding) {
+    /// Returns `nil` if the values take more memory than `byteCountMax`.
+    init?(_ reader: PathReader, _ row: UInt32, _ relation: Comparison.Relation, _ folding: Folding, byteCountMax: Int) {
         self.relation = relation
         self.folding = folding
         var (found, foundNull): ([Value], Bool) = ([], false)
+        var (different, differentByteCount): (Set<Value>, Int) = ([], 0)
         let keepsAll = Self.comparesEquality(relation)
-        _ = reader.visit(row) { value in
+        let isComplete = reader.visit(row) { value in
             guard case .value(let value) = value.folded(folding), !value.isNull else {
                 foundNull = true
                 return true
             }
-            if keepsAll || found.count < 2 {
+            if keepsAll {
+                if different.insert(value).inserted { differentByteCount += value.heldByteCount }
+                return differentByteCount <= byteCountMax
+            }
+            if found.count < 2 {
                 found.append(value)
-                if !keepsAll { found.sort(by: Self.precedes) }
+                found.sort(by: Self.precedes)
             } else if Self.precedes(value, found[0]) {
                 found[0] = value
             } else if Self.precedes(found[1], value) {
@@ -31,8 +39,10 @@ struct HubValues {
             }
             return true
         }
-        values = keepsAll ? found.sorted(by: Self.precedes) : found
+        guard isComplete else { return nil }
+        values = keepsAll ? different.sorted(by: Self.precedes) : found
         hasNull = foundNull
+        byteCount = differentByteCount
     }
 
     /// Whether all values are kept.
@@ -85,5 +95,13 @@ struct HubValues {
             if Self.precedes(values[middle], value) { start = middle + 1 } else { end = middle }
         }
         return start < values.count && values[start].order(value) == 0
+    }
+}
+
+extension Value {
+    /// The memory that the value takes in an array, with the bytes of a text or of data.
+    fileprivate var heldByteCount: Int {
+        let bytes = if case .data(let data) = self { data.count } else { comparedText?.utf8.count ?? 0 }
+        return MemoryLayout<Value>.stride + bytes
     }
 }
