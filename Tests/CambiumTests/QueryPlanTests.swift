@@ -56,4 +56,20 @@ import Testing
         #expect(first.ids.map(\.serial) == [190, 189])
         #expect(try #require(first.plan.steps.first).readCount < 5)
     }
+
+    @Test func `a long list of identities is looked up unless it has many of the objects`() throws {
+        let store = try Store.inMemory(
+            schema: Schema { EntityDefinition("Note", identity: ["id"]) { AttributeDefinition("id", .int64) } })
+        try store.write { transaction in
+            for number in 0..<2600 as Range<Int64> { try transaction.insert("Note", ["id": .int(number)]) }
+        }
+        func kind(_ count: Int64) throws -> QueryPlan.Step.Kind? {
+            let ids = Operand.values((0..<count).map { .int(2 * $0) })
+            let answer = try store.graph.answer(Query("Note", where: "id in $ids", ["ids": ids]))
+            #expect(answer.ids.map(\.serial) == (0..<count).map { UInt64(2 * $0 + 1) })
+            return answer.plan.steps.first?.kind
+        }
+        #expect(try kind(300) == .identity)
+        #expect(try kind(400) == .scan)
+    }
 }

@@ -14,7 +14,7 @@ struct AccessPlanner {
     /// Finding one row without a scan costs as much as reading about this many rows in a scan.
     static let singleCost = 8
     /// The maximum number of separate lookups: the parts of an `or`, or the combinations of identity values. If there are more, a scan is
-    /// used.
+    /// used. A condition that states more values of the identity may also have as many combinations as values.
     private static let unionCountMax = 256
 
     /// Returns a way to find the objects of an entity that may satisfy a condition; `nil` if a scan is probably cheaper.
@@ -114,8 +114,10 @@ struct AccessPlanner {
             else { return nil }
             values.append(equal.map { Self.typed($0, attribute.type) })
         }
+        // The planner looks up the combinations at once, so their number must not exceed the length of the condition by much.
+        let countMax = max(Self.unionCountMax, values.reduce(0) { $0 + $1.count })
         let combinations = values.reduce([[]]) { known, more in
-            known.count * more.count > Self.unionCountMax ? [] : known.flatMap { first in more.map { first + [$0] } }
+            known.count * more.count > countMax ? [] : known.flatMap { first in more.map { first + [$0] } }
         }
         guard !values.isEmpty, !combinations.isEmpty || values.contains(where: \.isEmpty) else { return nil }
         let rows = combinations.compactMap { context.reader.find(entity, identity: $0, context.layout)?.row }
