@@ -72,4 +72,15 @@ import Testing
         #expect(try kind(300) == .identity)
         #expect(try kind(400) == .scan)
     }
+
+    @Test func `a sorted query with a limit finds a few objects first and sorts them`() throws {
+        func kinds(_ condition: String, _ limit: Int) throws -> [QueryPlan.Step.Kind] {
+            try graph.answer(Query("Note", where: condition, sort: "size", limit: limit)).plan.steps.map(\.kind)
+        }
+        #expect(try kinds("age == 90", 100) == [.index, .sort, .limit])
+        #expect(try kinds("age >= 0", 3) == [.index, .limit])
+        #expect(try kinds("size == 90", 1) == [.index, .limit])
+        let few = try graph.answer(Query("Note", where: "age == 90 and size > 0", sort: "-size", limit: 100))
+        #expect(few.ids.map(\.serial) == [182, 181] && few.plan.steps.map(\.readCount).max() == 2)
+    }
 }

@@ -9,6 +9,17 @@ struct AccessPlanner {
     struct Candidate {
         let access: RowAccess
         let estimate: Int
+
+        /// Whether the access finds at most `estimate` rows. The estimate of a relationship is usually an average, but a target may have
+        /// very many links.
+        var isUpperBound: Bool {
+            switch access {
+            case .identity, .index: true
+            case .inverse(_, _, .identity(let rows)): rows.count <= AccessPlanner.countedTargetMax
+            case .inverse: false
+            case .union(let parts): parts.allSatisfy(\.isUpperBound)
+            }
+        }
     }
 
     /// Finding one row without a scan costs as much as reading about this many rows in a scan.

@@ -23,9 +23,27 @@ extension QueryRun {
         guard wantedCount < .max, query.accesses != .scan else { return nil }
         for index in graph.orderedIndexes(of: entity) {
             guard let isReversed = direction(of: index) else { continue }
-            if let found = try walk(index, range(of: index), isReversed, wantedCount) { return found }
+            let part = range(of: index)
+            if !part.isExact, isWalkExpensive(part.range.outer.count, wantedCount) { return nil }
+            if let found = try walk(index, part, isReversed, wantedCount) { return found }
         }
         return nil
+    }
+
+    /// Returns whether a walk through a range of an index probably costs more than finding all objects in another way and sorting them. For
+    /// example, the condition may state an identity.
+    private func isWalkExpensive(_ rangeCount: Int, _ wantedCount: Int) -> Bool {
+        guard let found = access(), found.isUpperBound else { return false }
+        // If the wanted objects are spread evenly over the range, the walk reads this many objects before it has found enough.
+        let expected = Double(rangeCount) * Double(wantedCount) / Double(max(found.estimate, 1))
+        let walkCount = min(expected, Double(Self.readCountMax(rangeCount, wantedCount)))
+        return Double(found.estimate) * Double(AccessPlanner.singleCost) < walkCount
+    }
+
+    /// The maximum number of objects that a walk through a range reads. A small range is read completely, even if few of its objects
+    /// satisfy the condition.
+    private static func readCountMax(_ rangeCount: Int, _ wantedCount: Int) -> Int {
+        max(rangeCount / readShare, min(wantedCount, rangeCount) * 2)
     }
 
     /// Returns `false` if the index has the order of the query, and `true` if the index has the reverse order. Returns `nil` if the index
@@ -81,8 +99,7 @@ extension QueryRun {
         // The loops read these constants. If they read the properties of the run instead, the run would be copied for each row.
         let (context, node, order, cursor) = (context, node, order, cursorEntry)
         let range = afterCursor(part.range, isReversed: isReversed)
-        // A small range is read completely, even if few of its objects satisfy the condition.
-        var limit = ReadLimit(countMax: max(range.outer.count / Self.readShare, min(wantedCount, range.outer.count) * 2))
+        var limit = ReadLimit(countMax: Self.readCountMax(range.outer.count, wantedCount))
         var found = OrderedRows(capacity: min(wantedCount, range.outer.count, Self.reservedCountMax))
         if part.isExact, index.layout.hasShortKeys, order.keys.count == index.components.count {
             // All objects in the range satisfy the condition, and the index gives their order. So the objects themselves are not read.

@@ -144,7 +144,7 @@ struct QueryRun: ~Copyable {
 
     // MARK: Ways to find rows
 
-    private func access() -> AccessPlanner.Candidate? {
+    func access() -> AccessPlanner.Candidate? {
         query.accesses == .scan ? nil : AccessPlanner(context: context, graph: graph).access(node, entity)
     }
 
