@@ -24,7 +24,7 @@ final class HubCache {
         byteCountMax: Int = 64 << 20
     ) {
         let relations: [Comparison.Relation] = [.equal, .notEqual, .isIn, .less, .lessOrEqual, .greater, .greaterOrEqual]
-        guard let path = left as? PathReader, path.type != nil, relations.contains(relation), left.kind == right.kind,
+        guard let path = left as? PathReader, relations.contains(relation), left.kind == right.kind,
             let finder = HubFinder(path.links, context)
         else { return nil }
         collectsAll = path.links.count(where: \.isToMany) > 1

@@ -2,8 +2,8 @@ import CambiumModel
 
 /// The values to which a to-many relationship leads from a hub, prepared for comparisons with one value after another.
 ///
-/// All values have one type, and none is a NaN, which no attribute can have. So their order is total. A value of another type, such as a
-/// decimal number that is compared with doubles, has one place in this order: it follows the lesser values, and precedes the greater ones.
+/// All values have one type, and none is a NaN, which no attribute can have. So their order is total. A value of another type has one place
+/// in this order. For example, a decimal number follows the lesser doubles, and precedes the greater ones.
 struct HubValues {
     /// Values other than null, ascending: all different ones if equality is compared, otherwise the least and the greatest value.
     private let values: [Value]
@@ -21,7 +21,7 @@ struct HubValues {
         var (different, differentByteCount): (Set<Value>, Int) = ([], 0)
         let keepsAll = Self.comparesEquality(relation)
         let isComplete = reader.visit(row) { value in
-            guard case .value(let value) = value.folded(folding), !value.isNull else {
+            guard let value = Self.sortable(value, folding) else {
                 foundNull = true
                 return true
             }
@@ -48,13 +48,23 @@ struct HubValues {
     /// Whether all values are kept.
     static func comparesEquality(_ relation: Comparison.Relation) -> Bool { [.equal, .notEqual, .isIn].contains(relation) }
 
+    /// Returns the value in the form in which it is sorted and compared. Returns `nil` for null. Objects are compared only for equality, so
+    /// the number of an object's id replaces the object.
+    private static func sortable(_ value: QueryValue, _ folding: Folding) -> Value? {
+        switch value.folded(folding) {
+        case .value(let value): value.isNull ? nil : value
+        case .object(let id): .int(Int64(bitPattern: id.rawValue))
+        case .list: nil
+        }
+    }
+
     private static func precedes(_ left: Value, _ right: Value) -> Bool { left.order(right).map { $0 < 0 } ?? false }
 
     /// Returns whether at least one value has the relation to `right`. Complexity: O(log values) for equality, otherwise O(1).
     func anyHolds(_ right: QueryValue) -> Bool {
         guard let least = values.first, let greatest = values.last else { return hasNull && nullHolds(right) }
         if hasNull, nullHolds(right) { return true }
-        guard case .value(let right) = right.folded(folding), !right.isNull else { return relation == .notEqual }
+        guard let right = Self.sortable(right, folding) else { return relation == .notEqual }
         switch relation {
         case .equal, .isIn: return contains(right)
         case .notEqual: return least.order(right) != 0 || greatest.order(right) != 0
@@ -67,7 +77,7 @@ struct HubValues {
     func allHold(_ right: QueryValue) -> Bool {
         if hasNull, !nullHolds(right) { return false }
         guard let least = values.first, let greatest = values.last else { return true }
-        guard case .value(let right) = right.folded(folding), !right.isNull else { return relation == .notEqual }
+        guard let right = Self.sortable(right, folding) else { return relation == .notEqual }
         switch relation {
         case .equal, .isIn: return least.order(right) == 0 && greatest.order(right) == 0
         case .notEqual: return !contains(right)

@@ -137,6 +137,30 @@ struct HubCacheTests {
         }
     }
 
+    @Test func `objects are compared with the objects to which a hub leads`() throws {
+        func next(_ id: ObjectID) throws -> ObjectID? { try graph.members("next", of: id).first }
+        let cases: [(id: ObjectID, siblings: [ObjectID?], own: ObjectID?)] = try graph.objects(of: item).map { id in
+            let owner = try graph.members("owner", of: id).first
+            let siblings = try owner.map { try graph.members("items", of: $0) } ?? []
+            return (id, try siblings.map(next), try next(id))
+        }
+        func check(_ condition: String, _ holds: ([ObjectID?], ObjectID?) -> Bool) throws {
+            let expected = cases.filter { holds($0.siblings, $0.own) }.map { $0.id }
+            #expect(try graph.find(Query("Item", where: condition)).sorted() == expected.sorted(), "\(condition)")
+        }
+        for path in ["owner.items.next", "owner.items.owner.items.next"] {
+            try check("any \(path) == next") { $0.contains($1) }
+            try check("none \(path) == next") { !$0.contains($1) }
+            try check("all \(path) == next") { siblings, own in siblings.allSatisfy { $0 == own } }
+            try check("any \(path) != next") { siblings, own in siblings.contains { $0 != own } }
+            try check("next in \(path)") { $1 != nil && $0.contains($1) }
+        }
+        let context = QueryContext(graph.reader, graph.layout)
+        let binder = ConditionBinder(context: context, arguments: [:])
+        let left = try binder.reader(Operand(parsing: "owner.items.next"), item)
+        #expect(HubCache(left, .equal, try binder.reader(Operand(parsing: "next"), item), [], context) != nil)
+    }
+
     @Test func `the values of a hub are prepared once as many values have been read as it has members`() throws {
         let context = QueryContext(graph.reader, graph.layout)
         let binder = ConditionBinder(context: context, arguments: [:])
