@@ -129,10 +129,13 @@ struct HubCacheTests {
 
     @Test(arguments: [("price", "exact"), ("exact", "limit"), ("exact", "most"), ("count", "owner.items.@sum.count")])
     func `values of siblings are prepared for a comparison with decimal numbers or with a sum`(left: String, right: String) throws {
+        let items = try compared(left, with: right, throughNext: false)
         for text in ["any owner.items.\(left) == \(right)", "all owner.items.\(left) <= \(right)", "any owner.items.\(left) > \(right)"] {
             let condition = try Condition(parsing: text)
             guard case .comparison(let comparison) = condition.form else { continue }
-            let expected = try expected(comparison, of: left, with: right, throughNext: false)
+            let test = ValueTest(comparison.relation, comparison.folding)
+            let counts = items.map { one in one.values.count { test.holds($0, [one.own]) } }
+            let expected = expected(comparison.quantifier, items, counts)
             #expect(try graph.find(Query("Item", where: condition)).sorted() == expected.sorted(), "\(condition)")
         }
     }
