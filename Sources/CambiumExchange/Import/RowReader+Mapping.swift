@@ -96,8 +96,8 @@ extension RowReader {
         }
     }
 
-    /// Returns the value that the rule for a property finds in the row, and the JSON pointer to that value. Returns `nil` if the row has no
-    /// value at the paths of the rule.
+    /// Returns the value that the rule for a property finds in the row, and the JSON pointer to that value. If values cannot be joined,
+    /// returns the pointer to the first value that no text can contain. Returns `nil` if the row has no value at the paths of the rule.
     private func item(
         of source: ResolvedMapping.Source, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) -> (item: Result<Item, ConversionError>, pointer: String)? {
@@ -115,7 +115,13 @@ extension RowReader {
             let present = slots.compactMap { item(in: $0, mapping, tokens) }
             guard let first = present.first else { return nil }
             let values = present.map { $0.item.map { value($0, tokens) } }
-            return (joined(values, separator), first.pointer)
+            let text = joined(values, separator)
+            guard case .failure = text else { return (text, first.pointer) }
+            for (place, value) in values.enumerated() {
+                let own = joined([value], separator)
+                if case .failure = own { return (own, present[place].pointer) }
+            }
+            return (text, first.pointer)
         }
     }
 
