@@ -24,8 +24,15 @@ extension RowReader {
 
     /// The members that a mapping assigns to a relationship.
     struct MappedMembers {
+        enum Content {
+            case item(Item)
+            /// The result of the functions for each element of an array. If `areInRow` is `true`, the array is a value in the row, and its
+            /// elements have the same positions.
+            case elements([Result<JSONValue, ConversionError>], areInRow: Bool)
+        }
+
         let pointer: String
-        let item: Result<Item, ConversionError>
+        let content: Result<Content, ConversionError>
     }
 
     /// Reads the attributes of an object. Keeps the relationships of the object in `given`, because relationships are read after all
@@ -91,7 +98,9 @@ extension RowReader {
             try take(converted, entity, index, token, tokens, key: nil)
         case .relationship(let index):
             given.append(Given(index: index, key: mapped.count, value: -1))
-            mapped.append(MappedMembers(pointer: pointer, item: item.flatMap { apply(reading.functions, $0, tokens) }))
+            let isToMany = entity.ends[index].isToMany
+            let content = item.flatMap { members($0, reading.functions, isToMany: isToMany, tokens) }
+            mapped.append(MappedMembers(pointer: pointer, content: content))
         case .mapped: break
         }
     }
@@ -148,7 +157,7 @@ extension RowReader {
         }
     }
 
-    private func value(_ item: Item, _ tokens: JSONTokens) -> JSONValue {
+    func value(_ item: Item, _ tokens: JSONTokens) -> JSONValue {
         switch item {
         case .token(let token): JSONValue(tokens, token)
         case .value(let value): value

@@ -44,7 +44,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
 
     var isConstant: Bool { if case .constant = source { true } else { false } }
     /// Whether a function splits texts at a separator.
-    var splitsTexts: Bool { functions.contains { if case .split = $0 { true } else { false } } }
+    var splitsTexts: Bool { functions.contains(where: \.isSplit) }
 
     package static let standardSeparator = " "
     @usableFromInline package static let standardZone = "UTC"

@@ -29,6 +29,9 @@ public enum ValueFunction: Sendable, Hashable {
     /// `otherwise`. If there is no `otherwise`, the value is a mismatch.
     case lookup([String: JSONValue], otherwise: JSONValue? = nil)
 
+    var isSplit: Bool { if case .split = self { true } else { false } }
+    var isJoin: Bool { if case .join = self { true } else { false } }
+
     /// The reason why a function has no result for a value.
     struct Mismatch: Error {
         let message: String
