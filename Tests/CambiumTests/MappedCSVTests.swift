@@ -111,6 +111,30 @@ import Testing
         #expect(store.graph.objectCount == 4)
     }
 
+    @Test(arguments: ["before", "previous"])
+    func `functions other than split apply to each identity in a cell`(column: String) throws {
+        let store = try Self.store()
+        let mapping = Self.mapping([:], ["previous": PropertyMapping(.path(column), functions: [.trim, .integer])])
+        try store.importing("Thing", csv: "nr,\(column)\n1,3; 4\n5,6\n") { $0.mapping = mapping }
+        #expect(try store.graph.json("Thing/1").hasSuffix("\"previous\":[\"Thing/2\",\"Thing/3\"]}"))
+        #expect(store.graph.objectCount == 5)
+    }
+
+    @Test func `functions read identities without the backslashes of a cell, and may turn one text into a list`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Box", identity: ["name"]) {
+                AttributeDefinition("name", .string)
+                RelationshipDefinition("parts", to: "Box", .toMany)
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition))
+        let functions = [ValueFunction.upper, .lookup(["ALL": .array([.string("p"), .string("q")]), "A;B": .string("r")])]
+        let mapping = ImportMapping(entity: "Box", relationships: ["parts": PropertyMapping(.path("list"), functions: functions)])
+        try store.importing("Box", csv: "name,list\nx,all\ny,a\\;b\n") { $0.mapping = mapping }
+        #expect(try store.graph.json("Box/1").hasSuffix("\"parts\":[\"Box/2\",\"Box/3\"]}"))
+        #expect(try store.graph.json("Box/4").hasSuffix("\"parts\":[\"Box/5\"]}"))
+    }
+
     @Test func `a column named like a relationship is text if the mapping reads an attribute from it`() throws {
         let mapping = Self.mapping(["stringValue": "previous", "uriValue": "next"], ["previous": "before"])
         let object = try imported("nr,previous,next,before\n1,a;b,x:c,3;4\n", mapping)

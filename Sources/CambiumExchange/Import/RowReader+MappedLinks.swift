@@ -40,7 +40,7 @@ extension RowReader {
         _ item: Item, _ functions: [ValueFunction], isToMany: Bool, _ tokens: JSONTokens
     ) -> Result<MappedMembers.Content, ConversionError> {
         if functions.isEmpty { return .success(.item(item)) }
-        var members = value(item, tokens)
+        var members = isToMany ? listed(item, functions, tokens) : value(item, tokens)
         do throws(ConversionError) {
             for (place, function) in functions.enumerated() {
                 if isToMany, case .array(let elements) = members, !functions[place...].contains(where: \.isJoin) {
@@ -54,6 +54,16 @@ extension RowReader {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Returns the value of a to-many relationship before the functions are applied. A cell of CSV is a list of identities, unless a
+    /// function splits its text. A single identity is not an array, because a function may turn it into an array.
+    private func listed(_ item: Item, _ functions: [ValueFunction], _ tokens: JSONTokens) -> JSONValue {
+        guard readsTexts, case .token(let token) = item, tokens.kind(token) == .string, !functions.contains(where: \.isSplit) else {
+            return value(item, tokens)
+        }
+        let texts = CSVList.elements(Array(tokens.bytes(token))).map { JSONValue.string(String(decoding: $0, as: UTF8.self)) }
+        return texts.count == 1 ? texts[0] : .array(texts)
     }
 
     private func isArray(_ item: Item, _ tokens: JSONTokens) -> Bool {
