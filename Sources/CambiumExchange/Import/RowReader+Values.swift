@@ -85,8 +85,8 @@ extension RowReader {
             if options.null == .keep, !entity.identity.contains(index) { return batch.append(index, .kept) }
         case .success(let value): form = value
         case .failure(let error):
-            // A value of the identity cannot be kept, because no object is known without this value.
-            if options.mismatch == .error || options.mismatch == .keep && entity.identity.contains(index) {
+            // No object is known without a value of its identity. So such a value can neither be kept nor be read as null.
+            if options.mismatch == .error || entity.identity.contains(index) {
                 let message = mismatch(error, entity, index, token, tokens)
                 throw failure(.typeMismatch, tokens, key: key, message)
             }
