@@ -212,6 +212,19 @@ import Testing
         #expect(try store.graph.json("Film/2").hasSuffix("\"cut\":\"long\"}"))
     }
 
+    @Test func `an empty cell names the entity that a mapping assigns to the empty text`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Media", identity: ["id"]) { AttributeDefinition("id", .int64) }
+                EntityDefinition("Film", parent: "Media")
+            })
+        try store.importing("Media", csv: "type,id\n,1\n\"\",2\nMedia,3\n") {
+            $0.mapping = ImportMapping(entity: "Media", entityFrom: "type", entityNames: ["": "Film"])
+        }
+        #expect(try store.graph.json("Film/1").contains("\"id\":1") && store.graph.json("Film/2").contains("\"id\":2"))
+        #expect(try store.graph.json("Media/3").contains("\"id\":3"))
+    }
+
     @Test func `a JSON string is not converted to a number`() throws {
         let store = try Self.store()
         let mapping = Self.mapping(["int64Value": "x"])

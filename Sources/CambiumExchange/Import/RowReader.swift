@@ -165,7 +165,9 @@ struct RowReader {
             lastKnown = known
             number = knownTexts[known].entity
         } else {
-            number = try self.entity(named: isText ? tokens.string(found) : "", found, entities[declared].counted, tokens)
+            // An empty field of CSV is read as null, but means an empty text.
+            let text: String? = isText ? tokens.string(found) : isRecord && tokens.kind(found) == .null ? "" : nil
+            number = try self.entity(named: text, found, entities[declared].counted, tokens)
         }
         if path.depth > 0, number != declared {
             let (above, below) = (entities[declared].counted.entity, entities[number].counted.entity)
@@ -191,9 +193,9 @@ struct RowReader {
     }
 
     private mutating func entity(
-        named text: String, _ found: Int, _ declared: RowEntity, _ tokens: JSONTokens
+        named text: String?, _ found: Int, _ declared: RowEntity, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
-        guard let number = entities[declared.discriminator?.map[text] ?? text] else {
+        guard let text, let number = entities[declared.discriminator?.map[text] ?? text] else {
             let key = declared.discriminator?.key ?? ""
             throw RowFailure(
                 code: .unknownEntity, pointer: discriminatorPointer(found, declared, tokens),
