@@ -24,13 +24,13 @@ extension Edit {
 
     /// Returns the record of the object that has the given id. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record {
-        var reader = RecordReader(EditedRows(self), try base.binding(type))
+        var reader = RecordReader(EditedRows(self), try binding(type))
         return try reader.record(of: id)
     }
 
     /// Returns the records of objects, in the order of `ids`. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] {
-        var reader = RecordReader(EditedRows(self), try base.binding(Record.self))
+        var reader = RecordReader(EditedRows(self), try binding(Record.self))
         var records: [Record] = []
         for id in ids { records.append(try reader.record(of: id)) }
         return records
@@ -40,7 +40,7 @@ extension Edit {
     ///
     /// Throws as `load(_:)` does. Complexity: O(1) expected, plus that of `load(_:)`.
     public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
-        try find(try base.binding(type).entity, identity: values.map(\.attributeValue)).map { try load(type, $0) }
+        try find(try binding(type).entity, identity: values.map(\.attributeValue)).map { try load(type, $0) }
     }
 
     // MARK: Saving
@@ -76,7 +76,7 @@ extension Edit {
     private mutating func withWriter<Record: EntityRecord>(
         _ type: Record.Type, _ body: (inout RecordWriter) throws -> Void
     ) throws {
-        let binding = try base.binding(type)
+        let binding = try binding(type)
         try batch { edit in
             // Moves the edit into the writer. If the writer got a copy of the edit, its first write would copy all changes of the edit.
             var writer = RecordWriter(RecordTarget(consume edit), binding)

@@ -24,13 +24,17 @@ final class RecordBinding: Sendable {
         case relationship(Relationship, EndHandle)
     }
 
+    /// The user of the graph with whose schema a record type is matched. It determines the remedy in errors.
+    enum User {
+        case store
+        /// An edit, whose base may be older than the newest migration of the store.
+        case edit
+    }
+
     /// Throws `.unknownName` with all differences if the graph's schema does not have the record's entity or properties.
-    init(_ description: RecordDescription, _ type: any EntityRecord.Type, _ graph: Graph) throws(CambiumError) {
+    init(_ description: RecordDescription, _ type: any EntityRecord.Type, _ graph: Graph, for user: User) throws(CambiumError) {
         guard let entity = graph.schema.entity(description.entity) else {
-            throw CambiumError(
-                .unknownName,
-                "\(type) is a record of the entity '\(description.entity)', but the schema of the store has no such entity. "
-                    + "Migrate the store to a SchemaDefinition of all records of the program.")
+            throw CambiumError(.unknownName, Self.missingEntity(description, type, user))
         }
         var mistakes: [String] = []
         var properties: [Property] = []
@@ -42,9 +46,7 @@ final class RecordBinding: Sendable {
             }
         }
         guard mistakes.isEmpty else {
-            throw CambiumError(
-                .unknownName, "\(type) does not fit the entity '\(entity.name)' of the store. Correct the struct, or migrate the store:",
-                details: mistakes)
+            throw CambiumError(.unknownName, Self.differences(entity, type, user), details: mistakes)
         }
         self.entity = entity
         self.properties = properties
@@ -82,6 +84,27 @@ final class RecordBinding: Sendable {
 
     /// Returns the origin of refs to objects of a graph. The origin identifies the graph's store.
     func origin(_ graph: Graph) -> RefOrigin { origin.storeKey == graph.storeKey ? origin : RefOrigin(storeKey: graph.storeKey) }
+
+    private static func missingEntity(_ description: RecordDescription, _ type: any EntityRecord.Type, _ user: User) -> String {
+        let subject = "\(type) is a record of the entity '\(description.entity)', but the schema of"
+        let definition = "to a SchemaDefinition of all records of the program"
+        return switch user {
+        case .store: "\(subject) the store has no such entity. Migrate the store \(definition)."
+        case .edit:
+            "\(subject) the edit's base has no such entity. If the store has been migrated since the edit began, rebase the edit onto the "
+                + "newest graph. Otherwise, migrate the store \(definition), and then rebase the edit."
+        }
+    }
+
+    private static func differences(_ entity: Entity, _ type: any EntityRecord.Type, _ user: User) -> String {
+        let subject = "\(type) does not fit the entity '\(entity.name)' of"
+        return switch user {
+        case .store: "\(subject) the store. Correct the struct, or migrate the store:"
+        case .edit:
+            "\(subject) the edit's base. If the store has been migrated since the edit began, rebase the edit onto the newest graph. "
+                + "Otherwise, correct the struct, or migrate the store and then rebase the edit:"
+        }
+    }
 
     private static func resolve(
         _ property: RecordDescription.Property, _ entity: Entity, _ type: any EntityRecord.Type, _ graph: Graph
@@ -137,7 +160,14 @@ extension Relationship {
 
 extension Graph {
     /// Returns the properties of a record type, matched with the schema of this graph. The result is computed only once for each schema.
-    func binding<Record: EntityRecord>(_ type: Record.Type) throws(CambiumError) -> RecordBinding {
-        try layout.derivedObject(for: type) { () throws(CambiumError) in try RecordBinding(Record.recordDescription, type, self) }
+    func binding<Record: EntityRecord>(_ type: Record.Type, for user: RecordBinding.User = .store) throws(CambiumError) -> RecordBinding {
+        try layout.derivedObject(for: type) { () throws(CambiumError) in
+            try RecordBinding(Record.recordDescription, type, self, for: user)
+        }
     }
+}
+
+extension Edit {
+    /// Returns the properties of a record type, matched with the schema of the edit's base.
+    func binding<Record: EntityRecord>(_ type: Record.Type) throws(CambiumError) -> RecordBinding { try base.binding(type, for: .edit) }
 }

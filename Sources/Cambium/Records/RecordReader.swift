@@ -232,7 +232,7 @@ public struct RecordReader: ~Copyable {
     private mutating func bound<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {
         let key = ObjectIdentifier(type)
         for known in bindings where known.type == key { return known.binding }
-        let binding = try graph.binding(type)
+        let binding = try graph.binding(type, for: edited == nil ? .store : .edit)
         bindings.append((key, binding))
         return binding
     }

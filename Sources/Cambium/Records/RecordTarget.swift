@@ -32,7 +32,7 @@ struct RecordTarget: ~Copyable {
 
     func binding<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {
         if let binding = try transaction?.binding(type) { return binding }
-        if let binding = try edit?.base.binding(type) { return binding }
+        if let binding = try edit?.binding(type) { return binding }
         preconditionFailure("A target has a transaction or an edit.")
     }
 

@@ -284,4 +284,39 @@ struct RecordEditTests {
         #expect(error?.code == .objectDeleted)
         #expect(try edit.load(try #require(kept.ref)).name == "kept")
     }
+
+    private struct RankedTag: BlankRecord {
+        var name = ""
+        var rank: Int?
+        var ref: Ref<RankedTag>?
+        static let recordSchema = RecordSchema<RankedTag>("Tag") {
+            RecordProperty("name", \.name, .identity)
+            RecordProperty("rank", \.rank)
+        }
+    }
+
+    private struct Shop: BlankRecord {
+        var name = ""
+        var ref: Ref<Shop>?
+        static let recordSchema = RecordSchema<Shop>("Shop") { RecordProperty("name", \.name) }
+    }
+
+    @Test("the error for a record that does not fit an edit older than a migration advises to rebase the edit")
+    func olderThanMigration() throws {
+        var edit = store.edit()
+        try store.migrate(to: SchemaDefinition(of: Writer.self, Person.self, RankedTag.self, Shop.self))
+        let found = try #require(throws: CambiumError.self) { try edit.find(RankedTag.self, identity: "novel") }
+        #expect(found.code == .unknownName)
+        #expect(found.message.contains("rebase the edit"))
+        #expect(found.details.count == 1)
+        var shop = Shop(name: "Murray")
+        let saved = try #require(throws: CambiumError.self) { try edit.save(&shop) }
+        #expect(saved.code == .unknownName)
+        #expect(saved.message.contains("rebase the edit"))
+        try edit.rebase(onto: store.graph)
+        try edit.save(&shop)
+        #expect(try edit.find(RankedTag.self, identity: "novel")?.rank == nil)
+        try store.commit(&edit)
+        #expect(try store.graph.fetch(Shop.self).map(\.name) == ["Murray"])
+    }
 }
