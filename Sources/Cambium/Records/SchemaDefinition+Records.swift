@@ -59,6 +59,7 @@ struct SchemaAssembly {
             drafts[index].add(description, of: type, names: name(of:), &mistakes)
         }
         let parents = drafts.map { $0.definition.parent.flatMap { indexByName[$0] } }
+        checkInverses(parents, indexByName)
         for index in drafts.indices { dropInherited(&drafts, index, parents, indexByName) }
         addInverses(&drafts, indexByName)
         for repeated in drafts.flatMap(\.repeatedInverses) {
@@ -78,17 +79,37 @@ struct SchemaAssembly {
         }
     }
 
+    /// Reports each inverse whose key path belongs to a record of an entity other than the destination of the relationship. The schema
+    /// contains only the name of the inverse, so another property of the destination with the same name would become the inverse.
+    private mutating func checkInverses(_ parents: [Int?], _ indexByName: [String: Int]) {
+        for (type, description) in records {
+            for property in description.properties {
+                guard case .relationship(let target, _, _) = property.form else { continue }
+                let destination = target.recordDescription.entity
+                for case .inverse(.keyPath(let keyPath)) in property.options.map(\.effect) {
+                    let owner = records.first { $0.type.storedName(of: keyPath) != nil }
+                    guard let owner, !Self.areRelated(owner.description.entity, destination, parents, indexByName) else { continue }
+                    mistakes.append(
+                        "\(type).\(property.name) leads to the entity '\(destination)', but the key path of its inverse belongs to a "
+                            + "record of '\(owner.description.entity)'. Use a key path of a record of '\(destination)'.")
+                }
+            }
+        }
+    }
+
+    /// Returns whether two entities are the same, or one is an ancestor of the other.
+    private static func areRelated(_ one: String, _ other: String, _ parents: [Int?], _ indexByName: [String: Int]) -> Bool {
+        guard let left = indexByName[one], let right = indexByName[other] else { return false }
+        return left == right || ancestors(of: left, parents).contains(right) || ancestors(of: right, parents).contains(left)
+    }
+
     /// Removes the properties that an entity inherits from its ancestors. Begins with the most distant ancestor, because the record types
     /// of nearer ancestors list the properties of that ancestor again.
     private mutating func dropInherited(
         _ drafts: inout [EntityDraft], _ index: Int, _ parents: [Int?], _ indexByName: [String: Int]
     ) {
-        func areRelated(_ one: String, _ other: String) -> Bool {
-            guard let left = indexByName[one], let right = indexByName[other] else { return false }
-            return left == right || Self.ancestors(of: left, parents).contains(right) || Self.ancestors(of: right, parents).contains(left)
-        }
         for parent in Self.ancestors(of: index, parents).reversed() {
-            drafts[index].drop(drafts[parent], name(of:), areRelated, &mistakes)
+            drafts[index].drop(drafts[parent], name(of:), { Self.areRelated($0, $1, parents, indexByName) }, &mistakes)
         }
     }
 

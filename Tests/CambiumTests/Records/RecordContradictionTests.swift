@@ -1,4 +1,5 @@
 import Cambium
+import CambiumModel
 import Testing
 
 /// Records whose declarations do not form a schema.
@@ -183,5 +184,54 @@ import Testing
         #expect(error.details.count == 1)
         #expect(error.details.first?.contains("Sheet.name") == true)
         #expect(error.details.first?.contains("name its record in the call") == true)
+    }
+
+    @Test func `an inverse whose key path belongs to a record of another entity than the destination is a mistake`() throws {
+        struct Club: BlankRecord {
+            var party: Ref<Party>?
+            var ref: Ref<Club>?
+            static let recordSchema = RecordSchema<Club>("Club") { RecordProperty("party", \.party) }
+        }
+        struct Host: BlankRecord {
+            var badges: [Ref<Badge>] = []
+            var clubs: [Ref<Club>] = []
+            var ref: Ref<Host>?
+            static let recordSchema = RecordSchema<Host>("Party") {
+                RecordProperty("badges", \.badges, .inverse(\Club.party))
+                RecordProperty("clubs", \.clubs, .inverse(\Club.party))
+            }
+        }
+        let error = try #require(throws: CambiumError.self) { try SchemaDefinition(of: Host.self) }
+        #expect(error.code == .invalidInput)
+        #expect(error.details.count == 1)
+        #expect(error.details.first?.contains("Host.badges leads to the entity 'Badge'") == true)
+        #expect(error.details.first?.contains("'Club'") == true)
+    }
+
+    @Test func `an inverse may be a key path of another view of the destination, or of a sub-entity`() throws {
+        struct View: BlankRecord {
+            var party: Ref<Party>?
+            var ref: Ref<View>?
+            static let recordSchema = RecordSchema<View>("Badge") { RecordProperty("party", \.party) }
+        }
+        struct Gold: BlankRecord {
+            var party: Ref<Party>?
+            var ref: Ref<Gold>?
+            static let recordSchema = RecordSchema<Gold>("Gold", parent: View.self) { RecordProperty("party", \.party) }
+        }
+        struct Host: BlankRecord {
+            var cards: [Ref<Badge>] = []
+            var ref: Ref<Host>?
+            static let recordSchema = RecordSchema<Host>("Party") { RecordProperty("cards", \.cards, .inverse(\View.party)) }
+        }
+        struct Patron: BlankRecord {
+            var cards: [Ref<Badge>] = []
+            var ref: Ref<Patron>?
+            static let recordSchema = RecordSchema<Patron>("Party") { RecordProperty("cards", \.cards, .inverse(\Gold.party)) }
+        }
+        for definition in try [SchemaDefinition(of: Host.self, View.self), SchemaDefinition(of: Patron.self, Gold.self)] {
+            let party = definition.entities.first { $0.name == "Party" }
+            #expect(party?.relationships.map(\.inverse) == ["party"])
+        }
     }
 }
