@@ -60,6 +60,7 @@ struct SchemaAssembly {
         }
         let parents = drafts.map { $0.definition.parent.flatMap { indexByName[$0] } }
         checkInverses(parents, indexByName)
+        checkFollowed(parents, indexByName)
         for index in drafts.indices { dropInherited(&drafts, index, parents, indexByName) }
         addInverses(&drafts, indexByName)
         for repeated in drafts.flatMap(\.repeatedInverses) {
@@ -87,14 +88,38 @@ struct SchemaAssembly {
                 guard case .relationship(let target, _, _) = property.form else { continue }
                 let destination = target.recordDescription.entity
                 for case .inverse(.keyPath(let keyPath)) in property.options.map(\.effect) {
-                    let owner = records.first { $0.type.storedName(of: keyPath) != nil }
-                    guard let owner, !Self.areRelated(owner.description.entity, destination, parents, indexByName) else { continue }
+                    guard let owner = owner(of: keyPath), !Self.areRelated(owner, destination, parents, indexByName) else { continue }
                     mistakes.append(
                         "\(type).\(property.name) leads to the entity '\(destination)', but the key path of its inverse belongs to a "
-                            + "record of '\(owner.description.entity)'. Use a key path of a record of '\(destination)'.")
+                            + "record of '\(owner)'. Use a key path of a record of '\(destination)'.")
                 }
             }
         }
+    }
+
+    /// Reports each key path of `followParent` that belongs to a record of an entity without a relationship to the attribute's entity. A
+    /// clone never reaches an object from an object of such an entity, so it would follow an attribute of the same name in another entity.
+    private mutating func checkFollowed(_ parents: [Int?], _ indexByName: [String: Int]) {
+        for (type, description) in records {
+            for property in description.properties {
+                for case .followParent(.keyPath(let keyPath)) in property.options.map(\.effect) {
+                    guard let owner = owner(of: keyPath) else { continue }
+                    let canReach = records.contains { _, source in
+                        Self.areRelated(source.entity, owner, parents, indexByName)
+                            && source.destinations.contains { Self.areRelated($0, description.entity, parents, indexByName) }
+                    }
+                    if canReach { continue }
+                    mistakes.append(
+                        "\(type).\(property.name) follows an attribute of '\(owner)', but no record of '\(owner)' has a relationship to "
+                            + "'\(description.entity)'. Use a key path of a record with such a relationship, or remove .followParent.")
+                }
+            }
+        }
+    }
+
+    /// Returns the entity of the record type to which a key path belongs, or `nil` if no record type has the property.
+    private func owner(of keyPath: AnyKeyPath) -> String? {
+        records.first { $0.type.storedName(of: keyPath) != nil }?.description.entity
     }
 
     /// Returns whether two entities are the same, or one is an ancestor of the other.
@@ -139,6 +164,13 @@ struct SchemaAssembly {
                 if let index { drafts[index].setInverse(of: inverse, to: relationship.name) }
             }
         }
+    }
+}
+
+extension RecordDescription {
+    /// The entities to which the relationships of the record lead.
+    fileprivate var destinations: [String] {
+        properties.compactMap { if case .relationship(let target, _, _) = $0.form { target.recordDescription.entity } else { nil } }
     }
 }
 

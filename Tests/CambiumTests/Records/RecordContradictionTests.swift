@@ -234,4 +234,39 @@ import Testing
             #expect(party?.relationships.map(\.inverse) == ["party"])
         }
     }
+
+    @Test func `a followed attribute of an entity that has no relationship to the record's entity is a mistake`() throws {
+        struct Page: BlankRecord {
+            var code = ""
+            var ref: Ref<Page>?
+            static let recordSchema = RecordSchema<Page>("Sheet") { RecordProperty("code", \.code) }
+        }
+        struct Folder: BlankRecord {
+            var code = ""
+            var name = ""
+            var sheets: [Ref<Page>] = []
+            var ref: Ref<Folder>?
+            static let recordSchema = RecordSchema<Folder>("Folder") {
+                RecordProperty("code", \.code)
+                RecordProperty("name", \.name)
+                RecordProperty("sheets", \.sheets)
+            }
+        }
+        struct Sheet: BlankRecord {
+            var code = ""
+            var ref: Ref<Sheet>?
+            static let recordSchema = RecordSchema<Sheet>("Sheet") { RecordProperty("code", \.code, .followParent(\Folder.code)) }
+        }
+        struct Stray: BlankRecord {
+            var code = ""
+            var ref: Ref<Stray>?
+            static let recordSchema = RecordSchema<Stray>("Sheet") { RecordProperty("code", \.code, .followParent(\Person.name)) }
+        }
+        let definition = try SchemaDefinition(of: Sheet.self, Folder.self)
+        let sheet = definition.entities.first { $0.name == "Sheet" }
+        #expect(sheet?.attributes.first?.userInfo == ["followParent": "code"])
+        let error = try #require(throws: CambiumError.self) { try SchemaDefinition(of: Stray.self, Folder.self, Person.self) }
+        #expect(error.details.count == 1)
+        #expect(error.details.first?.contains("Stray.code follows an attribute of 'Person'") == true)
+    }
 }
