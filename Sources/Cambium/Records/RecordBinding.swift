@@ -34,7 +34,7 @@ final class RecordBinding: Sendable {
     /// Throws `.unknownName` with all differences if the graph's schema does not have the record's entity or properties.
     init(_ description: RecordDescription, _ type: any EntityRecord.Type, _ graph: Graph, for user: User) throws(CambiumError) {
         guard let entity = graph.schema.entity(description.entity) else {
-            throw CambiumError(.unknownName, Self.missingEntity(description, type, user))
+            throw CambiumError(.unknownName, Self.missingEntity(description.entity, type, graph.schema, user))
         }
         var mistakes: [String] = []
         var properties: [Property] = []
@@ -85,8 +85,13 @@ final class RecordBinding: Sendable {
     /// Returns the origin of refs to objects of a graph. The origin identifies the graph's store.
     func origin(_ graph: Graph) -> RefOrigin { origin.storeKey == graph.storeKey ? origin : RefOrigin(storeKey: graph.storeKey) }
 
-    private static func missingEntity(_ description: RecordDescription, _ type: any EntityRecord.Type, _ user: User) -> String {
-        let subject = "\(type) is a record of the entity '\(description.entity)', but the schema of"
+    private static func missingEntity(_ name: String, _ type: any EntityRecord.Type, _ schema: Schema, _ user: User) -> String {
+        let subject = "\(type) is a record of the entity '\(name)', but the schema of"
+        // A program that is older than the renaming must not migrate the store: its schema would undo the renaming.
+        if let newName = schema.newName(ofEntity: name) {
+            let owner = user == .edit ? "the edit's base" : "the store"
+            return "\(subject) \(owner) has no such entity. \(newName) Use this name in the recordSchema of \(type)."
+        }
         let definition = "to a SchemaDefinition of all records of the program"
         return switch user {
         case .store: "\(subject) the store has no such entity. Migrate the store \(definition)."

@@ -113,6 +113,16 @@ struct RecordReadTests {
         #expect(error.details.count == 4)
     }
 
+    @Test("a record of an entity that was renamed is refused with the present name of the entity")
+    func renamedEntity() throws {
+        let schema = try Schema { EntityDefinition("Label", renamedFrom: "Tag") { AttributeDefinition("name", .string) } }
+        let store = try Store.inMemory(schema: schema)
+        let error = try #require(throws: CambiumError.self) { try store.graph.fetch(Tag.self) }
+        #expect(error.code == .unknownName)
+        #expect(error.message.contains("Its name is 'Label' now."))
+        #expect(!error.message.contains("Migrate"))
+    }
+
     @Test("a ref loads its record from the graph of its owner")
     func oneMoment() throws {
         let store = try Library.store()
