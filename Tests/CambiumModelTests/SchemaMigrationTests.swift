@@ -251,6 +251,36 @@ import Testing
         #expect(try queries(#""a":{"type":"int32"},"b":{"type":"int64"}"#) == [])
     }
 
+    @Test func `an attribute follows another one if the name in followParent means another attribute`() throws {
+        func entities(_ attributes: String, _ path: String) -> String {
+            let follower = #""f":{"type":"int64","optional":true,"userInfo":{"followParent":"\#(path)","withoutParent":"keep"}}"#
+            return #""A":{"attributes":{\#(attributes)},"relationships":{"bs":{"to":"B","many":true}}},"#
+                + #""B":{"attributes":{\#(follower)}},"C":{"attributes":{\#(follower)},"relationships":{"c":{"to":"C"}}}"#
+        }
+        func followers(_ attributes: String) throws -> [String] {
+            let before = entities(#""a":{"type":"int64"},"b":{"type":"int64"}"#, "^.^.a")
+            return try migration(before, entities(attributes, "^.^.a")).changes.filter { $0.aspect == "userInfo" }.map(\.subject)
+        }
+        let exchanged = #""a":{"type":"int64","renamedFrom":"b"},"b":{"type":"int64","renamedFrom":"a"}"#
+        #expect(try followers(exchanged) == ["B.f", "C.f"])
+        #expect(try followers(#""a":{"type":"int64","renamedFrom":"b"}"#) == ["B.f", "C.f"])
+        #expect(try followers(#""a":{"type":"int64"},"d":{"type":"int64","renamedFrom":"b"}"#) == [])
+    }
+
+    @Test func `only the attributes that a parent's exchanged attribute concerns follow another one`() throws {
+        func entities(_ attributes: String) -> String {
+            let follower = #""f":{"type":"int64","optional":true,"userInfo":{"followParent":"a","withoutParent":"keep"}}"#
+            return #""A":{"attributes":{\#(attributes)},"relationships":{"bs":{"to":"B","many":true}}},"B":{"attributes":{\#(follower)}},"#
+                + #""C":{"attributes":{"a":{"type":"int64"}},"relationships":{"ds":{"to":"D"}}},"D":{"attributes":{\#(follower)}}"#
+        }
+        let exchanged = #""b":{"type":"int64","renamedFrom":"a"},"a":{"type":"int64","renamedFrom":"b"}"#
+        let rule = #"{"followParent":"a","withoutParent":"keep"}"#
+        #expect(
+            try changes(entities(#""a":{"type":"int64"},"b":{"type":"int64"}"#), entities(exchanged)) == [
+                "renamed A.b a b", "renamed A.a b a", "changed B.f userInfo \(rule) \(rule)",
+            ])
+    }
+
     private func two(_ first: String, _ second: String) -> String {
         #""A":{"relationships":{"bs":{"to":"B"\#(first)}}},"B":{"relationships":{\#(second)}}"#
     }

@@ -18,7 +18,11 @@ extension SchemaComparison {
     /// Returns the keys of an old property's JSON form whose values contain a name that means another entity or property in the new schema.
     func reusedKeys(of key: SchemaMatcher.Key, in entity: EntityDefinition) -> Set<String> {
         if isReused(oldRelationships[key]?.destination) { return ["to"] }
-        guard let derivation = oldAttributes[key]?.derivation else { return [] }
+        guard let attribute = oldAttributes[key] else { return [] }
+        guard let derivation = attribute.derivation else {
+            let root = matcher.old.entity(entity.name)?.root
+            return root.map { followedNames.isOther(in: attribute, ofRoot: $0) } == true ? ["userInfo"] : []
+        }
         let isOther =
             derivation.names.relationship.map { isReused($0, entity) } ?? false
             || reader(of: derivation, entity).map { reader in derivation.names.attribute.map { isReused($0, reader) } ?? false } ?? false
@@ -39,12 +43,15 @@ extension SchemaComparison {
     /// their texts.
     func hasReusedNames(_ query: QueryDefinition, _ entity: EntityDefinition) -> Bool {
         guard let source = matcher.old.entity(entity.name) else { return false }
-        return QueryNames(query, of: source, in: matcher.old).all.contains { name, holder in
-            guard let holder = oldByName[holder.name], let key = oldKey(of: name, holder), let newKey = newKey(of: name, holder) else {
-                return false
-            }
-            return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old) != key
+        return QueryNames(query, of: source, in: matcher.old).all.contains { name, holder in meansOther(name, of: holder) }
+    }
+
+    /// Returns whether the name of a property that an old entity declares or inherits means another property in the new schema.
+    func meansOther(_ name: String, of holder: Entity) -> Bool {
+        guard let holder = oldByName[holder.name], let key = oldKey(of: name, holder), let newKey = newKey(of: name, holder) else {
+            return false
         }
+        return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old) != key
     }
 
     /// Returns the key of the property with this name that an old entity declares or inherits in the new schema.

@@ -17,6 +17,8 @@ struct SchemaComparison {
     private let replaced: Set<SchemaMatcher.Key>
     /// For each old entity with renamed properties, the new names of these properties by their old names.
     private(set) var renamed: [String: [String: String]] = [:]
+    /// The names that mean another property in the rule `followParent`. It is empty if no old attribute has this rule.
+    private(set) var followedNames = FollowedNames()
 
     init(_ matcher: SchemaMatcher, _ new: SchemaDefinition) {
         self.matcher = matcher
@@ -34,6 +36,9 @@ struct SchemaComparison {
         }
         for (key, newKey) in newKeys where key.property != newKey.property {
             renamed[key.entity, default: [:]][key.property] = newKey.property
+        }
+        if oldAttributes.values.contains(where: { $0.userInfo[CloneKeys.standard.followParent] != nil }) {
+            followedNames = FollowedNames(matcher.old) { [self] in meansOther($0, of: $1) }
         }
         for entity in new.entities { compare(entity) }
         compareOrder()
