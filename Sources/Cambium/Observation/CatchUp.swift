@@ -43,7 +43,7 @@ final class CatchUp: Sendable {
         _ volume: any Volume, at number: TransactionNumber, _ budget: MemoryBudget, _ cancellation: Cancellation
     ) throws -> EarlierView {
         let reader = try LogReader(volume)
-        if number == .none { return try EarlierView(beforeFirst: reader) }
+        if number == .none { return try EarlierView(beforeFirst: reader, memory: budget) }
         return try EarlierView(reader, at: EarlierMoment(number: number), memory: budget) { try cancellation.check() }
     }
 

@@ -34,7 +34,9 @@ struct EarlierView {
     }
 
     /// Creates a view of the empty graph before the first transaction of a log.
-    init(beforeFirst reader: LogReader) throws { replay = try Replay(LoadedCheckpoint(before: reader)) }
+    init(beforeFirst reader: LogReader, memory: MemoryBudget = .standard) throws {
+        replay = try Replay(LoadedCheckpoint(before: reader, memory: memory))
+    }
 
     /// Returns the labels of the newest moment.
     static func labels(_ volume: any Volume) throws -> [String: TransactionNumber] {

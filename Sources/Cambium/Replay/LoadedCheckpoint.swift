@@ -30,8 +30,8 @@ struct LoadedCheckpoint: ~Copyable {
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
     /// Begins with an empty graph, so that the whole log is replayed.
-    init(before reader: LogReader) {
-        (self.reader, timeline, pages) = (reader, Timeline(replaying: reader), nil)
+    init(before reader: LogReader, memory: MemoryBudget = .standard) {
+        (self.reader, timeline, pages) = (reader, Timeline(replaying: reader, memory: memory), nil)
         (flaws, skippedCheckpoints) = ([], [])
     }
 

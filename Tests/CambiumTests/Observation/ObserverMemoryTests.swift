@@ -89,6 +89,17 @@ import Testing
         try store.close()
     }
 
+    @Test(arguments: [0, 4] as [UInt64])
+    func `a replay for an observer counts against the memory budget of the store, also from the first transaction`(last: UInt64) throws {
+        let volume = MemoryVolume()
+        let store = try made(volume)
+        try advance(store)
+        let budget = MemoryBudget(byteCount: 1 << 20)
+        let view = try CatchUp.view(volume, at: TransactionNumber(rawValue: last), budget, Cancellation())
+        #expect(view.timeline.budget === budget)
+        try store.close()
+    }
+
     @Test func `a consumer that returns while its loan is being ended still receives each transaction`() throws {
         let store = try made(nil)
         let seat = ObserverSeat(store, .every)
