@@ -21,6 +21,9 @@ extension Store {
     /// corrupt. It throws `.expired` if the transactions after `last` were retired. After `.expired`, read the newest graph, and continue
     /// after its transaction. After an error, the sequence ends.
     ///
+    /// There is one exception: `.none` with `.coalesced` never needs retired transactions. The graph before the first transaction is empty,
+    /// so the first difference is the whole newest graph.
+    ///
     /// A store in memory has no log, and keeps transactions only while a sequence exists. So a sequence that begins at an earlier
     /// transaction, such as `.none`, can throw `.expired`. The same applies if a consumer lags by more than 4,096 transactions or 64 MiB of
     /// changes. It also applies if the consumer requests nothing for a minute, and a transaction is committed after that minute.

@@ -44,6 +44,24 @@ import Testing
         }
     }
 
+    @Test func `after transactions were retired, a consumer that begins with the first one gets the whole graph`() async throws {
+        let history = try ObservedHistory(MemoryVolume())
+        for _ in 0..<3 {
+            try history.advance(10)
+            try history.store.checkpoint()
+        }
+        try history.advance(2)
+        let newest = history.store.graph
+        #expect(try history.store.compact(.checkpoints(1)).retiredEnd > history.first)
+        try history.store.close()
+        let found = try await history.store.changes(from: .none, .coalesced).all()
+        #expect(found.map(\.transaction) == [newest.transaction])
+        #expect(found.first?.transactionCount == Int(newest.transaction.rawValue))
+        #expect(found.first?.changes.before.objectCount == 0)
+        #expect(found.first?.changes.count == newest.objectCount)
+        #expect(found.first?.changes.allSatisfy { $0.kind == .inserted } == true)
+    }
+
     @Test func `a consumer of a store in memory gets the transactions since the call`() async throws {
         let store = try Store.inMemory(schema: Notes.schema)
         let changes = store.changes(.coalesced)
