@@ -26,13 +26,13 @@ import Testing
     private let timer = ManualTimer()
     private let volume = GatedVolume()
 
-    private func made() throws -> Store {
+    private func made(every interval: Duration = .seconds(10)) throws -> Store {
         var environment = clock.environment()
         environment.makeTimer = { [timer] action in
             timer.action.withLock { $0 = action }
             return timer
         }
-        return try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(10)), environment: environment)
+        return try Store.create(volume, schema: Notes.schema, durability: .buffered(every: interval), environment: environment)
     }
 
     private func insert(_ store: Store, _ number: Int) throws {
@@ -97,6 +97,18 @@ import Testing
             let store = try made()
             try settle(store)
             try insert(store, 1)
+            syncCount = withExtendedLifetime(store) { volume.syncCount.load(ordering: .relaxed) }
+        }
+        #expect(volume.syncCount.load(ordering: .relaxed) == syncCount + 1)
+    }
+
+    @Test func `a store whose interval never ends syncs its last writes when it is released`() throws {
+        let syncCount: Int
+        do {
+            let store = try made(every: .seconds(Int64.max))
+            try settle(store)
+            try insert(store, 1)
+            #expect(timer.due == nil)
             syncCount = withExtendedLifetime(store) { volume.syncCount.load(ordering: .relaxed) }
         }
         #expect(volume.syncCount.load(ordering: .relaxed) == syncCount + 1)

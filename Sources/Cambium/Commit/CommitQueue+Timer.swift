@@ -5,10 +5,12 @@ extension CommitQueue {
     /// Schedules a sync of the last writes, one interval after the last sync. Call this method only while the writer's lock is held.
     func startTimer(at time: Int64, _ interval: Int64) {
         let delay = interval - max(0, time &- lastSyncTime.load(ordering: .relaxed))
-        let (due, isNever) = time.addingReportingOverflow(delay)
-        if isNever { return }
+        let (sum, isNever) = time.addingReportingOverflow(delay)
+        let due = isNever ? .max : sum
         if let timerTime, timerTime <= due { return }
         timerTime = due
+        // The timer would never run. `timerTime` still shows that there are unsynced bytes, which `deinit` syncs.
+        if isNever { return }
         if timer == nil { timer = writer.environment.makeTimer { [weak self] in self?.syncUnsynced() } }
         timer?.start(after: .microseconds(delay))
     }

@@ -36,7 +36,8 @@ final class CommitQueue: @unchecked Sendable {
     /// The timer that syncs the bytes that the durability `buffered` leaves unsynced. The first commit that leaves unsynced bytes creates
     /// the timer.
     @exclusivity(unchecked) var timer: (any SyncTimer)?
-    /// The time at which the timer is due, in microseconds since 1970; `nil` if the timer is not set.
+    /// The time at which the timer is due, in microseconds since 1970. It is `.max`, and the timer is not set, if the interval never ends.
+    /// It is `nil` if all bytes are synced, or if their sync has begun.
     @exclusivity(unchecked) var timerTime: Int64?
 
     /// The kind of caller that is waiting for a commit. If no thread is waiting, a block on `queue` writes and syncs the group, even if no
