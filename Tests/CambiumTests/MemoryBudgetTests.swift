@@ -1,6 +1,7 @@
 import CambiumBytes
 import CambiumTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -272,6 +273,26 @@ import Testing
         try again.close()
     }
 
+    @Test func `a preview of a migration and the comparison of a compaction count against the budget of the store`() throws {
+        // Other users take the whole budget, so new pages belong in a file without a name.
+        let budget = MemoryBudget(byteCount: 1 << 40)
+        budget.take(1 << 40)
+        let works: [(Store) throws -> Void] = [
+            { store in _ = try store.previewMigration(to: .notes { $0["Note"].remove("rating") }) },
+            { store in #expect(try store.compact(.checkpoints(1)).retiredEnd.rawValue == 2) },
+        ]
+        for (place, work) in works.enumerated() {
+            let volume = NamelessVolume()
+            let store = try create(volume, budget)
+            try addLong(store, 0..<60)
+            try store.checkpoint()
+            let count = volume.namelessCount.load(ordering: .relaxed)
+            try work(store)
+            #expect(volume.namelessCount.load(ordering: .relaxed) > count, "work \(place)")
+            try store.close()
+        }
+    }
+
     @Test func `a closed store returns its memory to the budget`() async throws {
         defer { clean() }
         do {
@@ -292,5 +313,18 @@ import Testing
     @Test(arguments: ["", "M", "-1", "1T", "9999999999G", "1.5M"])
     func `text that is not a number of bytes is refused`(text: String) {
         #expect(MemoryBudget.byteCount(text) == nil)
+    }
+}
+
+/// Files in memory that count the requests for files without a name.
+private final class NamelessVolume: OverMemory {
+    let memory = MemoryVolume()
+    let namelessCount = Atomic(0)
+
+    var name: String { "nameless" }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile { try memory.open(path, mode) }
+    func openNameless() throws(CambiumError) -> (any VolumeFile)? {
+        namelessCount.wrappingAdd(1, ordering: .relaxed)
+        return nil
     }
 }

@@ -64,7 +64,8 @@ extension Compactor {
     /// Throws `.damaged` if a checkpoint is not sound, or if a replay of the log results in another graph. The replay begins with the
     /// preceding checkpoint, or with the first transaction.
     private func compare(_ anchor: TransactionNumber, with reader: LogReader) throws {
-        let stored = try LoadedCheckpoint(reader, of: anchor, checksAll: true)
+        let memory = checkpointer.writer.timeline.budget
+        let stored = try LoadedCheckpoint(reader, of: anchor, checksAll: true, memory: memory)
         let graph = stored.timeline.head
         for finding in graph.invariantFindings() + PageChecker.findings(in: stored.timeline) {
             throw CambiumError(
@@ -74,7 +75,7 @@ extension Compactor {
         var replay: Replay
         do throws(CambiumError) {
             let before = EarlierMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1))
-            replay = try Replay(LoadedCheckpoint(reader, notAfter: before))
+            replay = try Replay(LoadedCheckpoint(reader, notAfter: before, memory: memory))
         } catch {
             // `.notFound` means that a part of the log before the checkpoint was retired. The compaction that retired this part has already
             // compared its checkpoint with the log.

@@ -92,7 +92,7 @@ extension Store {
     /// Complexity: the time and the memory of the migration, plus O(bytes of the log after the newest checkpoint).
     public func previewMigration(to definition: SchemaDefinition) throws -> MigrationReport {
         try writer.checkOutsideOfWrites("previewMigration")
-        if let volume = writer.volume { return try Self.preview(LogReader(volume), definition) }
+        if let volume = writer.volume { return try Self.preview(LogReader(volume), definition, writer.timeline.budget) }
         struct Done: Error {}
         var report = MigrationReport()
         do {
@@ -110,11 +110,11 @@ extension Store {
     /// Throws as `previewMigration(to:)` does. Also throws `.notFound` if there is no store, and `.damaged` if the log of the store is
     /// corrupt.
     package static func previewMigration(of path: String, to definition: SchemaDefinition) throws -> MigrationReport {
-        try preview(LogReader(SystemVolume(root: path)), definition)
+        try preview(LogReader(SystemVolume(root: path)), definition, .standard)
     }
 
-    private static func preview(_ reader: LogReader, _ definition: SchemaDefinition) throws -> MigrationReport {
-        let view = try EarlierView(reader, at: .latest, memory: .standard)
+    private static func preview(_ reader: LogReader, _ definition: SchemaDefinition, _ memory: MemoryBudget) throws -> MigrationReport {
+        let view = try EarlierView(reader, at: .latest, memory: memory)
         var draft = view.timeline.draft()
         return try preview(&draft, definition)
     }
