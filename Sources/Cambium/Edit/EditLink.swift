@@ -38,6 +38,7 @@ struct EditLinks: Sendable {
                     add(EditLink(kind: .removed, id: id, relationship: relationship, target: target, inverse: inverse), &seen)
                 }
                 for target in edit.addedMembers(relationship, of: id, state) where !edit.isUnborn(target) {
+                    if edit.isReplaced(id, relationship, target) { continue }
                     add(EditLink(kind: .added, id: id, relationship: relationship, target: target, inverse: inverse), &seen)
                 }
             }
@@ -58,5 +59,13 @@ extension Edit {
     fileprivate func isLeft(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         guard isDeleted(target) else { return false }
         return inverse(relationship).map { isRawLinked(target, $0, id) } ?? true
+    }
+
+    /// Whether the edit linked `target` to the object `id`, deleted `id`, and then gave the to-one relationship of `target` its original
+    /// object again. In that case, the link is not in the list of added links: adding it would remove the link to the original object.
+    /// Returns `false` for a `deny` rule, because the commit must find the link and refuse the deletion.
+    fileprivate func isReplaced(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
+        guard isDeleted(id), relationship.deleteRule != .deny, let inverse = inverse(relationship), !inverse.isToMany else { return false }
+        return overlay[target]?.targets[inverse.number] == nil
     }
 }

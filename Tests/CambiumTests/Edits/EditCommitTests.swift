@@ -93,6 +93,31 @@ import Testing
         #expect(store.graph.objectCount == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `an object may return to its former target after the edit deleted its new target`(isRebased: Bool) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Box") { RelationshipDefinition("parts", to: "Part", .toMany, inverse: "box") }
+                EntityDefinition("Part") { RelationshipDefinition("box", to: "Box", inverse: "parts") }
+            })
+        let (former, new, part) = try store.write { transaction in
+            let former = try transaction.insert("Box")
+            return (former, try transaction.insert("Box"), try transaction.insert("Part", links: ["box": [former]]))
+        }.result
+        var edit = store.edit()
+        try edit.link(part, "box", new)
+        try edit.delete(new)
+        try edit.link(part, "box", former)
+        if isRebased {
+            try store.write { _ = try $0.insert("Part", links: ["box": [former]]) }
+            try edit.rebase(onto: store.graph)
+        }
+        #expect(try edit.members("box", of: part) == [former])
+        try store.commit(&edit)
+        #expect(try store.graph.members("box", of: part) == [former])
+        #expect(!store.graph.contains(new))
+    }
+
     @Test func `committing inside a write is misuse`() throws {
         var edit = store.edit()
         try edit.set(note, "title", to: "Rome")
