@@ -145,14 +145,18 @@ struct EditPlan {
     }
 
     /// Removes the targets of the to-one relationships that the edit has cleared, even if the store has linked them to other objects since
-    /// the base.
+    /// the base. A relationship also counts as cleared if the edit has deleted its new target, and the target of this plan lacks that
+    /// object.
     private func clearTargets(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
         for (id, state) in states where !id.isProvisional && !state.targets.isEmpty && !drops.objects.contains(id) {
             guard let entity = edit.liveEntity(of: id), let own = target.liveEntity(of: id) else { continue }
             for relationship in entity.relationships {
-                guard let known = state.targets[relationship.number], known.id.map(edit.isUnborn) ?? true,
-                    edit.changesMembers(relationship, of: id), !drops.ends.contains(EditPlace(id, relationship.number))
+                guard let known = state.targets[relationship.number], edit.changesMembers(relationship, of: id),
+                    !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
+                // If the store has the new target, `link` replaces the former one, although the edit then deletes the new target.
+                let isCleared = known.id.map { target.liveEntity(of: $0) == nil && edit.isDeleted($0) } ?? true
+                guard isCleared else { continue }
                 // If a migration made the relationship to-many, only the former target is removed. `removed` contains that link.
                 guard let ownRelationship = own.relationship(relationship.number), !ownRelationship.isToMany else { continue }
                 // If the edit also deleted the target, and the deletion was dropped, the link stays.

@@ -107,6 +107,28 @@ extension EditConflictTests {
         #expect(try store.graph.members("memos", of: note) == [memos[2], memos[1]])
     }
 
+    @Test func `a target that both sides deleted leaves no target if the edit wins`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Person") { RelationshipDefinition("desk", to: "Desk", inverse: "person") }
+                EntityDefinition("Desk") { RelationshipDefinition("person", to: "Person", inverse: "desk") }
+            })
+        let (person, desks) = try store.write { transaction in
+            let desks = try (0..<3).map { _ in try transaction.insert("Desk") }
+            return (try transaction.insert("Person", links: ["desk": [desks[0]]]), desks)
+        }.result
+        var edit = store.edit()
+        try edit.link(person, "desk", desks[1])
+        try edit.delete(desks[1])
+        try store.write { transaction in
+            try transaction.delete(desks[1])
+            try transaction.link(person, "desk", desks[2])
+        }
+        #expect(edit.conflicts(with: store.graph).map(\.id) == [person])
+        try store.commit(&edit, policy: .mine)
+        #expect(try store.graph.members("desk", of: person) == [])
+    }
+
     @Test func `both sides may delete an object`() throws {
         var edit = store.edit()
         try edit.delete(note)
