@@ -89,9 +89,13 @@ extension RecordWriter {
     mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
+        if let wanted { noteListed([wanted], type) }
         let before = target.members(relationship, of: id).first
         if before == wanted { return }
-        if wanted == nil, let before, isOmitted(before, type) { return }
+        if wanted == nil, let before, isOmitted(before, type) {
+            noteOmitted(before)
+            return
+        }
         if isOutdated(wanted.map { [$0] } ?? [], before.map { [$0] } ?? [], relationship, of: id) { return }
         if let wanted {
             try link(id, relationship, wanted)
@@ -155,6 +159,15 @@ extension RecordWriter {
         type is any EntityRecord.Type ? Set(path).union(current.containers) : []
     }
 
+    /// Records which objects in the record's ref a property lists. Only a property that is a record can omit an object, so only such
+    /// properties count.
+    private mutating func noteListed<Member>(_ ids: [ObjectID], _ type: Member.Type) {
+        if current.containers.isEmpty || !(type is any EntityRecord.Type) { return }
+        for id in ids where current.containers.contains(id) { current.listed.insert(id) }
+    }
+
+    private mutating func noteOmitted(_ id: ObjectID) { if current.containers.contains(id) { current.omitted.insert(id) } }
+
     /// Sets the members of a to-many relationship. A record omits the records that contain it. The objects of these outer records stay
     /// members, at their positions.
     ///
@@ -167,12 +180,14 @@ extension RecordWriter {
         var wanted: [ObjectID] = []
         try collect(&self, &wanted)
         if isClearing { return }
+        noteListed(wanted, type)
         let present = target.members(relationship, of: id)
         var kept: Set<ObjectID> = []
         wanted.removeAll { !kept.insert($0).inserted }
         let omitted = omitted(type)
         for (index, member) in present.enumerated() where omitted.contains(member) && kept.insert(member).inserted {
             wanted.insert(member, at: min(index, wanted.count))
+            noteOmitted(member)
         }
         if order == .kept, relationship.isOrdered {
             let members = Set(present)

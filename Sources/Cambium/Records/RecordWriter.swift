@@ -55,6 +55,10 @@ public struct RecordWriter: ~Copyable {
         var isNew = false
         /// The objects of the records that contained the record when it was read or saved.
         var containers: [ObjectID] = []
+        /// The objects in `containers` that a property of the record lists, because the program has put their records there.
+        var listed: Set<ObjectID> = []
+        /// The objects in `containers` that a property of the record omits, although the relationship in the store leads to them.
+        var omitted: Set<ObjectID> = []
         /// The id that the object had in the edit that inserted it; `nil` if the record's ref does not state it.
         var provisionalID: ObjectID?
         /// The index at which the search for the next name begins: the property after the one that was last written by name.
@@ -102,8 +106,13 @@ public struct RecordWriter: ~Copyable {
 
     /// Returns the objects that the current record may omit: the objects in its ref, and the objects of containing records that it could
     /// contain. The ref lists no other objects, because its list would grow with each new container.
+    ///
+    /// If the record lists an object and omits it nowhere, the ref no longer contains the object. Otherwise, a later save could not unlink
+    /// the object. A save that reaches the record through an inverse does not write this inverse, so it removes no object from the ref.
     private borrowing func containers() -> [ObjectID] {
-        let (known, roots) = (current.containers, current.binding.omittedRoots)
+        let (roots, listed, omitted) = (current.binding.omittedRoots, current.listed, current.omitted)
+        var known = current.containers
+        if current.arrival == nil, !listed.isEmpty { known.removeAll { listed.contains($0) && !omitted.contains($0) } }
         return known + path.filter { roots.contains($0.root) && !known.contains($0) }
     }
 

@@ -48,6 +48,50 @@ private struct Season: BlankRecord {
     }
 }
 
+private struct Crew: BlankRecord {
+    var name = ""
+    var sailors: [Sailor] = []
+    var ref: Ref<Crew>?
+
+    static let recordSchema = RecordSchema<Crew>("Crew") {
+        RecordProperty("name", \.name, .identity)
+        RecordProperty("sailors", \.sailors, .inverse("crew"))
+    }
+}
+
+private struct Sailor: BlankRecord {
+    var number = 0
+    var crew: Crew?
+    var ref: Ref<Sailor>?
+
+    static let recordSchema = RecordSchema<Sailor>("Sailor") {
+        RecordProperty("number", \.number, .identity)
+        RecordProperty("crew", \.crew)
+    }
+}
+
+private struct Course: BlankRecord {
+    var name = ""
+    var pupils: [Pupil] = []
+    var ref: Ref<Course>?
+
+    static let recordSchema = RecordSchema<Course>("Course") {
+        RecordProperty("name", \.name, .identity)
+        RecordProperty("pupils", \.pupils, .inverse("courses"))
+    }
+}
+
+private struct Pupil: BlankRecord {
+    var number = 0
+    var courses: [Course] = []
+    var ref: Ref<Pupil>?
+
+    static let recordSchema = RecordSchema<Pupil>("Pupil") {
+        RecordProperty("number", \.number, .identity)
+        RecordProperty("courses", \.courses)
+    }
+}
+
 @Suite("The records that contain a record")
 struct RecordContainerTests {
     @Test("a record that contains only refs does not list the records in which it was saved and read")
@@ -79,5 +123,35 @@ struct RecordContainerTests {
         #expect(league.ref?.origin.containers == [])
         #expect(try store.graph.fetch(League.self).map(\.clubs.count) == [1])
         #expect(try store.graph.fetch(Season.self) { $0.league.name == "North" }.count == 3)
+    }
+
+    @Test("a program can add and then remove the record that contained a record")
+    func removedTarget() throws {
+        let store = try Store.inMemory(schema: Schema(of: Crew.self))
+        var crew = Crew(name: "Reds", sailors: [Sailor(number: 1)])
+        try store.save(&crew)
+        var sailor = crew.sailors[0]
+        try store.save(&sailor)
+        #expect(try store.graph.fetch(Crew.self).map(\.sailors.count) == [1])
+        sailor.crew = crew
+        try store.save(&sailor)
+        sailor.crew = nil
+        try store.save(&sailor)
+        #expect(try store.graph.fetch(Crew.self).map(\.sailors.count) == [0])
+    }
+
+    @Test("a program can add and then remove a member that contained a record")
+    func removedMember() throws {
+        let store = try Store.inMemory(schema: Schema(of: Course.self))
+        var course = Course(name: "Latin", pupils: [Pupil(number: 1)])
+        try store.save(&course)
+        var pupil = course.pupils[0]
+        try store.save(&pupil)
+        #expect(try store.graph.fetch(Course.self).map(\.pupils.count) == [1])
+        pupil.courses = [course]
+        try store.save(&pupil)
+        pupil.courses = []
+        try store.save(&pupil)
+        #expect(try store.graph.fetch(Course.self).map(\.pupils.count) == [0])
     }
 }
