@@ -120,6 +120,28 @@ import Testing
         #expect(json.output.contains("\"values\":{\"id\":1,\"title\":\"b\"}"), "\(json.output)")
     }
 
+    @Test func `the log of an object names the transaction that deleted it by a delete rule or a migration`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+        for name in ["a", "b"] { #expect(try place.run("insert", "notes", "Item", "name=\(name)").code == 0) }
+        #expect(try place.run("link", "notes", "Note/1", "items", "Item/1").code == 0)
+        for number in 2...4 { #expect(try place.run("insert", "notes", "Note", "id=\(number)").code == 0) }
+        #expect(try place.run("delete", "notes", "Note/1", "--actor", "jane").code == 0)
+        #expect(try place.run("insert", "notes", "Note", "id=5").code == 0)
+        let report = "cambium: Transaction 9 deleted Item/1 by a delete rule or a migration.\n"
+        let texts: [(options: [String], text: String)] = [
+            ([], report), (["--actor", "jane"], report), (["--actor", "joe"], ""), (["--at", "8"], ""), (["--from", "10"], ""),
+        ]
+        for (options, text) in texts {
+            let outcome = try place.run(executable: Workplace.binary, ["log", "notes", "--object", "Item/1"] + options)
+            #expect(outcome.code == 0 && outcome.errors == text, "\(options)")
+        }
+        for object in ["Note/1", "Item/2"] { #expect(try place.run("log", "notes", "--object", object).errors.isEmpty) }
+        try place.write(#"{"entities": {"Other": {}}}"#, to: "other.json")
+        #expect(try place.run("schema", "notes", "--set", "other.json").code == 0)
+        #expect(try place.run("log", "notes", "--object", "Item/2").errors.contains("Transaction 11 deleted Item/2"))
+    }
+
     @Test func `the log of an entity reports retired transactions once`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)

@@ -8,7 +8,8 @@ struct LogCommand: ParsableCommand {
         discussion: Discussion.text(
             "A moment is \(Moment.forms). \(Moment.rules) As the moment of --from, a day means its beginning. Transactions that were "
                 + "written together, for example by a restore, have equal shares of the bytes. A dash before a message means that the "
-                + "transaction has no author.",
+                + "transaction has no author. --object omits transactions that change an object without naming it: a migration, a delete "
+                + "rule, or a clone that is linked to it. If one of these deleted the object, standard error names its number.",
             examples: "cambium log notes --from yesterday --ops", "cambium log notes --object Note/1 --actor jane --json"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
@@ -37,8 +38,12 @@ struct LogCommand: ParsableCommand {
         var retired: TransactionNumber?
         /// The last retired transaction, if the command has informed the user that the log lacks the retired changes; otherwise `nil`.
         var reportedRetired: TransactionNumber?
-        /// Whether a transaction read so far refers to the object of `--object`.
+        /// The first transaction read so far that refers to the object of `--object`.
+        var firstNaming: TransactionNumber?
+        /// Whether the current transaction refers to the object of `--object`.
         var isObjectNamed = false
+        /// Whether a transaction read so far names the object of `--object` as an object to delete.
+        var isDeletionNamed = false
         /// The object of `--object`; `nil` until the log contains a schema with the name of its entity. Ids never change their meaning.
         var object: ObjectID?
         /// The root entity of `--entity`; `nil` until the log contains a schema with that name. Entity numbers never change their meaning.
@@ -66,7 +71,10 @@ struct LogCommand: ParsableCommand {
         } else {
             try printAll(log, &reading)
             reportRetired(&reading)
-            if let object { try check(object, reading) }
+            if let object {
+                try check(object, reading)
+                reportUnnamedDeletion(log, object, reading)
+            }
             if let entity, reading.root == nil { _ = try lastSchema(reading).required(entity) }
         }
     }
@@ -97,7 +105,7 @@ struct LogCommand: ParsableCommand {
             _ = try lastSchema(reading).parsedID(object)
             return
         }
-        if reading.isObjectNamed { return }
+        if reading.firstNaming != nil { return }
         if let retired = reading.reportedRetired {
             // If the object is in this graph, one of the retired transactions created it.
             if try ReadOnlyStore.graph(of: store, after: retired).contains(id) { return }
@@ -176,8 +184,13 @@ struct LogCommand: ParsableCommand {
             reading.schema = schema
             resolveNames(&reading, schema)
         }
-        if let id = reading.object, !reading.isObjectNamed {
-            reading.isObjectNamed = ops.contains { $0.names(id, reading.schema) }
+        reading.isObjectNamed = false
+        if let id = reading.object {
+            for op in ops where op.names(id, reading.schema) {
+                reading.isObjectNamed = true
+                if case .delete = op { reading.isDeletionNamed = true }
+            }
+            if reading.isObjectNamed, reading.firstNaming == nil { reading.firstNaming = entry.number }
         }
         guard reading.range.contains(entry), isWanted(entry, ops, reading) else { return }
         print(entry, self.ops && !entry.isRetired ? ops : nil, reading)
@@ -185,9 +198,7 @@ struct LogCommand: ParsableCommand {
 
     private func isWanted(_ entry: TransactionLog.Entry, _ ops: [Op], _ reading: Reading) -> Bool {
         if let actor = selection.actor, entry.metadata.actor != actor { return false }
-        if object != nil {
-            guard let id = reading.object, ops.contains(where: { $0.names(id, reading.schema) }) else { return false }
-        }
+        if object != nil, !reading.isObjectNamed { return false }
         if entity != nil {
             guard let root = reading.root, ops.contains(where: { $0.roots(reading.schema).contains(root) }) else { return false }
         }
