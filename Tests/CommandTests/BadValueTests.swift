@@ -204,6 +204,30 @@ import Testing
         #expect(try place.run("import", "notes", "Item", "-", "--mapping", "mapping.json", input: row).code == 0)
     }
 
+    /// Texts, and the marks in the mapping that the error advises; `nil` if no mapping reads the text, or if two read different numbers.
+    private static let markedNumbers: [(String, String?)] = [
+        ("12,50", #""decimal":",""#), ("1,234.50", #""grouping":",""#), ("1.234,50", #""decimal":",","grouping":".""#), ("+7", ""),
+        ("1,234,567", #""grouping":",""#), ("1,234", nil), ("12.", nil), ("1e3,5", nil),
+    ]
+
+    @Test(arguments: markedNumbers)
+    func `the mapping for a number with other marks reads the number`(text: String, marks: String?) throws {
+        let place = try Workplace()
+        let attributes = #"{"id": {"type": "string"}, "price": {"type": "decimal"}}"#
+        try place.write(#"{"entities": {"Sale": {"identity": ["id"], "attributes": \#(attributes)}}}"#, to: "prices.json")
+        #expect(try place.run("init", "sales", "--schema", "prices.json").code == 0)
+        try place.write("id,price\nA,\"\(text)\"\n", to: "sales.csv")
+        let outcome = try place.run("import", "sales", "Sale", "sales.csv")
+        guard let marks else {
+            #expect(outcome.code != 0 && outcome.errors.contains("found the string \"\(text)\". Nothing"), "\(outcome.errors)")
+            return
+        }
+        let mapping = #"{"attributes":{"price":{"numbers":{\#(marks)}}}}"#
+        #expect(outcome.errors.contains("A mapping such as \(mapping) reads numbers in texts. Nothing"), "\(outcome.errors)")
+        try place.write(mapping, to: "mapping.json")
+        #expect(try place.run("import", "sales", "Sale", "sales.csv", "--mapping", "mapping.json").code == 0)
+    }
+
     @Test func `the mapping for a number in the text of a reference names the entity of the reference`() throws {
         let place = try place()
         let row = #"{"note":"7"}"#

@@ -16,15 +16,37 @@ extension RowReader {
             // A pattern reads only texts, and `join` makes a text of a number.
             if case .pattern = format, tokens.kind(token) == .number { rule = "\"join\":[\"\(entity.attributes[index].name)\"]," + rule }
         case .wrongKind(let type, _) where type.isNumber && tokens.kind(token) == .string:
-            // No mapping helps if the text is not a number of this type, or if the number has an exponent, such as "1e3".
-            guard let plain = NumberFormat().plain(tokens.bytes(token)) else { return "" }
-            if (try? type.scalarForm(copying: plain, scratch: &scratch)) == nil { return "" }
-            (rule, values) = ("\"numbers\":{}", "numbers in texts")
+            guard let format = numberFormat(type, tokens.bytes(token)) else { return "" }
+            let decimal = format.decimal == NumberFormat.standardDecimal ? nil : "\"decimal\":\"\(format.decimal)\""
+            let marks = [decimal, format.grouping.map { "\"grouping\":\"\($0)\"" }].compactMap(\.self).joined(separator: ",")
+            (rule, values) = ("\"numbers\":{\(marks)}", "numbers in texts")
         default: return ""
         }
         let rules = "{\"attributes\":{\"\(entity.attributes[index].name)\":{\(rule)}}}"
         let mapping = entity.number == target ? rules : "{\"nested\":{\"\(entity.entity.name)\":\(rules)}}"
         return ". A mapping such as \(mapping) reads \(values)"
+    }
+
+    /// The formats with other marks that errors advise, if they read the text.
+    private static let numberFormats = [
+        NumberFormat(decimal: ","), NumberFormat(grouping: ","), NumberFormat(decimal: ",", grouping: "."),
+    ]
+
+    /// Returns a format that reads a text as a number of a type. Returns `nil` if the text is not such a number, or if it has an exponent,
+    /// such as "1e3". Also returns `nil` if the text is a different number in two formats, as "1,234" is.
+    private mutating func numberFormat(_ type: AttributeType, _ text: UnsafeRawBufferPointer) -> NumberFormat? {
+        func number(_ format: NumberFormat) -> [UInt8]? {
+            guard let plain = format.plain(text), (try? type.scalarForm(copying: plain, scratch: &scratch)) != nil else { return nil }
+            return plain
+        }
+        if number(NumberFormat()) != nil { return NumberFormat() }
+        var found: (format: NumberFormat, plain: [UInt8])?
+        for format in Self.numberFormats {
+            guard let plain = number(format) else { continue }
+            if let found, found.plain != plain { return nil }
+            found = found ?? (format, plain)
+        }
+        return found?.format
     }
 
     /// The formats that errors advise, if they read the value.
