@@ -204,6 +204,19 @@ import Testing
         #expect(try place.run("import", "notes", "Item", "-", "--mapping", "mapping.json", input: row).code == 0)
     }
 
+    @Test func `the error for an empty field names the option that gives new objects the default`() throws {
+        let place = try place()
+        try place.write("id,title\n2,\n", to: "rows.csv")
+        let refused = try place.run("import", "notes", "Note", "rows.csv")
+        #expect(refused.code != 0 && refused.errors.contains("'title' is null, but must have a value. To give new objects the default"))
+        #expect(refused.errors.contains("'--null keep' on the command line). Nothing was imported."), "\(refused.errors)")
+        #expect(try place.run("import", "notes", "Note", "rows.csv", "--null", "keep").code == 0)
+        let rows = try place.run("find", "notes", "Note", "--identity", "2", "--json").json
+        #expect(rows.first?["title"] as? String == "")
+        let identity = try place.run("import", "notes", "Note", "-", input: #"{"id":null}"#)
+        #expect(identity.errors.contains("'id' is null, but must have a value. Nothing"), "\(identity.errors)")
+    }
+
     /// Texts, and the marks in the mapping that the error advises; `nil` if no mapping reads the text, or if two read different numbers.
     private static let markedNumbers: [(String, String?)] = [
         ("12,50", #""decimal":",""#), ("1,234.50", #""grouping":",""#), ("1.234,50", #""decimal":",","grouping":".""#), ("+7", ""),

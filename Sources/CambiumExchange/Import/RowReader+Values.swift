@@ -93,7 +93,7 @@ extension RowReader {
             if options.mismatch == .keep { return batch.append(index, .kept) }
         }
         if case .null = form, !conversion.isOptional {
-            throw failure(.nullValue, tokens, key: key, Self.mandatory(entity.attributes[index].name, converted))
+            throw failure(.nullValue, tokens, key: key, Self.mandatory(entity, index, converted))
         }
         if !conversion.isFree { try check(entity.attributes[index], form, token, tokens, key: key) }
         append(index, form, token, tokens)
@@ -110,9 +110,13 @@ extension RowReader {
     }
 
     /// Returns the message for a mandatory attribute whose value is null or is read as null.
-    private static func mandatory(_ name: String, _ converted: Result<ScalarForm, ConversionError>) -> String {
-        guard case .failure(let error) = converted else { return "'\(name)' is null, but must have a value" }
-        return "'\(name)' must have a value: \(error.message)"
+    private static func mandatory(_ entity: RowEntity, _ index: Int, _ converted: Result<ScalarForm, ConversionError>) -> String {
+        let attribute = entity.attributes[index]
+        if case .failure(let error) = converted { return "'\(attribute.name)' must have a value: \(error.message)" }
+        let message = "'\(attribute.name)' is null, but must have a value"
+        // An object is not found without its identity, so the option does not apply to the identity.
+        if attribute.defaultValue.isNull || entity.identity.contains(index) { return message }
+        return message + ". To give new objects the default, keep values at null ('null: .keep', or '--null keep' on the command line)"
     }
 
     @inline(__always)
