@@ -133,6 +133,18 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
+    @Test func `the report states the number of bad rows, because standard error may be in another file`() throws {
+        let place = try Workplace.withStore()
+        let bad = (0..<150).map { #"{"id":"x\#($0)"}"# + "\n" }.joined()
+        let many = try place.run("import", "notes", "Note", "-", "--on-error", "skip", input: "{\"id\":1}\n" + bad)
+        #expect(many.code == 1 && many.output.hasPrefix("151 rows: 1 inserted; "), "\(many.output)")
+        #expect(many.output.contains("\n  skipped 150 bad rows; standard error states the mistakes\n"), "\(many.output)")
+        let one = try place.run("import", "notes", "Note", "-", "--on-error", "skip", input: "{\"id\":2}\n{\"id\":\"x\"}\n")
+        #expect(one.output.contains("  skipped 1 bad row; "), "\(one.output)")
+        let none = try place.run("import", "notes", "Note", "-", "--on-error", "skip", input: "{\"id\":3}\n")
+        #expect(none.code == 0 && !none.output.contains("skipped"))
+    }
+
     @Test func `a row of a pipe whose unique value is taken is left out`() throws {
         let place = try Workplace()
         let attributes = #"{"id":{"type":"int64"},"code":{"type":"string"}}"#

@@ -171,6 +171,8 @@ enum ReportText {
         for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) {
             Terminal.print("  \(name): \(self.counts(counts))")
         }
+        let badRowCount = report.errors.count + report.errorsLeftOut
+        if badRowCount > 0 { Terminal.print("  skipped \(Readable.of(badRowCount, "bad row")); standard error states the mistakes") }
         let stubCount = report.entities.values.reduce(0) { $0 + $1.stubs }
         if stubCount > 0 {
             Terminal.print("  \(Readable.of(stubCount, "new stub")) for references without an object; --references error refuses them")
