@@ -279,7 +279,10 @@ import Testing
         budget.take(1 << 40)
         let works: [(Store) throws -> Void] = [
             { store in _ = try store.previewMigration(to: .notes { $0["Note"].remove("rating") }) },
-            { store in #expect(try store.compact(.checkpoints(1)).retiredEnd.rawValue == 2) },
+            { store in
+                let end = try store.compact(.checkpoints(1)).retiredEnd
+                #expect(end.rawValue == 2)
+            },
         ]
         for (place, work) in works.enumerated() {
             let volume = NamelessVolume()

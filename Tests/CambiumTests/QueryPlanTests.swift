@@ -66,7 +66,8 @@ import Testing
         func kind(_ count: Int64) throws -> QueryPlan.Step.Kind? {
             let ids = Operand.values((0..<count).map { .int(2 * $0) })
             let answer = try store.graph.answer(Query("Note", where: "id in $ids", ["ids": ids]))
-            #expect(answer.ids.map(\.serial) == (0..<count).map { UInt64(2 * $0 + 1) })
+            let serials = (0..<count).map { (index: Int64) -> UInt64 in UInt64(2 * index + 1) }
+            #expect(answer.ids.map(\.serial) == serials)
             return answer.plan.steps.first?.kind
         }
         #expect(try kind(300) == .identity)
