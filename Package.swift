@@ -67,10 +67,6 @@ let package = Package(
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumJSON", "CambiumTesting", "QueryRunner"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
-        .executableTarget(
-            name: "Attacks",
-            dependencies: ["Cambium", "CambiumBytes", "CambiumJSON", "CambiumLog", "CambiumModel", "CambiumTesting", "FuzzTargets"],
-            path: "Tests/Attacks"),
         .testTarget(name: "KillTests", dependencies: ["Cambium", "KilledWriter"]),
         .executableTarget(name: "QueryRunner", dependencies: ["Cambium", "CambiumJSON"], path: "Tests/QueryRunner"),
         .target(
@@ -124,6 +120,13 @@ if isFuzzed {
 // only if it has several threads. See decision 0026.
 let isCheck = Context.environment["CAMBIUM_CHECKS"] != nil
 let checks: [SwiftSetting] = isCheck ? [.define("CAMBIUM_CHECKS")] : []
+if isCheck {
+    package.targets.append(
+        .executableTarget(
+            name: "Attacks",
+            dependencies: ["Cambium", "CambiumBytes", "CambiumJSON", "CambiumLog", "CambiumModel", "CambiumTesting", "FuzzTargets"],
+            path: "Tests/Attacks"))
+}
 let optimizedTargets = ["CambiumBytes", "CambiumJSON", "CambiumModel", "CambiumGraph", "CambiumLog", "CambiumExchange", "Cambium"]
 func optimized(_ target: String) -> [SwiftSetting] {
     let flags = ["-O", "-assert-config", "Debug"]

@@ -13,4 +13,9 @@ package enum LongTests {
 
     /// Returns the number of random cases to try: `usual` in a fast test, and otherwise a percentage of `count`.
     package static func caseCount(_ count: Int, usual: Int) -> Int { areWanted ? max(1, count * casePercent / 100) : usual }
+
+    /// Returns the cases of a parametrized test that are tried: all in a long test, and otherwise every fourth.
+    package static func some<Case>(of cases: [Case]) -> [Case] {
+        areWanted ? cases : stride(from: 0, to: cases.count, by: 4).map { cases[$0] }
+    }
 }

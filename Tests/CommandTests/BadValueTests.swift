@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -107,7 +108,7 @@ import Testing
         (["compact", "notes", "--retain", "since:x"], 64, "The value 'since:x' is invalid for '--retain <retention>'"),
     ]
 
-    @Test(arguments: badArguments)
+    @Test(arguments: LongTests.some(of: badArguments))
     func `a bad argument is refused with its value`(arguments: [String], code: Int32, message: String) throws {
         let outcome = try place().run(executable: Workplace.binary, arguments)
         #expect(outcome.code == code && outcome.errors.contains(message), "\(outcome.errors)")
@@ -186,7 +187,7 @@ import Testing
         ("[5]", [], "the row is the number 5, but must be an object"),
     ]
 
-    @Test(arguments: badRows)
+    @Test(arguments: LongTests.some(of: badRows))
     func `a bad row is refused with its value`(row: String, options: [String], message: String) throws {
         let place = try place()
         try place.write(row, to: "rows.json")

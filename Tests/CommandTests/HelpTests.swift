@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CambiumCommand
@@ -8,10 +9,15 @@ import Testing
 
     init() throws { place = try Workplace() }
 
+    /// The help texts that were printed, by command, so that each is printed once for all tests.
+    private static let texts = Mutex<[String: String]>([:])
+
     private func help(_ command: String?) throws -> String {
+        if let text = Self.texts.withLock({ $0[command ?? ""] }) { return text }
         let arguments = (command.map { [$0] } ?? []) + ["--help"]
         let outcome = try place.run(executable: Workplace.binary, arguments)
         #expect(outcome.code == 0 && outcome.errors.isEmpty)
+        Self.texts.withLock { $0[command ?? ""] = outcome.output }
         return outcome.output
     }
 

@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -7,13 +8,16 @@ import Testing
     private let place: Workplace
 
     init() throws {
-        place = try Workplace.withStore()
-        let rows = #"""
-            {"id":1,"title":"a","items":[{"name":"x"},{"name":"y"}]}
-            {"id":2,"title":"b","items":[{"name":"\u001b[31m"}]}
-            {"id":30,"title":"b"}
-            """#
-        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+        place = try Workplace.copy {
+            let place = try Workplace.withStore()
+            let rows = #"""
+                {"id":1,"title":"a","items":[{"name":"x"},{"name":"y"}]}
+                {"id":2,"title":"b","items":[{"name":"\u001b[31m"}]}
+                {"id":30,"title":"b"}
+                """#
+            #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+            return place
+        }
     }
 
     /// Returns the output without durations.
@@ -166,7 +170,8 @@ import Testing
         #expect(outcome.code == 65 && outcome.errors == "cambium: --select: 'distinct' is not a part of a path. Use --distinct.\n")
     }
 
-    @Test(arguments: [
+    /// A line, and the number of characters before its mistake.
+    private static let mistakes: [(String, Int)] = [
         ("Note select title, nmae", 19), ("Note select distinct title", 12), ("Note sort title desc", 10), ("Note limit x", 11),
         ("Note where id == \"x\"", 17),
         ("Note group by nmae", 14), ("Note group by title, items.name", 21), ("Note sum title", 9), ("Note max id, items", 13),
@@ -175,7 +180,9 @@ import Testing
         ("Note group by title having coun > 1", 27), ("Note count sum id having count > \"x\"", 33),
         ("show Note x", 10), ("show Nope 1", 5), ("show Note/1 2", 12), ("show Note 1 2", 12), ("show Item x", 10),
         ("at nowhere", 3), ("schema nothing", 7), ("set x", 4), ("set n = 2", 4), ("set $n=2", 4), ("Note where id == $n", 17),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(of: mistakes))
     func `the caret is at the mistake`(line: String, offset: Int) throws {
         let outcome = try place.run("query", "notes", input: line)
         #expect(outcome.code != 0 && outcome.output.isEmpty)

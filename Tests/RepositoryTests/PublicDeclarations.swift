@@ -68,10 +68,10 @@ struct PublicDeclarations {
     }
 
     private static func depth(of text: String) -> Int {
-        text.reduce(0) { depth, character in
-            switch character {
-            case "(", "[": depth + 1
-            case ")", "]": depth - 1
+        text.utf8.reduce(0) { depth, byte in
+            switch byte {
+            case UInt8(ascii: "("), UInt8(ascii: "["): depth + 1
+            case UInt8(ascii: ")"), UInt8(ascii: "]"): depth - 1
             default: depth
             }
         }
