@@ -31,7 +31,7 @@ extension Bucket {
     }
 
     /// Begins the statistics when the bucket gets its first overflow page: determines the most frequent fragment (the stored part of a
-    /// hash). Until then, the statistics of the page have no meaning.
+    /// hash). Until then, the page does not contain valid statistics.
     func noteCrowd() {
         (crowdFragment, otherCount) = crowd()
         overflowPageCount = 0

@@ -6,8 +6,8 @@ package import CambiumModel
 
 /// A stored value of a column: null, up to 16 bytes, or a pointer to bytes that belong to another owner, such as a page.
 ///
-/// SAFETY: a function may use the `bytes` of a cell that it receives only until the function returns. The `bytes` of a cell that was read
-/// from a page are valid as long as the page exists.
+/// SAFETY: a function that receives a cell must not keep the cell's `bytes` after it returns. The `bytes` of a cell that was read from a
+/// page are valid as long as the page exists.
 package struct Cell {
     package enum Kind: UInt8 { case null, fixed, bytes }
 

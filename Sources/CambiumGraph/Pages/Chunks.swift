@@ -39,10 +39,10 @@ struct Chunks {
         PageKind(rawValue: self[page].load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self))
     }
 
-    /// The index of the first entry of the table that belongs to no chunk: it contains the address of the page space.
+    /// The index of the table entry with the address of the page space. This entry follows the entries of all chunks.
     static let spacePlace = PageLayout.chunkCountMax
 
-    /// The index of the entry with the address of the numbers for hashes.
+    /// The index of the table entry with the address of the numbers for hashes.
     static let hashNumbersPlace = spacePlace + 1
 
     /// The function that computes the hashes in the indexes of the space's graphs.

@@ -12,7 +12,7 @@ package enum TextHash: CaseIterable, Sendable {
 struct HashNumbers {
     let key: HashKey
     let texts: TextHash
-    /// The numbers that are added to the words of text and data of 16 to 64 bytes. Each pair serves for 16 bytes.
+    /// The numbers that are added to the words of text and data of 16 to 64 bytes. Each pair is used for 16 bytes.
     let pairs: (SIMD2<UInt64>, SIMD2<UInt64>, SIMD2<UInt64>, SIMD2<UInt64>)
     /// The length of the longest text that is hashed with sums of products; negative if there is no such text.
     let pairedByteCountMax: Int
@@ -27,7 +27,7 @@ struct HashNumbers {
     }
 }
 
-/// Numbers for hashes at an address of their own, for code that does not keep a graph alive.
+/// The numbers for hashes, at an address that never changes. Code that keeps this object alive can compute hashes without a graph.
 ///
 /// SENDABLE: nothing changes the numbers after `init`.
 package final class OwnedHashNumbers: @unchecked Sendable {

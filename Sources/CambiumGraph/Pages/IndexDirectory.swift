@@ -7,8 +7,8 @@ struct IndexDirectory {
         /// A hash of everything that determines the keys of the index (`OrderedIndexLayout.specification`).
         var specification: UInt64
         var tree = OrderedTree()
-        /// The number of groups of rows whose objects are in the index, counted from the first group. The number is `all` if the index is
-        /// complete, so that the objects of new groups are also added.
+        /// The number of groups of rows whose objects are in the index, counted from the first group. If the index is complete, the number
+        /// is `all`, and the objects of new groups are added, too.
         var groupCount: UInt32 = 0
 
         static let all = UInt32.max

@@ -3,8 +3,9 @@ import CambiumBytes
 extension KeyHasher {
     /// Returns the hash of a text or data.
     ///
-    /// Two words represent at most 64 bytes. These words, the number of bytes and the hash of the preceding values are multiplied by secret
-    /// factors, as for a value of fixed width. Longer values, and all values in graphs of earlier builds, are hashed with SipHash-1-3.
+    /// A value of at most 64 bytes is first reduced to two words. These words, the number of bytes and the hash of the preceding values are
+    /// multiplied by secret factors, as for a value of fixed width. Longer values, and all values in graphs of earlier builds, are hashed
+    /// with SipHash-1-3.
     ///
     /// - Parameter before: The hash of the preceding values of the key; 0 for the first value.
     func hash(_ bytes: UnsafeRawBufferPointer, after before: UInt64 = 0) -> UInt64 {
@@ -15,7 +16,7 @@ extension KeyHasher {
         return mixedSum(low, high, before ^ UInt64(truncatingIfNeeded: bytes.count))
     }
 
-    /// Returns two words from which fewer than 16 bytes can be computed again, if their number is known.
+    /// Returns two words from which the given bytes can be recovered if their number is known. There must be fewer than 16 bytes.
     @inline(__always) private static func words(of bytes: UnsafeRawBufferPointer) -> (low: UInt64, high: UInt64) {
         // SAFETY: each load lies inside the buffer. Loads may overlap.
         let count = bytes.count
@@ -30,7 +31,7 @@ extension KeyHasher {
     }
 
     /// Returns the sum of the products of 16 to 64 bytes: each pair of words is added to a secret pair of words, and the two results are
-    /// multiplied. If two values have equally many bytes, the probability that their sums are equal is at most 2^-64 over all keys.
+    /// multiplied. If two values have the same number of bytes, the probability that their sums are equal is at most 2^-64 over all keys.
     /// Source: J. Black et al., "UMAC: Fast and Secure Message Authentication", the function NH.
     @inline(__always) private func sumOfPairs(_ bytes: UnsafeRawBufferPointer) -> (low: UInt64, high: UInt64) {
         // The last pair ends with the last byte, so it may overlap the pair before it.

@@ -73,8 +73,8 @@ struct OrderedChildren {
 
     func boundByteCount(_ child: Int) -> Int { children[child].boundEnd - children[child].boundStart }
 
-    /// Returns the length of the common prefix of the lower bounds of the children in `range`. The bound of the first child does not count,
-    /// because a node does not store it.
+    /// Returns the length of the prefix that the lower bounds of the children in `range` have in common. The bound of the first child does
+    /// not count, because a node does not store it.
     func commonByteCount(_ range: Range<Int>) -> Int {
         guard range.count > 1 else { return 0 }
         let (first, last) = (children[range.lowerBound + 1], children[range.upperBound - 1])

@@ -13,7 +13,7 @@ final class PageMemory {
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     @exclusivity(unchecked) private var regionCursor: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var regionChunksLeft = 0
-    /// The end of the part of the current region that the kernel was asked to supply in advance.
+    /// The kernel was asked to supply the memory of the current region up to this address in advance.
     @exclusivity(unchecked) private var suppliedEnd: UnsafeMutableRawPointer?
     /// Regions that were mapped before they are needed. The kernel has supplied the first `suppliedByteCount` bytes of each region.
     @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)] = []

@@ -8,7 +8,7 @@ typealias PageRef = UInt32
 /// The row number that means no row, such as in the link column of an object without a target.
 @usableFromInline let noRow: UInt32 = .max
 
-/// The kind of a page's content. Page headers contain these numbers, which are never reused.
+/// The kind of a page's content. The header of a page contains the raw value. Raw values are never reused.
 enum PageKind: UInt8 {
     case free = 0
     case directory = 1

@@ -173,7 +173,7 @@ extension PageSpace {
 
     /// Maps the file at the addresses of stored chunks and releases their memory. The chunks are frozen, so readers see the same bytes.
     ///
-    /// - Parameter stored: The chunks, ascending.
+    /// - Parameter stored: The chunks, in ascending order.
     func replace(_ stored: ArraySlice<Int>) {
         guard let storage else { return }
         let open = Set(openChunks)

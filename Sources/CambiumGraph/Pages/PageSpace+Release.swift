@@ -3,7 +3,7 @@ extension PageSpace {
     /// no other owner needs these chunks.
     ///
     /// - Parameters:
-    ///   - empty: The chunks, ascending.
+    ///   - empty: The chunks, in ascending order.
     ///   - spareCount: The number of these chunks that keep their memory and disk space.
     /// - Returns: The task that releases the memory and disk space of the other chunks. The caller alternately calls `take` and
     ///   `releaseTaken` until the task is done.
@@ -63,7 +63,7 @@ extension PageSpace {
     /// Records that the given chunks need no disk space, and returns the steps that release the space. One step can handle several
     /// consecutive chunks.
     ///
-    /// - Parameter chunks: The chunks, ascending.
+    /// - Parameter chunks: The chunks, in ascending order.
     func discard(_ chunks: [Int]) -> DiskRelease {
         var release = DiskRelease()
         var discarded = 0..<0

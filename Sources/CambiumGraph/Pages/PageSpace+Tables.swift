@@ -10,7 +10,7 @@ extension PageSpace {
     /// If the table does not fill a chunk, the rest of the chunk must take no disk space. So the method first releases the disk space of
     /// the chunk.
     ///
-    /// - Returns: The chunks, ascending; `nil` if there are too few. Complexity: O(empty chunks).
+    /// - Returns: The chunks, in ascending order; `nil` if there are too few. Complexity: O(empty chunks).
     func takeTableChunks(_ count: Int) -> [Int]? {
         let spareCount = min(count, max(0, freeChunkCount - capacity.reserveChunkCount))
         var taken = takeEmptyChunks(spareCount)
@@ -48,7 +48,8 @@ extension PageSpace {
         return taken
     }
 
-    /// Adds the next new chunk to the space. Returns `nil` if another owner needs this chunk; the space can use it later.
+    /// Adds the next new chunk to the space. Returns `nil` if `mayUse` refuses the chunk, because another owner still needs it, such as a
+    /// graph of a closed store. The space contains the chunk in this case, too, and can use it later.
     private func addEmptyChunk() -> Int? {
         let chunk = chunkCount
         if chunk == memories.count { memories.append(.none) }

@@ -14,7 +14,7 @@ struct SpareArray<Element> {
         return taken
     }
 
-    /// Removes the elements and keeps the memory of the array, except if its capacity exceeds `capacityMax`.
+    /// Removes the elements and keeps the memory of the array, unless its capacity exceeds `capacityMax`.
     @inline(__always)
     mutating func recycle(_ used: inout [Element]) {
         guard used.capacity <= Self.capacityMax else {

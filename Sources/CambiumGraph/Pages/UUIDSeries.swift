@@ -4,7 +4,7 @@
 /// The lowest 24 bits of a UUID are the number. The next 5 bits state how many bits of the number are used: *b*, 1 to 24. The hash of
 /// number *j* is the hash of number 0 plus *j* / 2^*b* of the range of hashes. In the three bits that select a block of a bucket, the hash
 /// may differ from this value. So the new UUIDs of a clone are nearly in the order of their hashes, whatever the hash key is. A series does
-/// not help an attacker to make keys collide. On average, no part of the range has more keys of a series than of 2^24 random keys.
+/// not help an attacker to make keys collide. On average, a series puts no more keys into a part of the range than 2^24 random keys would.
 struct UUIDSeries {
     /// The number in the low half of the key; 0 if the key is in no series.
     let number: UInt64
