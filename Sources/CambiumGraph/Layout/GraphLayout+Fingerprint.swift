@@ -32,8 +32,8 @@ extension GraphLayout {
 }
 
 // The texts below must never change, because the fingerprints of stored checkpoints are computed from them. They equal the texts that
-// Swift's reflection returned when the format was made. The code does not call reflection: a later version of Swift may return other texts,
-// and opening a store would take longer.
+// Swift's reflection returned when the format was defined. The code does not call reflection: a later version of Swift may return other
+// texts, and opening a store would take longer.
 
 extension ColumnKind {
     var fingerprintText: String {

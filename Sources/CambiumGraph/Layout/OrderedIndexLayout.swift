@@ -51,11 +51,11 @@ final class OrderedIndexLayout: Sendable {
         specification = Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }
 
-    /// The version of the encoding of keys and of the layout of nodes.
+    /// The version of the key encoding and of the node layout.
     private static let version = "1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)"
 
     /// The maximum number of ordered indexes that a store builds for its schema. If the schema has more indexes, the store does not build
-    /// the other indexes.
+    /// the remaining indexes.
     static let countMax = 2000
 
     /// Returns the indexes of a schema: the declared indexes, and one for each unique set that is not an identity. Omits an index that has
