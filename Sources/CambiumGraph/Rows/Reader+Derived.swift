@@ -4,7 +4,7 @@ import CambiumModel
 extension Reader {
     /// Returns the value that a derived attribute of an object must have.
     ///
-    /// The value depends only on the set of members, not on their order. A replay may link the members of an unordered relationship in
+    /// The value depends only on the set of members, not their order, because a replay may link members of an unordered relationship in
     /// another order. Complexity: O(1) for a count, O(bytes) for a folded text, otherwise O(members * log(members)).
     ///
     /// - Throws: `.limitExceeded` if the attribute cannot hold the value.

@@ -1,7 +1,7 @@
 internal import CMachine
 import CambiumModel
 
-/// The place of an object in one graph. Reading with a place is fast, but a place has no meaning in any other graph.
+/// The place of an object in one graph. Reading with a place is fast, but a place is valid only in its own graph.
 ///
 /// ```swift
 /// if let place = graph.place(of: note) {

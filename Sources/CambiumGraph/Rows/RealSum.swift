@@ -4,8 +4,8 @@
 /// Once the running sum exceeds the range of a double, it is kept divided by a power of two. So the result is infinite only if the sum of
 /// all numbers exceeds the range.
 struct RealSum {
-    /// The sum of the numbers without the rounding errors. The sum becomes infinite once the divided sum is used, so that each further
-    /// addition uses the divided sum, too.
+    /// The sum of the numbers, not yet corrected by `correction`. The first addition that uses the divided sum sets this sum to infinity,
+    /// so that all further additions use the divided sum, too.
     private var sum = 0.0
     /// The sum of the rounding errors of `sum`.
     private var correction = 0.0
@@ -45,16 +45,16 @@ struct RealSum {
         return (sum - (next - added)) + (number - added)
     }
 
-    /// The sum; infinite if it is beyond the range of a double.
+    /// The sum; infinite if the sum exceeds the range of a double.
     var total: Double { sum.isFinite ? Self.total(sum, correction) : Self.total(dividedSum, dividedCorrection) * Self.divisor }
 
-    /// Returns the sum divided by a number of at least 1. The quotient may be in the range of a double although the sum is beyond it.
+    /// Returns the sum divided by a number of at least 1. The quotient may be in the range of a double even if the sum is not.
     func mean(of count: Double) -> Double {
         sum.isFinite ? Self.total(sum, correction) / count : Self.total(dividedSum, dividedCorrection) / count * Self.divisor
     }
 
     private static func total(_ sum: Double, _ correction: Double) -> Double {
-        // The rounding error is infinite or NaN if a number of the addition is infinite. Adding it could make the result NaN, too.
+        // The rounding error is infinite or NaN if a number of the addition is infinite. Adding this error could make the result NaN.
         sum.isFinite && correction.isFinite ? sum + correction : sum
     }
 }
