@@ -68,8 +68,8 @@ public struct Column {
     package let type: AttributeType
     private let source: Source
 
-    /// The parts that only slow reads use. They are in an object of their own, so a copy of a column is short: a loop that captures columns
-    /// may copy them for each object.
+    /// The parts that only slow reads use. They are in a separate object, which keeps a column small. A loop that captures a column may
+    /// copy the column for each object.
     private final class Source {
         let field: Field
         /// Keeps alive the pages to which the addresses in `directory` point.

@@ -57,8 +57,8 @@ extension Graph {
         return reader.target(handle, of: place)
     }
 
-    /// Returns the objects that a relationship leads to. If the relationship is ordered, the objects are in its order. Otherwise, the order
-    /// of the objects has no meaning.
+    /// Returns the objects that a relationship leads to. If the relationship is ordered, the objects are in its order. Otherwise, they are
+    /// in no particular order.
     package func members(_ handle: EndHandle, of place: ObjectPlace) -> MemberSequence {
         MemberSequence(reader: reader, handle: layout.current(handle), owner: place, version: version)
     }
@@ -86,9 +86,9 @@ extension Graph {
         }
     }
 
-    /// Returns the ids of the objects that a relationship leads to: in the order of the relationship if it has one, otherwise ascending.
-    /// Returns `nil` if the object is not in this graph. Returns no ids if the object's entity does not have the relationship. Complexity:
-    /// O(members), and O(members x log members) for an unordered relationship.
+    /// Returns the ids of the objects that a relationship leads to. The ids are in the order of the relationship if it is ordered, and
+    /// otherwise in ascending order. Returns `nil` if the object is not in this graph. Returns no ids if the object's entity does not have
+    /// the relationship. Complexity: O(members), and O(members x log members) for an unordered relationship.
     package func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         place(of: id).map { memberIDs(end(relationship), of: $0) }
     }

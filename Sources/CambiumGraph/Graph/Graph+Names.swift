@@ -23,7 +23,8 @@ extension Graph {
         }
     }
 
-    /// Returns the ids of the objects to which a relationship leads: in the order of the relationship if it has one, otherwise ascending.
+    /// Returns the ids of the objects to which a relationship leads. The ids are in the order of the relationship if it is
+    /// ordered, and otherwise in ascending order.
     ///
     /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no relationship of this name.
     /// Complexity: O(members), and O(members x log members) for an unordered relationship.
@@ -32,8 +33,8 @@ extension Graph {
         return memberIDs(end(try entity(of: place).requiredRelationship(relationship)), of: place)
     }
 
-    /// Returns the ids of the objects of an entity and its sub-entities, ascending. Throws `.unknownName` if there is no such entity.
-    /// Complexity: O(1); a loop over all ids takes O(serials of the hierarchy).
+    /// Returns the ids of the objects of an entity and its sub-entities, in ascending order. Throws `.unknownName` if there is no such
+    /// entity. Complexity: O(1); a loop over all ids takes O(serials of the hierarchy).
     public func objects(of entity: String) throws(CambiumError) -> ObjectSequence { objects(of: try schema.required(entity)) }
 
     /// Returns the number of objects of an entity and its sub-entities. Throws `.unknownName` if there is no such entity. Complexity:

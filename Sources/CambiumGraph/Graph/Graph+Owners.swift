@@ -1,8 +1,8 @@
 package import CambiumModel
 
 extension Graph {
-    /// Returns the objects that are linked to an object by relationships for which the schema names no inverse, in no particular order.
-    /// Returns no ids if the object is not in this graph. Complexity: O(links of the object).
+    /// Returns the ids of the objects from which a relationship without an inverse in the schema leads to an object. The ids are in no
+    /// particular order. Returns no ids if the object is not in this graph. Complexity: O(links of the object).
     package func ownersWithoutInverse(of id: ObjectID) -> [ObjectID] {
         guard let place = place(of: id) else { return [] }
         let reader = reader

@@ -1,8 +1,8 @@
 package import CambiumModel
 
 extension Graph {
-    /// Returns a place that a caller passed. Ends the process if this graph has no object at the place. Complexity: O(1). The check loads
-    /// only pages that a read at the place loads, too.
+    /// Checks a place that a caller passed, and returns the place. Ends the process if this graph has no object at the place. Complexity:
+    /// O(1). The check loads only pages that a read at the place loads, too.
     @inline(__always) func checked(_ place: ObjectPlace) -> ObjectPlace {
         let table = Int(place.table)
         if !layout.hasObjects(inTable: table) || !reader.rows(table).isLive(place.row) { refuse(place) }

@@ -87,8 +87,8 @@ public struct Relation {
         edgesTable = shape == .edges ? ownerTable : ObjectPlace.noTable
     }
 
-    /// Calls `body` with each object to which the relationship leads, in order if the relationship is ordered. Otherwise, the order of the
-    /// objects has no meaning. Complexity: O(members).
+    /// Calls `body` with each object to which the relationship leads. If the relationship is ordered, the objects come in its order.
+    /// Otherwise, they come in no particular order. Complexity: O(members).
     @inlinable public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         if chainTable == place.table {
             let targetTable = targetTable

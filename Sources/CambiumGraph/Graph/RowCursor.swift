@@ -25,7 +25,8 @@ extension Graph {
     package var storeKey: UInt64 { reader.hashKey.bytes.x }
 }
 
-/// Reads single values of the objects of one table. The cursor looks up the page of a group of rows once, for all values of a row.
+/// Reads single values of the objects of one table at a time. Each `move` looks up the page of the object's group once, and all reads until
+/// the next `move` use it.
 ///
 /// Each field must belong to the table of the current object. Each place must belong to the graph of the cursor.
 package struct RowCursor {
