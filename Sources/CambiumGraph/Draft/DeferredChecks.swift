@@ -39,7 +39,7 @@ package struct DeferredChecks {
     package struct Series {
         /// The number of the end at which the object has too many members, among the ends of all relationships.
         package let end: Int
-        /// The numbers of the rows in the import, ascending.
+        /// The numbers of the rows in the import, in ascending order.
         package let rows: [Int]
     }
 
@@ -92,8 +92,8 @@ package struct DeferredChecks {
     /// The numbers of the import's rows that `check` may refuse.
     package var rows: Set<Int> { Set(places.values).union(members.values.lazy.flatMap { [$0.first] + $0.others }) }
 
-    /// Returns whether a check shows that a row of the import corrected a number of members that an earlier row had made wrong. Call this
-    /// method before `note` records the check.
+    /// Returns whether, according to a check, a row of the import corrected a number of members that an earlier row had made wrong. Call
+    /// this method before `note` records the check.
     package func isCorrected(by check: Check) -> Bool {
         if case .members(let object, isWrong: false) = check { members[object] != nil } else { false }
     }

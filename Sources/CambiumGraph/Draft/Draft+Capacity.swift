@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Checks that refuse a change before the change writes to pages, if the graph might not have enough pages for the change.
+/// The capacity checks. Each check refuses a change before the change writes to pages, if the graph might have too few pages for it.
 extension Draft {
     /// Throws `.limitExceeded` if only the reserve for deletions is left. Complexity: O(1).
     ///

@@ -6,7 +6,7 @@ extension Draft {
     /// Returns an empty set of rows for each table.
     package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
 
-    /// Returns the ids of an entity's objects, ascending. Omits objects that this draft inserted, and objects whose rows are in
+    /// Returns the ids of an entity's objects, in ascending order. Omits objects that this draft inserted, and objects whose rows are in
     /// `mentioned`. `mentioned` has a set of rows for each table.
     package borrowing func absent(_ entity: Entity, mentioned: [RowSet]) -> [ObjectID] {
         guard let table = layout.table(of: entity.root) else { return [] }

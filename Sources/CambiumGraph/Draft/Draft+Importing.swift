@@ -149,7 +149,7 @@ extension Draft {
             isFree: takesNoMember && !layout.marks[other].isCounted, isAddition: takesNoMember && !layout.marks[other].hasMinimum)
     }
 
-    /// Links a to-one relationship to a row, or to no row if `target` is `nil`.
+    /// Sets the target of a to-one relationship. If `target` is `nil`, removes the present target.
     package mutating func setTarget(_ end: ImportEnd, _ owner: UInt32, _ target: UInt32?) {
         if let target { link(end.end, owner: owner, target: target) } else { clearTarget(end.end, owner) }
     }

@@ -135,7 +135,7 @@ extension Draft {
         bucket.forEach { fragment, row in (isUpper(fragment, row, depth, table, index) ? upper : lower).add(fragment, row) }
     }
 
-    /// Returns whether the bit with the number `depth` of an entry's hash is 1. The highest bit has the number 0.
+    /// Returns whether bit `depth` of an entry's hash is 1. The highest bit is bit 0.
     func isUpper(_ fragment: UInt16, _ row: UInt32, _ depth: Int, _ table: Int, _ index: IndexLayout) -> Bool {
         if depth >= 8, depth < 24 { return fragment & 1 << UInt16(23 - depth) != 0 }
         return (reader.keyHash(index, reader.rows(table), row) ?? 0) >> UInt64(63 - depth) & 1 == 1

@@ -40,7 +40,7 @@ extension Draft {
 }
 
 extension OpDerivation {
-    /// Returns the owners of the ordered lists to which members returned, ascending by row, and the touched members of each list. Omits
+    /// Returns the owners of the ordered lists to which members returned, by ascending row, and the touched members of each list. Omits
     /// lists whose order a row or a hook stated.
     fileprivate func returns(_ end: EndLayout) -> [(owner: UInt32, change: HubChange)] {
         guard let touched else { return [] }

@@ -17,8 +17,8 @@ extension Draft {
         return pendingValue(of: attribute, at: place) ?? reader.value(of: layout.field(attribute), at: place)
     }
 
-    /// Returns the ids that a relationship leads to: in its order if the relationship is ordered, otherwise ascending. Returns `nil` if
-    /// there is no such object, and an empty array if the object's entity does not have the relationship.
+    /// Returns the ids that a relationship leads to. The ids are in the order of the relationship if it is ordered, and otherwise in
+    /// ascending order. Returns `nil` if there is no such object, and an empty array if the object's entity does not have the relationship.
     package borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         guard let place = place(of: id) else { return nil }
         return reader.memberIDs(layout.handle(relationship), of: place, layout)

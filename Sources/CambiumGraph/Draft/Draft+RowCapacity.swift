@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Throws `.limitExceeded` if a table cannot have rows for these ascending serials. A table has at most 2^32 - 128 rows.
+    /// Throws `.limitExceeded` if a table cannot have rows for the given serials, which must ascend. A table has at most 2^32 - 128 rows.
     ///
     /// Complexity: O(ranges), unless the table is nearly full.
     @inline(__always)

@@ -191,8 +191,8 @@ extension Draft {
         }
     }
 
-    /// Replaces a leaf of 32-bit transaction offsets with a leaf of 64-bit offsets. A group needs 64-bit offsets if one of its rows changes
-    /// 2^32 or more transactions after the group was created.
+    /// Replaces a leaf of 32-bit transaction offsets with a leaf of 64-bit offsets. A group needs 64-bit offsets if one of its rows is
+    /// changed at least 2^32 transactions after the group was created.
     private mutating func widen(_ reference: UnsafeMutablePointer<PageRef>) {
         let old = chunks[reference.pointee]
         let page = allocate(PageLayout.wideLeafByteCount, .wideLeaf)

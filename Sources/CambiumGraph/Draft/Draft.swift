@@ -26,7 +26,7 @@ package struct Draft: ~Copyable {
     var derived = DerivedNotes()
     /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
-    /// The error of a change that threw after it had written to a page. Such an error makes the draft unusable. Drafts are moved often and
+    /// The error that a change threw after it had written to a page. Such an error makes the draft unusable. Drafts are moved often and
     /// must be small, so the type is `any Error`, which is only a reference.
     private var failure: (any Error)?
     /// Whether the current change has written to a page.

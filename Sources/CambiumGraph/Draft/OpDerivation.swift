@@ -64,7 +64,7 @@ struct OpDerivation {
         }
     }
 
-    /// Calls `body` with the rows of new objects, ascending by serial. Each call gets at most as many rows as one block holds.
+    /// Calls `body` with the rows of new objects, by ascending serial. Each call gets at most as many rows as one block holds.
     private func forEachPartOfInserted(
         _ table: TableLayout, _ body: ([UInt32]) throws(CambiumError) -> Void
     ) throws(CambiumError) {

@@ -32,8 +32,8 @@ public struct RuleViolations: Error, Hashable, Sendable {
     /// The violations that are not consequences of a denied deletion. If a message cannot describe all of them, the first violation of each
     /// rule precedes the others. Otherwise a rule that many objects break would hide the other rules.
     ///
-    /// Rules with the same kind and the same properties count as one at first, because they may be one rule that many sub-entities
-    /// inherit. The first violation of each entity follows.
+    /// For this purpose, rules of the same kind with the same properties count as one rule, because many sub-entities may inherit one rule.
+    /// After the first violation of each rule, the first violation of each other entity that breaks the rule follows.
     package var causes: [Violation] {
         let causes = Array(violations.dropLast(consequenceCount))
         if causes.count <= Self.shownCountMax { return causes }

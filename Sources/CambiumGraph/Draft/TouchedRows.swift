@@ -76,7 +76,7 @@ package struct RowSet: Sendable {
         for index in other.words.indices { words[other.firstWord - firstWord + index] |= other.words[index] }
     }
 
-    /// Calls `body` with each row, ascending.
+    /// Calls `body` with each row, in ascending order.
     func forEach(_ body: (UInt32) -> Void) {
         for (index, word) in words.enumerated() {
             var rest = word

@@ -21,7 +21,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         /// After a migration, the attribute with this name has a value that the new schema does not allow. The second text states the
         /// reason.
         case valueRefused(String, String)
-        /// The relationship with this name does not accept the entity of this member after a migration.
+        /// After a migration, the relationship with this name holds only objects of the entity `wanted`. The member that the second text
+        /// names has another entity.
         case wrongMember(String, String, wanted: String)
     }
 
