@@ -2,10 +2,10 @@ package import CambiumModel
 
 /// Counts the objects and values that a migration would affect.
 extension Graph {
-    /// Returns a number for each element of `affected`, in the same order. The number is 0 if the graph lacks the attribute or the
-    /// hierarchy.
+    /// Returns how many objects, values or members each element of `affected` describes, in the same order. A count is 0 if the graph lacks
+    /// the attribute or the hierarchy.
     ///
-    /// Complexity: one pass through the objects of each hierarchy, however many numbers are counted in it.
+    /// Complexity: one pass through the objects of each hierarchy, regardless of how many counts concern it.
     package func counts(of affected: [AffectedCount]) -> [Int] {
         var counts = [Int](repeating: 0, count: affected.count)
         var indexes: [EntityNumber: [Int]] = [:]

@@ -8,7 +8,8 @@ struct HubFinder {
     private let last: LinkStep
     private let memberCountMin: Int
 
-    /// Reading the values of fewer members costs no more than finding prepared values. The number is small in tests with small pages.
+    /// The minimum number of members of a hub. With fewer members, reading their values costs no more than finding prepared values. The
+    /// number is small in tests with small pages.
     private static let standardMemberCountMin = PageLayout.fanOut < 128 ? 2 : 16
 
     /// Returns `nil` if objects do not share hubs on the path `links`.

@@ -5,9 +5,9 @@ struct WalkStep: Sendable {
     enum Shape: Sendable {
         /// A column of the owner contains the row of the target.
         case one(slot: Int)
-        /// The members are objects, in a list of the owner.
+        /// The owner has a list, whose members are the target objects themselves.
         case members(ListLayout)
-        /// The members are edges, in a list of the owner. A column of each edge contains the row of the target.
+        /// The owner has a list, whose members are edges. A column of each edge contains the row of the target.
         case edges(ListLayout, targetSlot: Int)
     }
 
