@@ -185,7 +185,7 @@ final class CommitPipeline: Sendable {
         return metadata
     }
 
-    /// Ends the leases that have expired, and rings the alarm of the background work. Other writers continue at the same time.
+    /// Ends the leases that have expired, and requests background work if it is due. Other writers continue at the same time.
     private func callForUpkeep(_ reading: UpkeepAlarm.Reading) {
         leases.expire(at: Timestamp(microsecondsSince1970: reading.time))
         writer.alarm.ring(reading)

@@ -19,7 +19,7 @@ final class RecentVersions: Sendable {
         var byteCount = 0
     }
 
-    /// One transaction: its changes are the differences between the two graphs.
+    /// One transaction, with the graphs before and after it. Its changes are the differences between these two graphs.
     struct Step: Sendable {
         let before: Graph
         let after: Graph

@@ -13,8 +13,8 @@ extension WriteTransaction {
         }
     }
 
-    /// Returns the ids of the objects to which a relationship of object `id` leads: in the order of the relationship if it has one,
-    /// otherwise ascending.
+    /// Returns the ids of the objects to which a relationship of object `id` leads. The ids are in the order of the relationship if it
+    /// is ordered, and otherwise in ascending order.
     ///
     /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no relationship of this name.
     /// Complexity: O(members), and O(members x log members) for an unordered relationship.

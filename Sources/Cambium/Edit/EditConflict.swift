@@ -104,7 +104,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
         return ids.count > Self.memberCountMax ? "\(listed), and \(ids.count - Self.memberCountMax) more" : listed
     }
 
-    /// The maximum number of members of a relationship in a description.
+    /// The maximum number of members that the description of a conflict lists for a relationship.
     static let memberCountMax = 10
 }
 

@@ -29,7 +29,7 @@ struct EditConflictFinder {
     private var found: [EditConflict] = []
     /// The objects and properties with a conflict.
     private var reported = Set<EditPlace>()
-    /// The reported objects that the edit uses although the store has deleted them.
+    /// The deleted objects whose conflict has already been reported: the edit uses them although the store has deleted them.
     private var lost = Set<ObjectID>()
 
     init(edit: Edit, theirs: Graph, changes: Changes) { (self.edit, self.theirs, self.changes) = (edit, theirs, changes) }

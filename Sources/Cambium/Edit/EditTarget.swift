@@ -51,6 +51,7 @@ extension EditTarget where Self: ~Copyable {
         if let found = schema.entity(entity.number), found.root == entity.root { return found }
         throw CambiumError(
             .conflict,
-            "A migration removed the entity '\(entity.name)', of which the edit inserts an object. Undo the insertion, or make a new edit.")
+            "The edit inserts an object of the entity '\(entity.name)', but a migration removed this entity. "
+                + "Undo the insertion, or make a new edit.")
     }
 }

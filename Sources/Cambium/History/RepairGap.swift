@@ -12,7 +12,7 @@ struct RepairGap {
     private let stateTime: Timestamp
     /// The requests of the range that the checkpoint lists, by ascending transaction. Omits the requests up to `metadataEnd`.
     private var requests: ArraySlice<RegisterEntry>
-    /// The metadata of the next transactions, up to `metadataEnd`, as far as the log contains metadata that verifies. If only the
+    /// The metadata of the next transactions, up to `metadataEnd`, if the log contains it and it passes verification. If only the
     /// checkpoint names the request of a transaction, the entry contains that request.
     private var metadata: [TransactionNumber: TransactionMetadata] = [:]
     /// The last transaction whose metadata was read; `nil` before the first one.
@@ -27,7 +27,7 @@ struct RepairGap {
     static let lostMessage = "The changes of this transaction are lost (cambium repair)."
     static let stateMessage = "The state of a checkpoint, in place of changes that are lost (cambium repair)."
 
-    /// The cause of the error that `write` throws if the graph refuses an op that leads to the state of the checkpoint.
+    /// The cause of an error that `write` throws because the draft refused one of the ops that recreate the state of the checkpoint.
     struct RefusedOp: Error {}
 
     /// - Parameter time: the time of the transaction before the range, in microseconds since 1970.

@@ -42,10 +42,10 @@ extension WriteTransaction {
         try withGraph(Record.self, for: .queries) { try $0.only(query, $1) }
     }
 
-    /// Returns the number of records in a query's answer. Throws as `find(_:)` does. Complexity: that of `fetch(_:)`.
+    /// Returns the number of records in a query's answer. The errors and the complexity are those of `find(_:)`.
     public func count<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Int { try count(query.query) }
 
-    /// Returns whether a query's answer contains at least one record. Throws as `find(_:)` does. Complexity: that of `fetch(_:)`.
+    /// Returns whether a query's answer contains at least one record. The errors and the complexity are those of `find(_:)`.
     public func contains<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Bool { try contains(query.query) }
 
     // MARK: Objects

@@ -104,7 +104,8 @@ struct RecordTarget: ~Copyable {
         hasChanged = true
     }
 
-    /// Whether each write of an ordered relationship contains all members, so that one `reorder` costs no more than the move of one member.
+    /// Whether the target writes an ordered relationship as a whole list, whatever the change. If so, one `reorder` costs no more than
+    /// moving one member.
     var writesWholeLists: Bool { edit != nil }
 
     /// Puts the members of an ordered relationship of an edit into another order. Call this method only if `writesWholeLists` is true.

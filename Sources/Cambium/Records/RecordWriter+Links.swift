@@ -8,7 +8,7 @@ struct LinkEnd: Hashable {
 extension RecordWriter {
     /// The order that the members of an ordered relationship get.
     enum WantedOrder {
-        /// The order in which the members are collected.
+        /// The order in which the closure `collect` of `writeMembers` appends the members.
         case collected
         /// The order that the members have in the store, followed by the new members. A Swift `Set` gets this order, because it has none
         /// itself.
@@ -56,13 +56,15 @@ extension RecordWriter {
     /// Whether this call to `write(to:)` writes this relationship. A call for attributes writes no relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
-    /// Returns whether the `ToMany` that is being written was read from this relationship of the current object. In that case, the members
-    /// are unchanged, and need not be written. `owner` is the object and the relationship from which the `ToMany` was read.
+    /// Returns whether the `ToMany` that is being written was read from this relationship of the current object. If so, its members are
+    /// unchanged, and need not be written.
     ///
-    /// `owner` may have a provisional id of an edit that was committed. Such an owner counts as the current object if the record's ref
-    /// states this id. It also counts as the current object if the save has found this object by its identity. If a rolled-back transaction
-    /// inserted the owner, or if the owner is in another store, the members are always written. In these cases, the ids of the owner and of
-    /// the current object can be equal only by chance.
+    /// If a rolled-back transaction inserted the owner, or if the owner is in another store, the members are always written. The ids of
+    /// such an owner and of the current object can be equal only by chance.
+    ///
+    /// - Parameter owner: The object and the relationship from which the `ToMany` was read. The object may have a provisional id of an edit
+    ///   that was committed. It counts as the current object if the record's ref states that id, or if the save found the current object
+    ///   by its identity.
     func keepsMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if owner.origin.storeKey != target.storeKey { return false }

@@ -86,7 +86,7 @@ extension Ref: ContainerRef {
     }
 }
 
-/// The part of a ref that does not depend on its object. Many refs share this part. It contains the store, and the graph, the edit or the
+/// The part of a ref that does not depend on its object. Many refs share this part. It contains the store, and also the graph, edit or
 /// transaction from which the refs were made.
 final class RefOrigin: Sendable {
     /// The state from which a ref loads its record.

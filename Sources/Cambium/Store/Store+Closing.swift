@@ -36,8 +36,8 @@ extension Store {
         }
         checkpoints?.checkpointer.end()
         commits.sealing?.close()
-        // A thread that joins the open group of commits may have to run the next sync. A checkpoint in progress may need that sync. So this
-        // thread joins only now, after `end` has waited for the checkpoint.
+        // A thread that joins the open group of commits may have to run the next sync. A checkpoint in progress may wait for that sync, and
+        // `end` waits for the checkpoint. To avoid a deadlock, this thread joins only after `end` has returned.
         let pending = writer.lock.hold {
             commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
         }
