@@ -5,7 +5,8 @@ internal import CambiumModel
 enum ModelPattern {
     private static let asciiClasses = Array("wWdDsSbB".utf8)
 
-    /// Returns one clause for each difference, as the end of a warning. Complexity: O(bytes).
+    /// Returns the differences between the meanings of a pattern in ICU and in RE2, each once. Each difference is a clause that ends a
+    /// warning, such as "RE2 reads '[' inside a set as an ordinary character". Complexity: O(bytes of the pattern).
     ///
     /// - Parameter pattern: An expression that is valid in RE2.
     static func differences(in pattern: String) -> [String] {

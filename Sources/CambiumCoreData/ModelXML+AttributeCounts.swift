@@ -24,7 +24,7 @@ extension ModelXML {
         }
     }
 
-    /// The beginnings and ends of markup in which no character has a meaning: comments and CDATA sections.
+    /// The delimiters of comments and of CDATA sections. Between these delimiters, no character has a special meaning.
     private static let quotations = [("<!--", "-->"), ("<![CDATA[", "]]>")].map { (start: Array($0.utf8), end: Array($1.utf8)) }
 
     /// Returns the offset of the character that ends a tag. If the tag has no proper end, this character may be inside a later value.

@@ -15,7 +15,7 @@ extension SchemaComparison {
         return keys
     }
 
-    /// Returns the keys of an old property's JSON form whose values contain a name that means another entity or property in the new schema.
+    /// Returns the keys in the JSON form of an old property under which a name means another entity or property in the new schema.
     func reusedKeys(of key: SchemaMatcher.Key, in entity: EntityDefinition) -> Set<String> {
         if isReused(oldRelationships[key]?.destination) { return ["to"] }
         guard let attribute = oldAttributes[key] else { return [] }

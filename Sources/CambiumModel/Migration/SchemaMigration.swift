@@ -30,7 +30,7 @@ package struct SchemaMigration: Sendable {
 
     package var isEmpty: Bool { changes.isEmpty }
 
-    /// The changes that need the closure of a migration.
+    /// The changes that are not automatic. They need the closure that a program passes to `Store.migrate`.
     package var replacements: [SchemaChange] { changes.filter { !$0.isAutomatic } }
 }
 

@@ -32,7 +32,8 @@ extension Condition {
     }
 
     static var tooManyPatterns: String {
-        "The condition has more than \(patternCountMax) patterns of 'like' and 'matches'. Join them in one expression, such as \"a|b\"."
+        "The condition has more than \(patternCountMax) comparisons with 'like' or 'matches'. "
+            + "Combine several patterns into one pattern of 'matches', such as \"a|b\"."
     }
 
     /// The number of comparisons with a pattern. Complexity: O(operands).

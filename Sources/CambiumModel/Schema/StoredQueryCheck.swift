@@ -48,7 +48,7 @@ package struct StoredQueryCheck {
                 guard patternCount <= Self.patternCountMax else {
                     throw CambiumError(
                         .limitExceeded,
-                        "The queries have more than \(Self.patternCountMax) patterns of 'like' and 'matches' together. Use fewer of them.")
+                        "Together, the queries have more than \(Self.patternCountMax) comparisons with 'like' or 'matches'. Use fewer.")
                 }
                 do throws(QueryMistake) { try check.check(condition, found) } catch { throw error.error(in: text) }
             }

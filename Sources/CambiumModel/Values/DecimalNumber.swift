@@ -1,4 +1,4 @@
-/// A decimal number of up to 38 digits: a sign, a coefficient and a power of ten between -128 and 127.
+/// A decimal number of up to 38 digits: a sign, a coefficient, and an exponent of ten between -128 and 127.
 ///
 /// ```swift
 /// let price = DecimalNumber("19.90") ?? DecimalNumber(0)
@@ -6,7 +6,7 @@
 /// ```
 ///
 /// The number is always normalized, so equal numbers are equal values. Zero has no sign. The coefficient does not end in zero, unless the
-/// power of ten is the largest.
+/// exponent is 127.
 public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
     package static let digitCountMax = 38
     package static let exponentRange = -128...127
