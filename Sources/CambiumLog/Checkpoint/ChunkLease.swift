@@ -106,7 +106,7 @@ package struct ChunkLeases: Sendable {
 
 /// The content of a lease: the chunks that graphs still map.
 struct LeaseRecord: Sendable, Equatable {
-    /// For each file of pages, the chunks that are mapped, ascending.
+    /// For each file of pages, the chunks that are mapped, in ascending order.
     var chunks: [UInt64: [Int]]
 
     func encode(store: [UInt8]) -> [UInt8] {

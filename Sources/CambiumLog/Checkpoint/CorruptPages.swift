@@ -22,10 +22,10 @@ package enum CorruptPages {
 
 /// The errors of a stored graph that is corrupt.
 extension PageFile {
-    /// Requests that all stored graphs are checked completely when the store is next opened, and ends the process, as `CorruptPages`
-    /// describes.
+    /// Tries to leave a mark in the store, so that the next opening checks all stored graphs completely. Then ends the process, as
+    /// `CorruptPages` describes.
     ///
-    /// - Parameter reason: the fault of the pages, in words.
+    /// - Parameter reason: what is wrong with the pages, as the end of a sentence without a period.
     package func refuse(_ reason: String) -> Never { end(flaw(reason)) }
 
     func end(_ error: CambiumError) -> Never {

@@ -19,7 +19,7 @@ package struct MerkleTree: Sendable, Equatable {
 
     /// Appends a leaf.
     ///
-    /// - Parameter leafHash: the hash of a zero byte and the content of the leaf, 32 bytes.
+    /// - Parameter leafHash: the 32-byte hash of a zero byte followed by the content of the leaf.
     mutating func append(leafHash: [UInt8]) {
         var hash = leafHash
         // Each subtree that is as high as the new subtree becomes a part of the new subtree.

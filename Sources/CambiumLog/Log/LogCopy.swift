@@ -57,8 +57,8 @@ package struct LogCopy {
         return log + files + (roots + [ArchiveNote.fileName]).flatMap { [$0, $0 + LogFileName.replacementSuffix] }
     }
 
-    /// Copies the segments up to the segment with the end of the log. If that segment was sealed while it was being copied, also copies the
-    /// header of the next segment. Repeats the copy until all segments come from one state of the directory.
+    /// Copies the segments up to the segment that contains the end of the log. If that segment was sealed while it was being copied, also
+    /// copies the header of the next segment. Repeats the copy until all segments come from one state of the directory.
     ///
     /// Returns the checkpoints that existed after the log was copied.
     private mutating func copySegments(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber] {

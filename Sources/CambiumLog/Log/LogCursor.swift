@@ -98,7 +98,7 @@ struct LogCursor {
         }
     }
 
-    /// Lists the directory again. In `segments`, the segments up to the current segment stay the same.
+    /// Lists the directory again. Keeps the entries of `segments` up to the current segment.
     mutating func list() throws(CambiumError) {
         listed = try LogDirectory.segments(volume)
         let current = reader?.header.firstTransaction ?? segments[index]

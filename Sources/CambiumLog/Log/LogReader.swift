@@ -190,8 +190,8 @@ package struct LogReader: Sendable {
         return try scan(from: first, after: base, makesDurable: makesDurable, salvages: salvages, at: &place, body)
     }
 
-    /// Scans the log as the `scan` without a `place` does. Begins at the position at which an earlier scan ended, if that position is still
-    /// valid and does not lie after `first`.
+    /// Scans the log like the `scan` without a `place`, but begins at the position at which an earlier scan ended. If that position is no
+    /// longer valid or lies after `first`, the scan ignores it.
     ///
     /// - Parameter place: the position at which an earlier scan ended. Receives the position at which this scan ends, even if the scan
     ///   throws.

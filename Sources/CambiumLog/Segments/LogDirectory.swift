@@ -19,7 +19,7 @@ package enum LogDirectory {
         }
     }
 
-    /// Whether compaction has removed the ops of a segment's transactions. Returns `false` if the header of the segment does not verify.
+    /// Whether compaction has removed the ops of a segment's transactions. Returns `false` if the header of the segment cannot be verified.
     private static func isRetired(segment: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
         do {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind == .retired

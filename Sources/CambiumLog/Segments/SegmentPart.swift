@@ -16,7 +16,7 @@ struct SegmentPart {
     /// The ends of the segments, and the joints (frames without transactions that mark positions in the log). Each entry consists of the
     /// last transaction before the position, and the checksum of the log there.
     private(set) var joints: [(transaction: TransactionNumber, checksum: UInt32)] = []
-    /// The number of bytes of the segments that were read.
+    /// The total size of the segments that were opened so far, in bytes.
     private(set) var byteCount = 0
 
     /// - Parameters:
