@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// Writes objects as records of CSV (RFC 4180), with the columns of an entity, its sub-entities, and the included objects.
+/// Writes objects as CSV records (RFC 4180), with the columns of an entity, its sub-entities, and the included objects.
 ///
 /// An import reads these records with `CSVDocuments`.
 struct CSVObjectWriter {

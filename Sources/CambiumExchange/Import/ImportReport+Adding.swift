@@ -2,8 +2,10 @@ import CambiumGraph
 import CambiumModel
 
 extension ImportReport {
-    /// Adds the rows of a batch: their number, errors, unknown keys and objects. The number includes the row at which the batch failed.
-    /// Once the batch is committed, `addObjects(of:)` adds the counts of objects.
+    /// Adds the rows of a batch, whether or not the batch is committed: the number of rows, their errors, their unknown keys, and the id of
+    /// each row's object. If the batch failed at a row, the number includes that row.
+    ///
+    /// The numbers of inserted, changed and deleted objects are not included. After a commit, `addObjects(of:)` adds them.
     package mutating func addRows(of batch: ImportBatch) {
         rowCount = batch.lastRow
         for (key, count) in batch.unknownKeys { note(unknownKey: key, count) }

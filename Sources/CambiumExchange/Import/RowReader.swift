@@ -38,9 +38,9 @@ struct RowReader {
     /// The token of the discriminator, the key whose value names the entity of the object that is being read. Negative if the object has no
     /// such key. Even if the discriminator maps to no property, it does not count as an unknown key.
     private(set) var discriminatorKey = -1
-    /// Whether a text may be read as a value of another type. `true` if a mapping reads a record of CSV, because CSV contains only texts.
+    /// Whether a text may be read as a value of another type. `true` if a mapping reads a CSV record, because CSV contains only texts.
     private(set) var readsTexts = false
-    /// Whether the row is a record of CSV.
+    /// Whether the row is a CSV record.
     private(set) var isRecord = false
     private let isMapped: Bool
     /// The texts that have occurred as discriminators so far, each with the entity that the text names.
@@ -72,7 +72,7 @@ struct RowReader {
         declared = entity.number
     }
 
-    /// Sets whether the next rows come from records of CSV.
+    /// Sets whether the next rows come from CSV records.
     mutating func row(isRecord: Bool) {
         self.isRecord = isRecord
         readsTexts = isMapped && isRecord

@@ -15,7 +15,7 @@ final class RowRereader {
     /// - Parameters:
     ///   - document: the bytes of the row.
     ///   - readAs: the real entities of objects, by token.
-    ///   - isRecord: whether the row is a record of CSV.
+    ///   - isRecord: whether the row is a CSV record.
     func read(_ document: ArraySlice<UInt8>, _ readAs: [Int: EntityNumber], isRecord: Bool) throws -> RowBatch {
         var reader = try reader ?? make()
         reader.row(isRecord: isRecord)

@@ -49,7 +49,7 @@ struct MappingTree {
 
     typealias Mistake = (_ place: String, _ message: String) -> CambiumError
 
-    /// Reads the rules of all properties. If a rule has a fault, throws the error that `mistake` returns for the fault.
+    /// Reads the rules of all properties. If a rule is invalid, throws the error that `mistake` creates from its place and a message.
     mutating func read(_ mistake: Mistake) throws(CambiumError) {
         var properties: [Property] = []
         for (index, attribute) in entity.attributes.enumerated() {
