@@ -55,7 +55,7 @@ struct PromptParser {
         let parts = values(from: 1, to: found ?? tokens.count)
         guard !parts.isEmpty else {
             throw PromptMistake(
-                "Expected an object after 'show', such as 'show Note/42', or an entity and its identity.", at: line.utf8.count)
+                "Expected an object after 'show'. Write its id, as in 'show Note/42', or an entity and an identity.", at: line.utf8.count)
         }
         guard let include = found else { return .show(parts, include: nil) }
         guard let paths = clause(from: include + 1, to: tokens.count) else {

@@ -74,7 +74,7 @@ struct PromptToken: Equatable {
 
     // MARK: Meaning
 
-    /// The words of a condition after which an operand or a condition must follow.
+    /// The words of a condition that must be followed by an operand or a condition.
     static let connectives: Set<String> = [
         "and", "or", "not", "any", "all", "some", "none", "beginswith", "endswith", "contains", "like", "matches", "in", "between", "by",
     ]

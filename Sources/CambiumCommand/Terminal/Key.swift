@@ -1,4 +1,4 @@
-/// A key of a terminal.
+/// A key press that the line editor receives from the terminal.
 enum Key: Equatable {
     case character(Character)
     /// A letter with the control key, in lower case.

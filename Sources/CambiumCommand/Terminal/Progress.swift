@@ -75,7 +75,7 @@ final class Progress: Sendable {
         if let line { put?(line) }
     }
 
-    /// Removes the line of the progress from the terminal.
+    /// Removes the progress line from the terminal.
     func end() {
         let isShown = state.withLock { state in
             defer { state.lastShown = nil }
