@@ -17,7 +17,7 @@ struct FaultyDisk: Sendable {
     var failure: (operation: Int, code: Int32)? { didSet { if crashOperation == nil { hasFailed = false } } }
     private(set) var readCount = 0
     var readFailure: (read: Int, code: Int32)? { didSet { if crashOperation == nil { hasFailed = false } } }
-    /// Whether the fault that was requested last has happened. After a crash, the value stays `true` until `recover` simulates the start of
+    /// Whether the most recently requested fault has happened. After a crash, the value stays `true` until `recover` simulates the start of
     /// another process.
     private(set) var hasFailed = false
 

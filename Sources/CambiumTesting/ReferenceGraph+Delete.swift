@@ -1,7 +1,7 @@
 internal import CambiumModel
 
 extension ReferenceGraph {
-    /// Deletes objects, and all objects that cascades reach from them. Removes the links to all other objects.
+    /// Deletes objects, and every object that a cascade reaches from them. Also removes all links of the deleted objects.
     mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
         for id in ids { _ = try live(id) }
         let dying = closure(of: ids)
