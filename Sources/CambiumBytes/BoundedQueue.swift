@@ -1,7 +1,7 @@
 /// A queue from one thread to another, with limits on the number of its elements and on their total weight.
 ///
-/// The weight of an element is a number that the producer passes, such as its number of bytes. The weight is in use from the call to `put`
-/// until the consumer calls `release(weight:)`.
+/// The weight of an element is a number that the producer passes, such as its number of bytes. The weight counts toward the limit from the
+/// call to `put` until the consumer calls `release(weight:)`.
 public final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -25,8 +25,8 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
 
     // MARK: Producer
 
-    /// Waits until the queue has fewer than `countMax` elements, and until the weight in use is less than `weightMax`. Returns `false` if
-    /// the consumer has closed the queue.
+    /// Waits until the queue has fewer than `countMax` elements and the total weight is less than `weightMax`. Returns `false` if the
+    /// consumer has closed the queue.
     public func waitForCapacity() -> Bool {
         wait { state in
             if state.isClosed { return false }
