@@ -42,7 +42,10 @@ package struct LogSalvage {
         return outcome
     }
 
-    /// Calls `body`, in ascending order, with each transaction of `range` whose frame verifies. The log before the range need not verify.
+    /// Calls `body` with each transaction of `range` whose frame verifies. The log before the range need not verify.
+    ///
+    /// The transactions of one segment are passed in ascending order. An interrupted merge may have left a transaction in two segments. In
+    /// that case `body` receives the transaction twice, and the second time may follow a later transaction.
     ///
     /// Throws `.ioFailure` if a segment cannot be read. Also throws the errors of `body`. Complexity: O(bytes of the segments of the
     /// range).
