@@ -150,6 +150,29 @@ import Testing
         try use(MemoryVolume(contents: contents), digest, noteCount: 1, checkpoint: number == 3 ? 2 : 3)
     }
 
+    @Test func `a link in place of a checkpoint record hides neither the log nor an earlier moment, and checkpoints continue`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-link-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        for round in 0..<3 {
+            try add(store, round * 5..<round * 5 + 5)
+            if round < 2 { try store.checkpoint() }
+        }
+        try store.close()
+        let (record, volume) = (directory + "/" + path(3), SystemVolume(root: directory))
+        try FileManager.default.moveItem(atPath: record, toPath: directory + "/moved")
+        try FileManager.default.createSymbolicLink(atPath: record, withDestinationPath: directory + "/moved")
+        let verification = try Verification(volume)
+        #expect(verification.digest == store.graph.digest() && verification.transactionCount == 4)
+        #expect(!verification.isSound && verification.findings.count == 1, "\(verification.findings)")
+        #expect(try ReadOnlyStore(volume, point: .time(.max)).graph.digest() == store.graph.digest())
+        let again = try Store.open(at: directory)
+        #expect(again.recovery.checkpoint.rawValue == 2)
+        try again.checkpoint()
+        try again.close()
+        #expect(try ReadOnlyStore(volume).recovery.checkpoint.rawValue == 4)
+    }
+
     @Test func `a file that is too long for a checkpoint record is skipped, and only its beginning is read`() throws {
         var (contents, digest) = try files()
         let record = try #require(contents[path(3)])

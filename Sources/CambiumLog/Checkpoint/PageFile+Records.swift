@@ -31,13 +31,12 @@ extension PageFile {
         name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.utf8.count), radix: 16).map(path) == name
     }
 
-    /// Returns the checkpoint record of a transaction, and its number of bytes. Returns `nil` if the record is corrupt, or if its table is
-    /// corrupt or missing. Throws if the record cannot be read.
+    /// Returns the checkpoint record of a transaction, and its number of bytes. Returns `nil` if the record is corrupt or is not a regular
+    /// file, or if its table is corrupt or missing. Throws if the record cannot be read.
     package static func root(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> (record: CheckpointRecord, byteCount: Int)? {
-        let path = CheckpointRecord.path(transaction)
-        var bytes = try bytes(volume, path)
+        guard var bytes = try recordBytes(volume, transaction) else { return nil }
         while true {
             do throws(CambiumError) {
                 guard let recorded = try recorded(bytes, store: store) else { return nil }
@@ -46,19 +45,18 @@ extension PageFile {
                 guard error.code == .damaged || error.code == .notFound else { throw error }
                 // This method holds no lock on the record. So a writer may have replaced the record after it was read, and reused the
                 // chunks of its table.
-                let newer = try Self.bytes(volume, path)
-                if newer == bytes { return nil }
+                guard let newer = try recordBytes(volume, transaction), newer != bytes else { return nil }
                 bytes = newer
             }
         }
     }
 
     /// Returns the Merkle tree over the log up to the transaction of a checkpoint, from the checkpoint record. Returns `nil` if the record
-    /// is corrupt, belongs to another transaction, or has no tree. Throws if the record cannot be read.
+    /// is corrupt, is not a regular file, belongs to another transaction, or has no tree. Throws if the record cannot be read.
     package static func tree(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> MerkleTree? {
-        guard let record = try recorded(try bytes(volume, CheckpointRecord.path(transaction)), store: store)?.record,
+        guard let bytes = try recordBytes(volume, transaction), let record = try recorded(bytes, store: store)?.record,
             record.transaction == transaction
         else { return nil }
         return record.tree
@@ -69,12 +67,12 @@ extension PageFile {
     static func newestRecorded(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> TransactionNumber {
         for number in try CheckpointRecord.list(volume) {
             do throws(CambiumError) {
-                let record = try recorded(try bytes(volume, CheckpointRecord.path(number)), store: store)?.record
+                guard let bytes = try recordBytes(volume, number) else { continue }
+                let record = try recorded(bytes, store: store)?.record
                 if record?.transaction == number { return number }
             } catch {
-                // A writer may have dropped the checkpoint after the directory was listed. A link in place of a record counts as a record
-                // that does not verify.
-                guard error.code == .notFound || error.code == .damaged else { throw error }
+                // A writer may have dropped the checkpoint after the directory was listed.
+                guard error.code == .notFound else { throw error }
             }
         }
         return .none
@@ -117,6 +115,17 @@ extension PageFile {
 
     /// The maximum number of bytes of the file `damageMark` that are read. Only the existence of the file matters, and not its length.
     private static let noteByteCountMax = 4096
+
+    /// Returns the bytes of a checkpoint record. Returns `nil` if a link or a directory has the name of the record, because it counts as a
+    /// record that does not verify.
+    private static func recordBytes(_ volume: any Volume, _ transaction: TransactionNumber) throws(CambiumError) -> [UInt8]? {
+        do throws(CambiumError) {
+            return try bytes(volume, CheckpointRecord.path(transaction))
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return nil
+        }
+    }
 
     static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {
         let file = try volume.open(path, .read)
