@@ -296,6 +296,24 @@ import Testing
         }
     }
 
+    @Test func `the search for a label counts against the budget of the reader`() throws {
+        // Other users take the whole budget, so new pages belong in a file without a name.
+        let budget = MemoryBudget(byteCount: 1 << 40)
+        budget.take(1 << 40)
+        let (volume, first) = (NamelessVolume(), TransactionNumber(rawValue: 1))
+        let store = try create(volume, .standard)
+        try addLong(store, 0..<60)
+        try store.label("first", first)
+        func namelessCount(_ point: Point) throws -> Int {
+            let before = volume.namelessCount.load(ordering: .relaxed)
+            #expect(try ReadOnlyStore(volume, point: point, memory: budget).graph.objectCount == 0)
+            return volume.namelessCount.load(ordering: .relaxed) - before
+        }
+        let count = try namelessCount(.transaction(first))
+        #expect(try namelessCount(.label("first")) > count)
+        try store.close()
+    }
+
     @Test func `a closed store returns its memory to the budget`() async throws {
         defer { clean() }
         do {

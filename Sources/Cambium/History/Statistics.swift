@@ -45,7 +45,8 @@ package struct Statistics: Sendable {
         let reader = try LogReader(volume)
         // Counts the readers of checkpoints first, because the view that is opened next reads a checkpoint, too.
         let files = try Files(volume)
-        let view = try EarlierView(reader, at: EarlierMoment(point) { try EarlierView.labels(volume) }, memory: .standard)
+        let moment = try EarlierMoment(point) { try EarlierView.labels(volume, memory: .standard) }
+        let view = try EarlierView(reader, at: moment, memory: .standard)
         self.init(view.graph, pageByteCount: view.timeline.pageByteCount)
         add(files)
     }

@@ -62,7 +62,7 @@ package final class EarlierGraphs: Sendable {
     /// even if the graph was returned earlier. Throws `.damaged` if the log up to the moment is corrupt. Complexity: O(bytes of the log
     /// between the moment and the preceding checkpoint or kept moment).
     package func graph(at point: Point) throws -> Graph {
-        try graph(at: EarlierMoment(point) { try EarlierView.labels(volume) })
+        try graph(at: EarlierMoment(point) { try EarlierView.labels(volume, memory: budget) })
     }
 
     /// Releases everything that is kept: the memory, and the checkpoints that the kept moments use.

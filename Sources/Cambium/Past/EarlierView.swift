@@ -29,7 +29,7 @@ struct EarlierView {
     ///
     /// Throws as `init(_:at:memory:_:)` does. Also throws `.notFound` if the point is a label that does not exist.
     init(_ volume: any Volume, at point: Point, memory: MemoryBudget) throws {
-        let moment = try EarlierMoment(point) { try Self.labels(volume) }
+        let moment = try EarlierMoment(point) { try Self.labels(volume, memory: memory) }
         try self.init(LogReader(volume), at: moment, memory: memory)
     }
 
@@ -39,8 +39,8 @@ struct EarlierView {
     }
 
     /// Returns the labels of the newest moment.
-    static func labels(_ volume: any Volume) throws -> [String: TransactionNumber] {
-        try EarlierView(volume, at: .latest, memory: .standard).graph.labels
+    static func labels(_ volume: any Volume, memory: MemoryBudget) throws -> [String: TransactionNumber] {
+        try EarlierView(volume, at: .latest, memory: memory).graph.labels
     }
 
     private init(replay: Replay) { self.replay = replay }

@@ -30,7 +30,7 @@ public struct ReadOnlyStore: Sendable {
     }
 
     package init(_ volume: any Volume, point: Point = .latest, memory: MemoryBudget = .standard) throws {
-        let moment = try EarlierMoment(point) { try EarlierView.labels(volume) }
+        let moment = try EarlierMoment(point) { try EarlierView.labels(volume, memory: memory) }
         let reader = try LogReader(volume)
         let view = try EarlierView(reader, at: moment, memory: memory)
         graph = view.graph
