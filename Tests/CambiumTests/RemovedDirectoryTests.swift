@@ -167,6 +167,22 @@ import Testing
         store.abandon()
     }
 
+    @Test func `an observer of a store whose directory was replaced receives no transaction of the other store`() async throws {
+        // The operating system removes leftovers.
+        defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        for number in 1...3 { try insert(store, number) }
+        try remove(.replaced)
+        let other = try Store.open(at: directory)
+        for number in 11...13 { try insert(other, number) }
+        try other.close()
+        for delivery in [ChangeDelivery.every, .coalesced] {
+            var changes = store.changes(from: TransactionNumber(rawValue: 1), delivery).makeAsyncIterator()
+            #expect(await errorCode { _ = try await changes.next() } == .expired)
+        }
+        store.abandon()
+    }
+
     @Test func `closing a writer whose lock file was removed changes no file of the next writer`() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         let store = try Store.create(at: directory, schema: Notes.schema)

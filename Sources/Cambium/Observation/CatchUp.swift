@@ -17,6 +17,8 @@ final class CatchUp: Sendable {
     }
 
     private let volume: any Volume
+    /// The id of the store.
+    private let store: [UInt8]
     private let budget: MemoryBudget
     private let state: Guarded<State>
 
@@ -29,22 +31,34 @@ final class CatchUp: Sendable {
 
     /// Replays the log up to a transaction. `read` continues from there. Waits for the disk.
     ///
-    /// Throws `.notFound` if the log no longer leads to the transaction, and `.damaged` if the log is corrupt. Throws `CancellationError`
-    /// between two transactions if the observer was cancelled.
-    init(_ volume: any Volume, after number: TransactionNumber, budget: MemoryBudget, _ cancellation: Cancellation) throws {
-        (self.volume, self.budget) = (volume, budget)
-        let view = try Self.view(volume, at: number, budget, cancellation)
+    /// Throws `.notFound` if the log no longer leads to the transaction, or if another store has taken the place of the store. Throws
+    /// `.damaged` if the log is corrupt. Throws `CancellationError` between two transactions if the observer was cancelled.
+    ///
+    /// - Parameter store: the id of the store.
+    init(
+        _ volume: any Volume, of store: [UInt8], after number: TransactionNumber, budget: MemoryBudget, _ cancellation: Cancellation
+    ) throws {
+        (self.volume, self.store, self.budget) = (volume, store, budget)
+        let view = try Self.view(volume, of: store, at: number, budget, cancellation)
         state = Guarded(State(view: view, before: view.graph))
     }
 
     /// Returns the graph after a transaction as a view, from which the replay can continue. If `number` is `.none`, the graph is the one
     /// before the first transaction. Throws as the initializer does.
     static func view(
-        _ volume: any Volume, at number: TransactionNumber, _ budget: MemoryBudget, _ cancellation: Cancellation
+        _ volume: any Volume, of store: [UInt8], at number: TransactionNumber, _ budget: MemoryBudget, _ cancellation: Cancellation
     ) throws -> EarlierView {
-        let reader = try LogReader(volume)
+        let reader = try Self.reader(volume, of: store)
         if number == .none { return try EarlierView(beforeFirst: reader, memory: budget) }
         return try EarlierView(reader, at: EarlierMoment(number: number), memory: budget) { try cancellation.check() }
+    }
+
+    /// Opens the log of the store. Throws `.notFound` if another store has taken the place of the store. An observer must not receive the
+    /// transactions of the other store.
+    private static func reader(_ volume: any Volume, of store: [UInt8]) throws(CambiumError) -> LogReader {
+        let reader = try LogReader(volume)
+        try reader.check(isOf: store)
+        return reader
     }
 
     /// Returns the next replayed transaction with the graphs before and after it, or `nil` if no further transaction has been replayed.
@@ -65,7 +79,7 @@ final class CatchUp: Sendable {
             } catch let error as CambiumError where error.code == .notFound && state.upcoming.isEmpty {
                 // A compaction may have replaced the part of the log before the observer's position with a checkpoint. The new view begins
                 // with that checkpoint.
-                let view = try Self.view(volume, at: state.before.transaction, budget, cancellation)
+                let view = try Self.view(volume, of: store, at: state.before.transaction, budget, cancellation)
                 (state.view, state.before) = (view, view.graph)
                 try read(&state, upTo: last, cancellation)
             }
@@ -74,10 +88,11 @@ final class CatchUp: Sendable {
 
     private func read(_ state: inout State, upTo last: TransactionNumber, _ cancellation: Cancellation) throws {
         guard var view = state.view else { return }
+        let reader = try Self.reader(volume, of: store)
         state.view = nil
         var (read, byteCount): ([(graph: Graph, metadata: TransactionMetadata)], Int) = ([], 0)
         let timeline = view.timeline
-        try view.advance(LogReader(volume), stepwiseTo: last) { graph, record in
+        try view.advance(reader, stepwiseTo: last) { graph, record in
             try cancellation.check()
             read.append((graph, record.metadata))
             byteCount += record.byteCount

@@ -79,8 +79,8 @@ final class ChangeObserver {
         }
         if let step = held.catchUp?.next() { return step }
         let (last, known, limit) = (last, held.catchUp, newest.transaction)
-        let catchUp = try await replaying { volume, budget, cancellation in
-            let catchUp = try known ?? CatchUp(volume, after: last, budget: budget, cancellation)
+        let catchUp = try await replaying { volume, store, budget, cancellation in
+            let catchUp = try known ?? CatchUp(volume, of: store, after: last, budget: budget, cancellation)
             try catchUp.read(upTo: limit, cancellation)
             return catchUp
         }
@@ -95,8 +95,8 @@ final class ChangeObserver {
         defer { held.graph = newest }
         if let before = held.graph { return CommittedChanges(newest.changes(since: before), nil) }
         let last = last
-        let changes = try await replaying { volume, budget, cancellation in
-            newest.changes(since: try CatchUp.view(volume, at: last, budget, cancellation).graph)
+        let changes = try await replaying { volume, store, budget, cancellation in
+            newest.changes(since: try CatchUp.view(volume, of: store, at: last, budget, cancellation).graph)
         }
         return CommittedChanges(changes, nil)
     }
@@ -105,10 +105,13 @@ final class ChangeObserver {
 
     /// Calls `body` on the queue on which observers wait for the disk. If the task is cancelled, throws `CancellationError` without waiting
     /// for the replays of other observers.
+    ///
+    /// - Parameter body: receives the volume and the id of the store.
     private func replaying<Result: Sendable>(
-        _ body: @escaping @Sendable (any Volume, MemoryBudget, Cancellation) throws -> Result
+        _ body: @escaping @Sendable (any Volume, _ store: [UInt8], MemoryBudget, Cancellation) throws -> Result
     ) async throws -> Result {
-        guard let volume = store.writer.volume else { throw expired() }
+        guard let log = store.writer.log else { throw expired() }
+        let (volume, id) = (log.volume, log.store)
         let (queue, budget, cancellation) = (store.observationQueue, store.writer.timeline.budget, Cancellation())
         let call = WaitingCall()
         do {
@@ -117,7 +120,7 @@ final class ChangeObserver {
                     call.wait { continuation.resume(throwing: CancellationError()) }
                     queue.async {
                         if call.isCancelled { return }
-                        let result = Swift.Result { try body(volume, budget, cancellation) }
+                        let result = Swift.Result { try body(volume, id, budget, cancellation) }
                         if call.begin() { continuation.resume(with: result) }
                     }
                 }

@@ -109,16 +109,12 @@ package final class EarlierGraphs: Sendable {
     /// Throws `.notFound` if another store has taken the place of the store. The transactions of the other store do not fit the kept
     /// views.
     private func check(_ reader: LogReader) throws(CambiumError) {
-        let found = reader.settings.store
-        let isSame = state.withLock { state -> Bool in
-            state.store = state.store ?? found
-            return state.store == found
+        let store = state.withLock { state -> [UInt8] in
+            let store = state.store ?? reader.settings.store
+            state.store = store
+            return store
         }
-        if isSame { return }
-        throw CambiumError(
-            .notFound,
-            "Another store has taken the place of the store '\(volume.name)', so its earlier moments cannot be shown. "
-                + "Open the store again, or restore it from a backup.")
+        try reader.check(isOf: store)
     }
 
     /// Advances a view to a moment. Returns `false` if the moment or the transactions that lead to it were retired in the meantime.

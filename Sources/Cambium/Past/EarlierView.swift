@@ -71,3 +71,16 @@ struct EarlierView {
         _ reader: LogReader, stepwiseTo last: TransactionNumber, _ body: (Graph, LogRecord) throws -> Bool
     ) throws { try replay.run(reader, stepwiseTo: last, body) }
 }
+
+extension LogReader {
+    /// Throws `.notFound` if the log belongs to another store, which has taken the place of a store.
+    ///
+    /// - Parameter store: the id of the store whose place the other store may have taken.
+    func check(isOf store: [UInt8]) throws(CambiumError) {
+        if settings.store == store { return }
+        throw CambiumError(
+            .notFound,
+            "Another store has taken the place of the store '\(volume.name)', so its earlier moments cannot be shown. "
+                + "Open the store again, or restore it from a backup.")
+    }
+}

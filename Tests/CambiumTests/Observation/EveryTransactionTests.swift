@@ -119,9 +119,10 @@ import Testing
         let store = try Store.notes(volume)
         for id in 1...5 { try store.addNote(id) }
         let cancellation = Cancellation()
-        #expect(try CatchUp(volume, after: number(4), budget: .standard, cancellation).next() == nil)
+        let id = try StoreSettings.read(volume).store
+        #expect(try CatchUp(volume, of: id, after: number(4), budget: .standard, cancellation).next() == nil)
         cancellation.cancel()
-        #expect(throws: CancellationError.self) { _ = try CatchUp(volume, after: number(4), budget: .standard, cancellation) }
+        #expect(throws: CancellationError.self) { _ = try CatchUp(volume, of: id, after: number(4), budget: .standard, cancellation) }
         try store.close()
     }
 

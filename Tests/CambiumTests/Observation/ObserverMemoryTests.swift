@@ -95,7 +95,8 @@ import Testing
         let store = try made(volume)
         try advance(store)
         let budget = MemoryBudget(byteCount: 1 << 20)
-        let view = try CatchUp.view(volume, at: TransactionNumber(rawValue: last), budget, Cancellation())
+        let id = try StoreSettings.read(volume).store
+        let view = try CatchUp.view(volume, of: id, at: TransactionNumber(rawValue: last), budget, Cancellation())
         #expect(view.timeline.budget === budget)
         try store.close()
     }
