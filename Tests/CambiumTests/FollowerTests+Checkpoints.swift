@@ -124,6 +124,27 @@ extension FollowerTests {
         #expect(try !CheckpointRecord.list(volume).contains(first) && follower.advance() == 1)
     }
 
+    @Test func `a follower opens newer checkpoints that are corrupt only once`() throws {
+        let volume = WatchedVolume()
+        let store = try checkpointed(volume.memory)
+        let follower = try StoreFollower(volume)
+        for number in 1...2 {
+            try insert(store, number)
+            try store.checkpoint()
+        }
+        #expect(try follower.advance() == 2)
+        for (path, record) in volume.memory.contents where path.hasPrefix("roots/") {
+            try volume.memory.replace(path, record.dropLast() + [~record[record.count - 1]])
+        }
+        for expected in [2, 0] {
+            volume.readPaths.withLock { $0 = [] }
+            #expect(try follower.advance() == 0)
+            #expect(volume.readPaths.withLock { paths in paths.count { $0.hasPrefix("roots/") } } == expected)
+            try insert(store, 3 + expected)
+            #expect(try follower.advance() == 1 && follower.graph.digest() == store.graph.digest())
+        }
+    }
+
     @Test func `a shown graph stays unchanged when its follower continues from another checkpoint`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)

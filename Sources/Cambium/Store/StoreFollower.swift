@@ -25,6 +25,8 @@ public final class StoreFollower: @unchecked Sendable {
     @exclusivity(unchecked) private var position: Position
     /// Whether transactions were read since the follower last searched for newer checkpoints.
     @exclusivity(unchecked) private var hasAdvanced = true
+    /// The newer checkpoints that were found to be corrupt. The follower does not open and check them again.
+    @exclusivity(unchecked) private var corrupt: Set<TransactionNumber> = []
     /// The timeline that readers see.
     private let newest: Guarded<Timeline>
 
@@ -120,11 +122,13 @@ public final class StoreFollower: @unchecked Sendable {
     private func move() throws -> Int {
         let read = position.timeline.head.transaction
         let newer = try CheckpointRecord.list(volume).filter { $0 > position.checkpoint && $0 <= read }
-        guard newer.count >= Self.newerCountMin else { return 0 }
+        corrupt.formIntersection(newer)
+        let usable = newer.filter { !corrupt.contains($0) }
+        guard newer.count >= Self.newerCountMin, !usable.isEmpty else { return 0 }
         do {
             let reader = try LogReader(volume)
             // If another store has replaced this one, the next read of the log notices that.
-            guard reader.settings.store == store, let start = try replay(reader, fromFirstOf: newer) else { return 0 }
+            guard reader.settings.store == store, let start = try replay(reader, fromFirstOf: usable) else { return 0 }
             let moved = try Self.begin(reader, start)
             let transaction = moved.timeline.head.transaction
             guard transaction >= read else { return 0 }
@@ -169,6 +173,7 @@ public final class StoreFollower: @unchecked Sendable {
                 return try Replay(LoadedCheckpoint(reader, of: number, checksAll: isSuspect, tuning: tuning))
             } catch {
                 guard error.code == .notFound || error.code == .damaged else { throw error }
+                if error.code == .damaged { corrupt.insert(number) }
             }
         }
         return nil
