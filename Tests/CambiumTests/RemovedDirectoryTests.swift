@@ -247,6 +247,28 @@ import Testing
         try next.close()
     }
 
+    @Test func `a follower continues with an older copy once the copy has later transactions in other segments`() throws {
+        let copy = directory + "-copy"
+        // The operating system removes leftovers.
+        defer { for path in [directory, directory + "-moved", copy] { try? FileManager.default.removeItem(atPath: path) } }
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        try insert(store, 1)
+        try Store.backUp(at: directory, to: copy)
+        for number in 2...4 { try insert(store, number) }
+        let follower = try StoreFollower(of: directory)
+        try store.close()
+        try remove(.movedAway)
+        try FileManager.default.moveItem(atPath: copy, toPath: directory)
+        let next = try Store.open(at: directory)
+        // The next segment of the copy begins inside the segment that the follower has open.
+        try next.writer.log?.endSegment(with: next.graph.transaction)
+        try insert(next, 12)
+        #expect(code { try follower.advance() } == .notFound && follower.graph.objectCount == 4)
+        for number in 13...15 { try insert(next, number) }
+        #expect(try follower.advance() == 1 && follower.graph.digest() == next.graph.digest())
+        try next.close()
+    }
+
     @Test func `a store that was opened by a relative path stays in its directory`() throws {
         let manager = FileManager.default
         let (here, other) = (manager.currentDirectoryPath, directory + "-other")

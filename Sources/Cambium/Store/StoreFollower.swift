@@ -70,8 +70,9 @@ public final class StoreFollower: @unchecked Sendable {
 
     /// Applies the transactions that were committed since the last call, and returns their number.
     ///
-    /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
-    /// store no longer exists, or if a store without later transactions has replaced it. After an error, the graph is unchanged. The log
+    /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. If a newer checkpoint
+    /// contains the result of the corrupt part, the follower continues with that checkpoint instead. Throws `.notFound` if the store no
+    /// longer exists, or if a store without later transactions has replaced it. After an error, the graph is unchanged. The log
     /// may end with bytes that do not verify. The next call reads these bytes again, because the writer may be writing them. If another
     /// thread is executing this method, the call waits for that thread.
     ///
@@ -100,7 +101,8 @@ public final class StoreFollower: @unchecked Sendable {
     private func read() throws -> Int {
         do {
             return try Self.advance(&position)
-        } catch let error as CambiumError where error.code == .notFound {
+        } catch let error as CambiumError where error.code == .notFound || error.code == .damaged {
+            // If a copy has replaced the store, its segments do not continue the segment that the follower has open, and seem corrupt.
             return try restart(after: error)
         }
     }
@@ -138,15 +140,16 @@ public final class StoreFollower: @unchecked Sendable {
         }
     }
 
-    /// Continues with the newest checkpoint, because the next transactions were retired before they were read. Returns the number of
-    /// transactions that were committed in the meantime. Throws `error` if another store has replaced this one, or if the store has no
-    /// later transaction.
+    /// Continues with the newest checkpoint, because the next transactions cannot be read: they were retired, or a copy has replaced the
+    /// store. Returns the number of transactions that were committed in the meantime. Throws `error` if another store has replaced this
+    /// one, or if the store has no later transaction. Throws `.notFound` if the log now ends before the follower's last transaction.
     private func restart(after error: CambiumError) throws -> Int {
         let read = position.timeline.head.transaction
         let reader = try LogReader(volume)
         guard reader.settings.store == store else { throw error }
         let begun = try Replay.reading(reader) { replay in try Self.begin(reader, replay) }
-        guard begun.timeline.head.transaction > read else { throw error }
+        let found = begun.timeline.head.transaction
+        guard found > read else { throw found < read ? LogFollower.displaced(volume) : error }
         return enter(begun, after: read)
     }
 

@@ -43,12 +43,13 @@ package struct LogFollower {
             try end.requireTransactions(of: storedEnd, in: volume)
         }
         next.stepBack()
-        if isJudged, next.end.lastTransaction == cursor.end.lastTransaction, try next.isDisplaced() { throw displaced }
+        if isJudged, next.end.lastTransaction == cursor.end.lastTransaction, try next.isDisplaced() { throw Self.displaced(volume) }
         cursor = next
         isJudged = true
     }
 
-    private var displaced: CambiumError {
+    /// Returns the error for a store that was removed, or whose place another store or an older copy has taken.
+    package static func displaced(_ volume: any Volume) -> CambiumError {
         CambiumError(
             .notFound,
             "The store '\(volume.name)' was removed or replaced while its log was followed. Follow the log again, or restore the store "
