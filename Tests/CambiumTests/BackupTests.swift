@@ -78,6 +78,29 @@ import Testing
         }
     }
 
+    @Test func `a backup is refused if it lacks a file of ops that was retired with a segment that was sealed meanwhile`() throws {
+        let volume = MemoryVolume()
+        var tuning = tuning
+        tuning.segmentByteCount = 20_000
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
+        try add(store, 0)
+        let ops = LogFileName.path(store.graph.transaction.next, .ops)
+        let target = CopyTarget { path in
+            if path == LogDirectory.name {
+                // The end of the log was determined. Now the segment receives a large transaction, and is sealed.
+                try self.add(store, 3)
+                try store.writer.log?.endSegment(with: store.graph.transaction)
+                try self.add(store, 4)
+            } else if path == LogFileName.path(store.graph.transaction, .segment) {
+                // The sealed segment was copied. A compaction would replace it, and remove its file of ops.
+                try volume.remove(ops)
+            }
+        }
+        #expect(code { _ = try LogCopy(LogReader(volume), to: target) } == .ioFailure)
+        #expect(try !volume.exists(ops) && !target.memory.exists(StoreSettings.fileName))
+        store.abandon()
+    }
+
     @Test(arguments: [0, 50])
     func `a backup of a store that ends with the beginning of a segment is sound`(byteCount: Int) throws {
         let volume = MemoryVolume()
@@ -150,5 +173,24 @@ import Testing
         let copy = MemoryVolume()
         #expect(code { _ = try Backup(LogReader(MemoryVolume(contents: damaged)), to: copy) } == .damaged)
         #expect(copy.contents[StoreSettings.fileName] == nil)
+    }
+}
+
+/// The target of a copy. Calls a closure before a file or a directory is created.
+private final class CopyTarget: OverMemory {
+    let memory = MemoryVolume()
+    private let beforeCreation: @Sendable (_ path: String) throws -> Void
+
+    init(_ beforeCreation: @escaping @Sendable (_ path: String) throws -> Void) { self.beforeCreation = beforeCreation }
+
+    var name: String { "target" }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        if mode == .create { try call(path) }
+        return try memory.open(path, mode)
+    }
+    func createDirectory(_ path: String) throws(CambiumError) { try call(path) }
+
+    private func call(_ path: String) throws(CambiumError) {
+        do { try beforeCreation(path) } catch { throw CambiumError(.invalidInput, "\(error)") }
     }
 }

@@ -39,7 +39,7 @@ package struct LogCopy {
         try target.createDirectory(LogDirectory.name)
         let roots = try copySegments(upTo: tail)
         try copyOps()
-        for number in numbers { try checkOps(of: number) }
+        for number in try numbers + laterNumbersWithFile() { try checkOps(of: number) }
         try target.syncDirectory(LogDirectory.name)
         try copyCheckpoints(roots)
         if try source.archive() != nil {
@@ -149,6 +149,24 @@ package struct LogCopy {
                     .ioFailure, "A compaction removed files of the store while they were copied. Repeat the backup.", underlying: error)
             }
         }
+    }
+
+    /// Returns the transactions after `lastTransaction` whose ops are in a separate file. The copy has such transactions if a segment was
+    /// sealed after the end of the log was determined, because a sealed segment is copied completely.
+    private func laterNumbersWithFile() throws(CambiumError) -> [TransactionNumber] {
+        var numbers: [TransactionNumber] = []
+        guard copied.end > lastTransaction else { return numbers }
+        for segment in copied.segments where segment <= copied.end {
+            var reader = try SegmentReader(target, path: LogFileName.path(segment, .segment))
+            guard let end = reader.sealedEnd, end > lastTransaction else { continue }
+            reader.skip(to: lastTransaction.next)
+            while let records = try reader.nextFrame() {
+                for record in records where record.number > lastTransaction {
+                    if case .file = record.payload { numbers.append(record.number) }
+                }
+            }
+        }
+        return numbers
     }
 
     /// Checks that the copy has the file of ops of a transaction; otherwise, throws `.ioFailure`. A compaction may have retired the segment
