@@ -89,6 +89,22 @@ import Testing
         try store.close()
     }
 
+    @Test func `a closed store can release the replay of a consumer that stops, and the consumer loses nothing`() async throws {
+        let store = try made()
+        let first = store.graph.transaction
+        try advance(store)
+        try store.close()
+        var changes = store.changes(from: first).makeAsyncIterator()
+        var last = try #require(try await changes.next()).transaction
+        #expect(last == first.next && store.leases.summary.count > 0)
+        #expect(store.expireLeases() > 0 && store.leases.summary.count == 0)
+        while let next = try await changes.next() {
+            #expect(next.transaction == last.next)
+            last = next.transaction
+        }
+        #expect(last == store.graph.transaction)
+    }
+
     @Test(arguments: [0, 4] as [UInt64])
     func `a replay for an observer counts against the memory budget of the store, also from the first transaction`(last: UInt64) throws {
         let volume = MemoryVolume()
