@@ -34,6 +34,18 @@ import Testing
         }
     }
 
+    @Test func `a file of pages is not opened while another directory is in the place of the store's directory`() throws {
+        let volume = DisplacedVolume()
+        let memory = PageFileMemory(volume, 7)
+        memory.lock = try volume.lock(LogWriter.lockFileName)
+        volume.displace(.atOnce)
+        #expect(memory.memory(ofChunk: 3) == nil)
+        #expect(try volume.list("").filter { PageFile.isName($0) } == [])
+        volume.displace(.never)
+        _ = memory.memory(ofChunk: 3)
+        #expect(try volume.list("").filter { PageFile.isName($0) }.count == 1)
+    }
+
     @Test(arguments: [nil, 7 as UInt64])
     func `a file that could not be opened is opened when its memory is next needed`(pageFile: UInt64?) throws {
         let name = "cambium-pages-\(UUID().uuidString)"

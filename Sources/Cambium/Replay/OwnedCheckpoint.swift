@@ -15,6 +15,8 @@ struct OwnedPages {
     let continuedFile: UInt64?
     /// The existing or new file to which the next checkpoint is written.
     let file: UInt64
+    /// The memory that is mapped from `file`.
+    let memory: PageFileMemory
 }
 
 /// The second step when a store is opened for writing. Finds the chunks (64 KiB of pages) that may be used again, and the file for new
@@ -39,9 +41,11 @@ struct OwnedCheckpoint: ~Copyable {
         // The environment of a test may supply the same random number whenever the store is opened. A file with this number may then
         // contain the pages of an older checkpoint, so an unused number is needed.
         let file = if let continuedFile { continuedFile } else { try PageFile.unusedName(from: newFile, in: reader.volume) }
-        timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))
+        let memory = PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0)
+        timeline.keepPages(in: memory)
         pages = OwnedPages(
-            stored: stored, skippedCheckpoints: loaded.skippedCheckpoints, leases: leases, continuedFile: continuedFile, file: file)
+            stored: stored, skippedCheckpoints: loaded.skippedCheckpoints, leases: leases, continuedFile: continuedFile, file: file,
+            memory: memory)
         self.loaded = loaded
     }
 }

@@ -184,6 +184,7 @@ extension Store {
         timeline.limit(to: PageCapacity(chunkCountMax: tuning.chunkCountMax))
         let log = try LogWriter(reader, replayed.end, preallocates: durability == .synced, tuning: tuning) { environment.randomBytes(16) }
         log.lock = lock
+        pages.memory.lock = lock
         Heap.trim()
         let sealing = Sealing(log, tuning)
         sealing.tidy()

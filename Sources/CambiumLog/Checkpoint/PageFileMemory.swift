@@ -15,6 +15,8 @@ package final class PageFileMemory: @unchecked Sendable {
     private let volume: any Volume
     /// The number in the name of the file of pages; `nil` for a file without a name, which disappears with the process.
     private let pageFile: UInt64?
+    /// The lock of the store; `nil` for a file without a name, and while the store is being opened.
+    package var lock: (any VolumeLock)?
     private var file: (any VolumeFile)?
     private var window: FileMapping?
     private var isWindowRefused = false
@@ -113,9 +115,14 @@ package final class PageFileMemory: @unchecked Sendable {
 
     private static let windowByteCountMin = 256 << 20
 
+    /// Returns the file, and opens it at the first call. Returns `nil` if the volume has no files without a name, or if another directory
+    /// is in the place of the store's directory.
     private func opened() throws(CambiumError) -> (any VolumeFile)? {
         if let file { return file }
         if let pageFile {
+            // The file is opened at its first use, which may be long after the opening of the store. If a copy of the store has taken the
+            // place of its directory since then, the path leads to the pages of the copy.
+            if let lock, !lock.isInPlace { return nil }
             file = try volume.openOrCreate(PageFile.path(pageFile))
         } else {
             file = try volume.openNameless()
