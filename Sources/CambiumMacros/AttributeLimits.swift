@@ -31,7 +31,21 @@
         func number(_ option: String) -> (value: Double, text: String, expression: ExprSyntax)? {
             guard let expression = property.options.first(where: { $0.name == option })?.firstArgument else { return nil }
             let text = expression.trimmedDescription
-            return Double(text.filter { $0 != "_" }).map { ($0, text, expression) }
+            return Self.number(ofLiteral: text).map { ($0, text, expression) }
+        }
+
+        /// Returns the number that a literal spells, such as `-1_000.5`, `0xFF`, `0o17` or `0b101`. Returns `nil` if the text is not such a
+        /// literal, or if a binary or octal number exceeds 64 bits.
+        static func number(ofLiteral text: String) -> Double? {
+            let digits = text.filter { $0 != "_" }
+            // `Double` reads decimal and hexadecimal numbers only.
+            if let number = Double(digits) { return number }
+            let isNegative = digits.hasPrefix("-")
+            let magnitude = isNegative ? digits.dropFirst() : digits[...]
+            for (prefix, radix) in [("0b", 2), ("0o", 8)] where magnitude.hasPrefix(prefix) {
+                return UInt64(magnitude.dropFirst(prefix.count), radix: radix).map { isNegative ? -Double($0) : Double($0) }
+            }
+            return nil
         }
 
         private func isWithin(_ value: Double, _ low: String, _ high: String) -> Bool {

@@ -35,7 +35,7 @@
             if let member = value.as(MemberAccessExprSyntax.self), property.shape?.attributeType != nil {
                 return limits.mayRefuse(member.declName.baseName.text)
             }
-            return Double(value.trimmedDescription.filter { $0 != "_" }).map { !limits.allow(number: $0) } ?? false
+            return AttributeLimits.number(ofLiteral: value.trimmedDescription).map { !limits.allow(number: $0) } ?? false
         }
 
         /// Returns the value if it is a literal: a text, a number, `true` or `false`.
@@ -56,6 +56,8 @@
         /// The members of numbers and dates that no attribute can hold: NaN, infinities, and a date before the year 1.
         private static let unstorableMembers: Set<String> = ["nan", "quietNaN", "signalingNaN", "infinity", "distantPast"]
 
+        private static let extremeDecimals: Set<String> = ["greatestFiniteMagnitude", "leastFiniteMagnitude"]
+
         /// Returns `.name` if the value is `.name` or `Type.name`. Returns `nil` for `.now` and for the directories of
         /// Foundation, which are not constants. If the property is optional, also returns `nil` for `.none`, which may mean `nil`.
         private static func member(_ value: ExprSyntax, of type: TypeSyntax, _ property: StoredProperty) -> ExprSyntax? {
@@ -64,8 +66,8 @@
             if name.text == "now" || (property.isOptional && name.text == "none") { return nil }
             // An enum may have a case with one of these names, so only the types that the macro knows are tested.
             if property.shape?.attributeType != nil, unstorableMembers.contains(name.text) { return nil }
-            // The greatest `Decimal` has 39 digits, and rounding it to 38 digits would exceed the range of the store.
-            if property.shape?.attributeType == "Decimal", name.text == "greatestFiniteMagnitude" { return nil }
+            // The greatest and the least `Decimal` have 39 digits, and rounding them to 38 digits would exceed the range of the store.
+            if property.shape?.attributeType == "Decimal", extremeDecimals.contains(name.text) { return nil }
             // A directory such as `URL.homeDirectory` depends on the machine and the user.
             if property.shape?.attributeType == "URL", name.text.hasSuffix("Directory") { return nil }
             guard let base = member.base else { return value }

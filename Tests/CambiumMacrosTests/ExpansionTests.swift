@@ -149,6 +149,7 @@
             "var a: Int = 1 + 1", "var a: String = \"\\(1)\"", "@Relationship var a: City = .home", "var a: Int = -b",
             "var a: Double = .infinity", "var a: Float? = Float.nan", "var a: Decimal = .nan", "var a: Date = .distantPast",
             "var a: Decimal = .greatestFiniteMagnitude", "var a: URL = .homeDirectory", "var a: URL? = URL.temporaryDirectory",
+            "var a: Decimal? = Decimal.leastFiniteMagnitude",
         ]) func `any other initial value is not a default`(property: String) {
             #expect(properties(property) == [#"RecordProperty("a", \Self.a)"#])
         }
@@ -163,6 +164,16 @@
             let max = #"RecordProperty("a", \Self.a, .min(1), .default(.max as Int))"#
             #expect(properties("@Attribute(.min(1)) var a: Int = .max") == [max])
             #expect(properties(#"@Attribute(.regex("x+")) var a = "x""#) == [#"RecordProperty("a", \Self.a, .regex("x+"))"#])
+        }
+
+        @Test(arguments: ["0b111", "0o17", "0xF", "1_0"])
+        func `limits compare numbers in each notation of literals`(number: String) {
+            #expect(properties("@Attribute(.max(6)) var a: Int = \(number)") == [#"RecordProperty("a", \Self.a, .max(6))"#])
+            #expect(properties("@Attribute(.min(-6)) var a: Int = -\(number)") == [#"RecordProperty("a", \Self.a, .min(-6))"#])
+            let allowed = #"RecordProperty("a", \Self.a, .max(\#(number)), .default(7 as Int))"#
+            #expect(properties("@Attribute(.max(\(number))) var a: Int = 7") == [allowed])
+            let refused = #"RecordProperty("a", \Self.a, .max(\#(number)))"#
+            #expect(properties("@Attribute(.max(\(number))) var a: Int = 99") == [refused])
         }
 
         @Test func `a member of a JSON property is not a default`() {
