@@ -57,6 +57,13 @@ import Testing
         #expect(try #require(first.plan.steps.first).readCount < 5)
     }
 
+    @Test func `a negation of a negation uses an index`() throws {
+        #expect(try steps("not (size != 5)") == ["Note.size 1 1"])
+        #expect(try steps("not not (size < 3 or not (age != 90))") == ["Note.size 3 3", "Note.age 2 2"])
+        #expect(try steps("not not not (size != 5)") == ["Note.size 1 1"])
+        #expect(try graph.count(Query("Note", where: "not not (size != 5)")) == 199)
+    }
+
     @Test func `a long list of identities is looked up unless it has many of the objects`() throws {
         let store = try Store.inMemory(
             schema: Schema { EntityDefinition("Note", identity: ["id"]) { AttributeDefinition("id", .int64) } })

@@ -23,7 +23,10 @@ struct ConditionBinder {
         case .constant(let isTrue): return ConstantNode(isTrue)
         case .and(let parts): return AndNode(try bind(parts, entity))
         case .or(let parts): return OrNode(try bind(parts, entity))
-        case .not(let part): return NotNode(try bind(part, entity))
+        case .not(let part):
+            let node = try bind(part, entity)
+            // The planner finds no index for a negation. So a negation of a negation, such as `not (size != 5)`, becomes its part.
+            return (node as? NotNode)?.part ?? NotNode(node)
         case .comparison(let comparison):
             do throws(QueryMistake) {
                 return try bind(comparison, entity)
