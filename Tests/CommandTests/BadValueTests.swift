@@ -242,6 +242,17 @@ import Testing
         #expect(try place.run("import", "sales", "Sale", "sales.csv", "--mapping", "mapping.json").code == 0)
     }
 
+    @Test func `the error for a number with other marks than those of the mapping names these marks`() throws {
+        let place = try place()
+        let row = #"{"id":"1.5"}"#
+        for (numbers, marks) in [(#""decimal":",""#, "decimal ','"), (#""decimal":",","grouping":".""#, "decimal ',', grouping '.'")] {
+            try place.write(#"{"attributes":{"id":{"numbers":{\#(numbers)}}}}"#, to: "mapping.json")
+            let outcome = try place.run("import", "notes", "Note", "-", "--mapping", "mapping.json", input: row)
+            let message = #"'id': expected a whole number of 64 bits in the format of the mapping (\#(marks)), but found "1.5""#
+            #expect(outcome.code != 0 && outcome.errors.contains(message), "\(outcome.errors)")
+        }
+    }
+
     @Test func `the mapping for a number in the text of a reference names the entity of the reference`() throws {
         let place = try place()
         let row = #"{"note":"7"}"#

@@ -33,6 +33,9 @@ public struct NumberFormat: Sendable, Hashable {
         return decimal == grouping ? ("grouping", "'decimal' and 'grouping' must differ") : nil
     }
 
+    /// The names and texts of the marks, for messages.
+    var marks: String { "decimal '\(decimal)'" + (grouping.map { ", grouping '\($0)'" } ?? "") }
+
     /// Returns the number in the form of JSON, but possibly with leading zeros. Returns `nil` if the text is not a number in this format.
     func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         var rest = text[...]

@@ -20,7 +20,10 @@ extension ResolvedMapping.Conversion {
             return .fixed((seconds + 0).bitPattern, 0)
         }
         guard isText, let numbers else { return nil }
-        guard let plain = numbers.plain(bytes) else { throw .malformed(type, String(decoding: bytes, as: UTF8.self)) }
+        guard let plain = numbers.plain(bytes) else {
+            let found = Excerpt.quoted(String(decoding: bytes, as: UTF8.self))
+            throw .unfit("expected \(type.wanted) in the format of the mapping (\(numbers.marks)), but found \(found)")
+        }
         return try type.scalarForm(copying: plain, scratch: &scratch)
     }
 }
