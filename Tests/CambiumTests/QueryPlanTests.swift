@@ -57,6 +57,34 @@ import Testing
         #expect(try #require(first.plan.steps.first).readCount < 5)
     }
 
+    @Test func `lists of values for the first attributes of an index are combined with the next attribute`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Shop", indexes: [["city", "kind", "size"]]) {
+                    AttributeDefinition("city", .string)
+                    AttributeDefinition("kind", .int64)
+                    AttributeDefinition("size", .int64)
+                }
+            })
+        try store.write { transaction in
+            for number in 0..<600 as Range<Int64> {
+                let city = ["p", "q", "r"][Int(number % 3)]
+                try transaction.insert("Shop", ["city": .string(city), "kind": .int(number % 20), "size": .int(number)])
+            }
+        }
+        func step(_ condition: String) throws -> [Int] {
+            let step = try #require(try store.graph.answer(Query("Shop", where: condition)).plan.steps.first)
+            return [step.objectCount, step.readCount]
+        }
+        #expect(try step("city in {\"p\", \"q\"} and kind == 7") == [20, 20])
+        #expect(try step("city in {\"p\", \"q\"} and kind in {7, 8} and size < 100") == [7, 7])
+        #expect(try step("city in {\"p\", \"x\"} and kind in {7, 8} and size >= 0") == [20, 20])
+        #expect(try step("city == \"q\" and kind in {}") == [0, 0])
+        // Too many combinations would take long to look up, so only the city is looked up.
+        let kinds = (0..<200).map(String.init).joined(separator: ", ")
+        #expect(try step("city in {\"p\", \"x\"} and kind in {\(kinds)} and size < 9") == [3, 600])
+    }
+
     @Test func `a negation of a negation uses an index`() throws {
         #expect(try steps("not (size != 5)") == ["Note.size 1 1"])
         #expect(try steps("not not (size < 3 or not (age != 90))") == ["Note.size 3 3", "Note.age 2 2"])

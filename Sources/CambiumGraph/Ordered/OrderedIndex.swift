@@ -98,9 +98,13 @@ package struct OrderedIndex: Sendable {
     ///
     /// Complexity: O(n log n + n log objects) for n values.
     package func ranges(in values: [Value], after leading: [Value] = []) -> [IndexRange] {
-        let ranges = values.compactMap { range(equalTo: leading + [$0]) }.filter { !$0.outer.isEmpty }
+        merged(values.compactMap { range(equalTo: leading + [$0]) })
+    }
+
+    /// Sorts ranges by their order in the index. Omits ranges that are empty, and combines ranges with the same positions.
+    func merged(_ ranges: [IndexRange]) -> [IndexRange] {
         var found: [IndexRange] = []
-        for range in ranges.sorted(by: { $0.outer.lowerBound < $1.outer.lowerBound }) {
+        for range in ranges.filter({ !$0.outer.isEmpty }).sorted(by: { $0.outer.lowerBound < $1.outer.lowerBound }) {
             if let last = found.last, last.outer == range.outer {
                 found[found.count - 1] = IndexRange(self, range.outer)
             } else {

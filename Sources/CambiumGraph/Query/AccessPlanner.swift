@@ -25,7 +25,8 @@ struct AccessPlanner {
     /// Finding one row without a scan costs as much as reading about this many rows in a scan.
     static let singleCost = 8
     /// The maximum number of separate lookups: the parts of an `or`, or the combinations of identity values. If there are more, a scan is
-    /// used. A condition that states more values of the identity may also have as many combinations as values.
+    /// used. A condition that states more values of the identity may also have as many combinations as values. If the values of an index
+    /// have more combinations, fewer of its attributes are used.
     private static let unionCountMax = 256
 
     /// Returns a way to find the objects of an entity that may satisfy a condition; `nil` if a scan is probably cheaper.
@@ -143,25 +144,46 @@ struct AccessPlanner {
     }
 
     /// Returns ranges of an index that together contain all objects that satisfy the condition. Returns `nil` if the index does not help.
-    /// The condition must state one value for each of the first components (attributes of the index). It may accept several values of the
-    /// next component.
+    /// The condition must state the values of the first component (attribute of the index). If it states several values for some of the
+    /// first components, each combination of these values has its own ranges.
     private func ranges(_ matches: [ColumnMatch], _ index: OrderedIndex) -> Candidate? {
-        var leading: [Value] = []
+        let used = used(matches, index)
+        guard let last = used.last else { return nil }
+        var combinations: [[Value]] = [[]]
+        for match in used.dropLast() {
+            guard case .equal(let values) = match.values else { return nil }
+            combinations = combinations.flatMap { first in values.map { first + [$0] } }
+        }
+        let values = last.values(within: matches)
+        let isDescending = index.components[used.count - 1].direction == .descending
+        var ranges: [IndexRange] = []
+        for leading in combinations {
+            guard let more = index.ranges(values, after: leading, isDescending: isDescending) else { return nil }
+            ranges += more
+        }
+        return candidate(index, combinations.count > 1 ? index.merged(ranges) : ranges)
+    }
+
+    /// Returns the conditions on the first components of an index by which its objects are found. Only the last condition may accept a
+    /// range of values.
+    private func used(_ matches: [ColumnMatch], _ index: OrderedIndex) -> [ColumnMatch] {
+        var used: [ColumnMatch] = []
+        // The number of combinations of the values of all used conditions.
+        var count = 1
         for component in index.components {
             let isFolded = component.comparison == .folded
             guard let match = matches.first(where: { $0.attribute == component.attribute && $0.isFolded == isFolded }) else { break }
-            if case .equal(let values) = match.values, values.count == 1, leading.count + 1 < index.components.count {
-                leading += values
-                continue
-            }
-            let values = match.values(within: matches)
-            return candidate(index, index.ranges(values, after: leading, isDescending: component.direction == .descending))
+            guard case .equal(let values) = match.values else { return count > Self.unionCountMax ? used : used + [match] }
+            // The planner looks up all combinations at once. But a list alone may have any length.
+            if count > 1, count * max(1, values.count) > Self.unionCountMax { break }
+            used.append(match)
+            count *= values.count
         }
-        return leading.isEmpty ? nil : candidate(index, index.range(equalTo: leading).map { [$0] })
+        return used
     }
 
-    private func candidate(_ index: OrderedIndex, _ ranges: [IndexRange]?) -> Candidate? {
-        ranges.map { ranges in Candidate(access: .index(index, ranges), estimate: ranges.reduce(0) { $0 + $1.outer.count }) }
+    private func candidate(_ index: OrderedIndex, _ ranges: [IndexRange]) -> Candidate {
+        Candidate(access: .index(index, ranges), estimate: ranges.reduce(0) { $0 + $1.outer.count })
     }
 }
 
