@@ -107,6 +107,21 @@ import Testing
         }
     }
 
+    @Test func `the report has the unknown keys of rows that are refused after they were applied`() throws {
+        let accounts = [#"{"id":1,"mail":"a","color":1}"#, #"{"id":2,"mail":"a","color":2,"size":3}"#, #"{"id":3,"mail":"a","size":4}"#]
+        func store() throws -> Store { try Store.inMemory(schema: Schema(Self.definition)) }
+        let plain = try store().importing("Account", accounts.joined(separator: "\n")) { $0.onError = .skip }
+        let hooked = try run(try store(), "Account", accounts).report
+        for report in [plain, hooked] {
+            #expect(report.errors.map(\.row) == [2, 3] && report.unknownKeys == ["color": 2, "size": 2])
+        }
+        let keys = (0..<300).map { "\"k\($0)\":1" }.joined(separator: ",")
+        let long = "{\"id\":1,\"mail\":\"a\"}\n{\"id\":2,\"mail\":\"a\",\(keys)}"
+        let report = try store().importing("Account", long) { $0.onError = .skip }
+        #expect(report.errors.map(\.row) == [2] && report.counts.inserted == 1)
+        #expect(report.unknownKeys.count == 256 && report.unknownKeysLeftOut == 44)
+    }
+
     @Test(arguments: Shape.allCases) func `200 bad rows of 400 are omitted in three runs`(shape: Shape) throws {
         let store = try Store.inMemory(schema: try Schema(Self.definition))
         if case .cleared = shape { _ = try run(store, "Player", (0..<400).map { #"{"id":\#($0),"team":"t"}"# }) }

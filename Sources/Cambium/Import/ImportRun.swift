@@ -22,7 +22,7 @@ struct ImportRun {
     /// The graph after the last transaction; `nil` if there was no transaction.
     private(set) var graph: Graph?
     /// The refused rows, by row number: they broke a rule after they had been applied. The next attempt to import the batch omits them.
-    private var refused: [Int: ImportReport.RowError] = [:]
+    private var refused: [Int: ImportBatch.RefusedRows.Refusal] = [:]
 
     /// The maximum number of rows in `refused`. If more rows must be refused, the import fails.
     static let refusedCountMax = 1000
@@ -195,7 +195,7 @@ struct ImportRun {
                     + "Import the rows from a file.",
                 place: .init(file: row.file, line: row.line))
         }
-        for refusal in [failure.first] + failure.others where refused[refusal.place] == nil { refused[refusal.place] = refusal.row }
+        for refusal in [failure.first] + failure.others where refused[refusal.place] == nil { refused[refusal.place] = refusal }
         guard refused.count <= Self.refusedCountMax else {
             throw CambiumError(
                 .limitExceeded,

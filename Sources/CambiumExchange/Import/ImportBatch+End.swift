@@ -15,10 +15,18 @@ extension ImportBatch {
             /// The number of the row, counted from 1 across all sources.
             package let place: Int
             package let row: ImportReport.RowError
+            /// The unknown keys of the row. The repeated batch reports these keys, although it does not read the row.
+            let unknownKeys: UnknownKeys
         }
 
         package let first: Refusal
         package var others: [Refusal] = []
+    }
+
+    /// A row that caused a violation which the import checks again later.
+    struct DeferredRow {
+        let row: RowBatch.Row
+        let unknownKeys: UnknownKeys
     }
 
     /// The error of an import that must delete absent objects, but could import no row. Without this error, the import would delete every
@@ -33,7 +41,7 @@ extension ImportBatch {
     package mutating func endSingle(
         _ rows: borrowing RowBatch, changed: [ObjectID], _ failure: RowFailure?, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {
-        if let failure { throw RefusedRows(first: .init(place: lastRow, row: rowError(failure, rows.rows[0]))) }
+        if let failure { throw refusedRow(failure, rows.rows[0]) }
         planner.note(changed, draft)
         try check(rows.rows[0], &planner, &draft)
     }
@@ -109,7 +117,10 @@ extension ImportBatch {
     }
 
     private func refusal(_ refusal: DeferredChecks.Refusal) -> RefusedRows.Refusal? {
-        deferredRows[refusal.place].map { .init(place: refusal.place, row: rowError(RowFailure(refusal.violation), $0)) }
+        deferredRows[refusal.place].map { deferred in
+            .init(
+                place: refusal.place, row: rowError(RowFailure(refusal.violation), deferred.row), unknownKeys: deferred.unknownKeys)
+        }
     }
 
     func rowError(_ failure: RowFailure, _ row: RowBatch.Row) -> ImportReport.RowError {

@@ -6,8 +6,7 @@ package import CambiumModel
 package struct ImportBatch {
     private(set) var lastRow: Int
     private(set) var rowObjects: [ObjectID?] = []
-    private(set) var unknownKeys: [String: Int] = [:]
-    private(set) var unknownKeysLeftOut = 0
+    private(set) var unknownKeys = UnknownKeys()
     private(set) var errors: [ImportReport.RowError] = []
     private(set) var errorsLeftOut = 0
     private(set) var counts: [EntityNumber: NetCounts] = [:]
@@ -15,14 +14,14 @@ package struct ImportBatch {
     /// For each entity, the number of objects that the import deletes because they are absent from the input. The number includes the
     /// objects that a cascade deletes.
     var deleted: [EntityNumber: Int] = [:]
-    private let refused: [Int: ImportReport.RowError]
+    private let refused: [Int: RefusedRows.Refusal]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
     /// The violations that the import checks again after its last row. A violation is a value that was already in use when a row assigned
     /// the value, or a wrong number of members. Each violation has the number of the row that caused the violation.
     private(set) var deferred: DeferredChecks
     /// The rows that caused the entries of `deferred`, by row number.
-    private(set) var deferredRows: [Int: RowBatch.Row] = [:]
+    private(set) var deferredRows: [Int: DeferredRow] = [:]
     /// If `deferred` or `deferredRows` has more elements than this number, the batch drops the elements that later rows have resolved.
     /// Therefore, the memory does not grow with the input.
     private var deferredCountMax = 4096
@@ -45,7 +44,7 @@ package struct ImportBatch {
     /// - Parameters:
     ///   - firstRow: the number of rows that precede the batch.
     ///   - refused: the rows that broke a rule in an earlier run of the batch, and that are omitted now.
-    package init(_ input: ImportInput, firstRow: Int, refused: [Int: ImportReport.RowError]) {
+    package init(_ input: ImportInput, firstRow: Int, refused: [Int: RefusedRows.Refusal]) {
         lastRow = firstRow
         // A dry run commits no batch, and a later row may need the objects of an earlier batch. So a dry run applies all rows as one batch.
         end = input.options.effect == .dryRun ? .max : input.options.batchRowCount.map { firstRow + $0 } ?? .max
@@ -128,14 +127,15 @@ package struct ImportBatch {
         var object: ObjectID?
         defer { if planner.options.rowObjects == .report { rowObjects.append(object) } }
         if let known = refused[lastRow] {
-            note(known)
+            note(known.row)
+            unknownKeys.note(known.unknownKeys)
             return false
         }
         var isApplied = false
         // The unknown keys of the previous row were counted, and must not be counted again if this row cannot be read.
         unknownKeysOfRow.removeAll(keepingCapacity: true)
         // If this row stops the import, the report also has the row's unknown keys, because one of them may be a misspelled name.
-        defer { for key in unknownKeysOfRow { noteUnknown(key) } }
+        defer { for key in unknownKeysOfRow { unknownKeys.note(key) } }
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
             try apply(row, batch, &planner, &draft)
@@ -167,14 +167,17 @@ package struct ImportBatch {
         var (isDeferred, corrects) = (false, false)
         let violation = draft.takeViolation(finding: planner.entities.finding) { check in
             if influences != nil, deferred.isCorrected(by: check) { corrects = true }
-            if deferred.note(check, place: lastRow) {
-                deferredRows[lastRow] = row
-                isDeferred = true
-            }
+            if deferred.note(check, place: lastRow) { isDeferred = true }
         }
+        if isDeferred { deferredRows[lastRow] = DeferredRow(row: row, unknownKeys: unknownKeys.part(unknownKeysOfRow)) }
         if isDeferred, !corrects { influences?.add(lastRow, planner.plan, planner.entities) }
         if max(deferred.count, deferredRows.count) > deferredCountMax { forgetResolvedChecks(draft) }
-        if let violation { throw RefusedRows(first: .init(place: lastRow, row: rowError(RowFailure(violation), row))) }
+        if let violation { throw refusedRow(RowFailure(violation), row) }
+    }
+
+    /// Returns the error for the row that was applied last.
+    func refusedRow(_ failure: RowFailure, _ row: RowBatch.Row) -> RefusedRows {
+        RefusedRows(first: .init(place: lastRow, row: rowError(failure, row), unknownKeys: unknownKeys.part(unknownKeysOfRow)))
     }
 
     private mutating func noteInfluences(_ isApplied: Bool, _ planner: inout RowPlanner) {
@@ -227,14 +230,6 @@ package struct ImportBatch {
             let table = entity.table.number
             if object.isDescribed, !seen[table].insert(row) { repeated[object.entity, default: 0] += 1 }
             if !mentioned.isEmpty { mentioned[table].insert(row) }
-        }
-    }
-
-    private mutating func noteUnknown(_ key: String) {
-        if unknownKeys[key] == nil, unknownKeys.count >= ImportReport.unknownKeyCountMax {
-            unknownKeysLeftOut += 1
-        } else {
-            unknownKeys[key, default: 0] += 1
         }
     }
 

@@ -8,8 +8,8 @@ extension ImportReport {
     /// The numbers of inserted, changed and deleted objects are not included. After a commit, `addObjects(of:)` adds them.
     package mutating func addRows(of batch: ImportBatch) {
         rowCount = batch.lastRow
-        for (key, count) in batch.unknownKeys { note(unknownKey: key, count) }
-        unknownKeysLeftOut += batch.unknownKeysLeftOut
+        for (key, count) in batch.unknownKeys.counts { note(unknownKey: key, count) }
+        unknownKeysLeftOut += batch.unknownKeys.leftOut
         for error in batch.errors {
             if errors.count < Self.errorCountMax { errors.append(error) } else { errorsLeftOut += 1 }
         }
