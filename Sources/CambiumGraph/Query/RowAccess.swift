@@ -11,18 +11,17 @@ indirect enum RowAccess {
     /// The rows that at least one of several ways finds.
     case union([AccessPlanner.Candidate])
 
-    /// Calls `body` with each row that this access finds. `body` may receive a row several times.
+    /// Calls `body` with each row that this access finds. `body` may receive a row several times. Stops early if the task was cancelled.
     func forEach(_ context: QueryContext, _ counts: AccessCounts, _ body: (UInt32) -> Void) {
         switch self {
         case .identity(let rows):
             counts.read += rows.count
             rows.forEach(body)
         case .index(_, let ranges):
-            for range in ranges {
+            for range in ranges where !context.isCancelled {
                 range.forEach { place in
-                    counts.read += 1
                     body(place.row)
-                    return true
+                    return counts.add(context)
                 }
             }
         case .inverse(let step, let node, let targets):
@@ -30,10 +29,11 @@ indirect enum RowAccess {
             let rows = context.reader.rows(step.targetTable.index)
             var seen: Set<UInt32> = []
             targets.forEach(context, counts) { target in
-                guard seen.insert(target).inserted, !node.bits(context.group(of: target, rows), GroupBits(target)).isEmpty else { return }
-                context.reader.forEachMember(inverse, owner: target) { owner in
-                    counts.read += 1
+                guard !context.isCancelled, seen.insert(target).inserted else { return }
+                if node.bits(context.group(of: target, rows), GroupBits(target)).isEmpty { return }
+                _ = context.reader.visitMembers(inverse, owner: target) { owner in
                     body(owner)
+                    return counts.add(context)
                 }
             }
         case .union(let parts): for part in parts { part.access.forEach(context, counts, body) }
@@ -54,4 +54,13 @@ indirect enum RowAccess {
 /// Counts the rows that a `RowAccess` reads.
 final class AccessCounts {
     var read = 0
+
+    /// A bit mask for counting rows: an access checks at every 1024th row whether the task was cancelled.
+    private static let cancellationMask = 1023
+
+    /// Counts one row. Returns whether the access may continue, because the task was not cancelled.
+    @inline(__always) func add(_ context: QueryContext) -> Bool {
+        read += 1
+        return read & Self.cancellationMask != 0 || !context.checkCancellation()
+    }
 }
