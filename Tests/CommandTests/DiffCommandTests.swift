@@ -81,6 +81,18 @@ import Testing
         #expect(try place.run("diff", "notes", "5", "5").output == "0 inserted, 0 deleted, 0 changed\n")
     }
 
+    @Test func `an empty text and the text null differ from a missing value`() throws {
+        let place = try Workplace()
+        let attributes = #"{"a": {"type": "string", "optional": true}, "b": {"type": "string", "optional": true}}"#
+        try place.write(#"{"entities": {"Box": {"attributes": \#(attributes)}}}"#, to: "schema.json")
+        #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
+        #expect(try place.run("insert", "notes", "Box", "b=null").code == 0)
+        #expect(try place.run("set", "notes", "Box/1", "a=", "b:=null").code == 0)
+        #expect(try place.run("diff", "notes", "2").output.hasPrefix("~ Box/1\n    a: null -> \"\"\n    b: \"null\" -> null\n"))
+        #expect(try place.run("diff", "notes", "1").output.hasPrefix("+ Box/1\n    a: \"\"\n"))
+        #expect(try place.run("find", "notes", "Box").output == "Box/1  a: \"\"\n")
+    }
+
     @Test func `moments are named as in other commands, and missing moments are refused`() throws {
         let place = try workplace()
         #expect(try place.run("label", "notes", "start", "1").code == 0)

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""null""#, #""null""#), ("null", "null"), (#""a b""#, "a b"), (#""\"null\"""#, #""\"null\"""#), ("[]", "none"),
+        (#""null""#, #""null""#), ("null", "null"), (#""a b""#, "a b"), (#""\"null\"""#, #""\"null\"""#), ("[]", "none"), (#""""#, #""""#),
         (#"["Ann Ames","Bo",null,"null","","none","Note/1",7]"#, #""Ann Ames" Bo null "null" "" "none" Note/1 7"#),
     ])
     func `a text differs from null, and the elements of a list from each other`(json: String, text: String) throws {

@@ -161,11 +161,14 @@ struct ChangedObject {
 
     private func text(_ before: Value, _ after: Value) -> String {
         switch change.kind {
-        case .inserted: after.text
-        case .deleted: before.text
-        case .changed: "\(before.text) -> \(after.text)"
+        case .inserted: text(after)
+        case .deleted: text(before)
+        case .changed: "\(text(before)) -> \(text(after))"
         }
     }
+
+    /// Returns the text of a value. An empty text and the text `null` are quoted, because without quotes they would look like no value.
+    private func text(_ value: Value) -> String { value == .null ? value.text : ObjectText.text(.string(value.text)) }
 
     private func text(_ members: ChangedMembers) -> String {
         func list(_ sign: String, _ ids: [ObjectID], _ graph: Graph) -> [String] { ids.map { sign + graph.text(of: $0) } }

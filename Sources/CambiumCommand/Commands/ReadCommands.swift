@@ -72,10 +72,11 @@ enum ObjectText {
         }
     }
 
-    /// Returns a value on one line. A text is quoted if it would read as null, as a quoted text, or as several elements of a list.
+    /// Returns a value on one line. A text is quoted if it is empty, or if it would read as null, as a quoted text, or as several elements
+    /// of a list.
     static func text(_ value: JSONValue, memberCountMax: Int = .max) -> String {
         switch value {
-        case .string(let text): text == "null" || text.hasPrefix("\"") ? value.text : text
+        case .string(let text): text.isEmpty || text == "null" || text.hasPrefix("\"") ? value.text : text
         case .array(let elements) where elements.isEmpty: "none"
         case .array(let elements) where !elements.contains(where: \.isArray):
             (elements.prefix(memberCountMax).map(element) + [omitted(elements, memberCountMax)].compactMap(\.self)).joined(separator: " ")
@@ -85,7 +86,7 @@ enum ObjectText {
 
     private static func element(_ value: JSONValue) -> String {
         guard case .string(let text) = value else { return Self.text(value) }
-        return text.isEmpty || text == "none" || text.contains(where: \.isWhitespace) ? value.text : Self.text(value)
+        return text == "none" || text.contains(where: \.isWhitespace) ? value.text : Self.text(value)
     }
 
     /// Returns the number of elements that are not shown, as text; `nil` if all are shown.
