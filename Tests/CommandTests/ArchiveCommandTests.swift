@@ -58,6 +58,8 @@ import Testing
         #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "kept").output.contains("into kept."))
         let archived = try place.run("show", "notes", "Note/1", "--at", "3")
         #expect(archived.code == 66 && archived.errors.contains("'\(place.directory.path)/kept'") && archived.errors.contains("restore"))
+        let log = try place.run("log", "notes", "--object", "Note/1")
+        #expect(log.code == 0 && log.errors.contains("'\(place.directory.path)/kept'. Run 'cambium restore'"), "\(log.errors)")
         let other = try made()
         #expect(try other.run("compact", "notes", "--retain", "since:8").code == 0)
         let unarchived = try other.run("show", "notes", "Note/1", "--at", "3")

@@ -120,6 +120,10 @@ public struct TransactionLog {
         } catch is Stop {}  // `body` has returned `false`.
     }
 
+    /// Returns a sentence, preceded by a space, that names the archive of all retired transactions. Returns an empty text if the store names
+    /// no such archive.
+    package func archiveHint() -> String { reader.archiveHint() }
+
     /// Returns the number of segments (files of the log), and the number of their bytes up to the last transaction.
     package func size() throws -> (segmentCount: Int, byteCount: Int) {
         let end = try reader.scan(makesDurable: true) { _ in }

@@ -52,11 +52,12 @@ struct LogCommand: ParsableCommand {
         var migrations: [SchemaMigration] = []
         /// The transactions that `--from`, `--to` and `--at` select.
         let range: LogRange
+        let log: TransactionLog
     }
 
     func run() throws {
         let log = try TransactionLog(of: store)
-        var reading = Reading(range: try selection.range(in: store))
+        var reading = Reading(range: try selection.range(in: store), log: log)
         // The name in `--entity` or `--object` means the entity in the schema at the moment of `--at`, or in the newest schema. If that
         // schema does not have the name, the first schema with the name decides. Errors are ignored here, because the walk through the
         // log reports corruption.
@@ -131,9 +132,10 @@ struct LogCommand: ParsableCommand {
         let subject = object ?? entity.map { "objects of '\($0)'" }
         guard let subject, let retired = reading.retired, reading.reportedRetired == nil else { return }
         reading.reportedRetired = retired
+        let hint = reading.log.archiveHint()
         Terminal.error(
-            "cambium: The changes of transactions 1 to \(retired) were retired, so the log does not show how they changed \(subject). "
-                + "An archive may contain these changes.")
+            "cambium: The changes of transactions 1 to \(retired) were retired, so the log does not show how they changed \(subject)."
+                + (hint.isEmpty ? " An archive may contain these changes." : hint))
     }
 
     private func resolveNames(_ reading: inout Reading, _ schema: Schema) {
