@@ -43,6 +43,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("born beginswith \"2026-01\"", "'born' is of type date, which 'beginswith' cannot compare."),
+        ("any notes.rank like \"1*\"", "which 'like' cannot compare."),
+    ])
+    func `a relation that compares only texts is refused before its constant`(condition: String, message: String) throws {
+        let error = try #require(throws: CambiumError.self) { _ = try graph.find(Query("City", where: condition)) }
+        #expect(error.code == .invalidInput && error.message.contains(message), "\(error.message)")
+    }
+
+    @Test(arguments: [
         ("title == $x and rank == \"n1\"", "not with \"n1\"."), ("title == $x and rank == $y", "not with \"n1\" (the value of $y)."),
         ("title == $x and rank in {1, $y}", "not with \"n1\" (the value of $y)."),
     ])

@@ -44,9 +44,21 @@ extension ConditionBinder {
             at: test.offset)
     }
 
+    /// The relations that compare numbers and dates, for messages.
+    private static let ordersText = "==, !=, <, <=, >, >=, in or between"
+
+    /// Refuses a relation that compares only texts. This check precedes those of the constants, because no constant fits this relation.
+    private func checkOrders(_ attribute: Attribute, _ test: ConstantTest) throws(QueryMistake) {
+        switch test.relation {
+        case .contains, .beginsWith, .endsWith, .like, .matches: return try refuseRelation(attribute, test, Self.ordersText)
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .isIn, .isBetween: break
+        }
+    }
+
     // MARK: Numbers
 
     private func number(_ attribute: Attribute, _ field: Field, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
+        try checkOrders(attribute, test)
         var numbers: [LiteralNumber] = []
         numbers.reserveCapacity(test.present.count)
         for literal in test.present {
@@ -68,7 +80,7 @@ extension ConditionBinder {
         } catch {
             throw QueryMistake(error.message, at: test.offset)
         }
-        return try refuseRelation(attribute, test, "==, !=, <, <=, >, >=, in or between")
+        return try refuseRelation(attribute, test, Self.ordersText)
     }
 
     /// Combines the conditions for the elements of a list into one condition, so that the planner can look up all values in an index
@@ -141,6 +153,7 @@ extension ConditionBinder {
     // MARK: Other types of fixed width
 
     private func date(_ attribute: Attribute, _ field: Field, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
+        try checkOrders(attribute, test)
         var seconds: [Double] = []
         for literal in test.present {
             guard case .date(let date)? = literal.value(of: .date) else {
@@ -162,7 +175,7 @@ extension ConditionBinder {
         case .greater: return node(first.nextUp, .infinity)
         case .greaterOrEqual: return node(first, .infinity)
         case .isBetween: return node(first, last)
-        default: return try refuseRelation(attribute, test, "==, !=, <, <=, >, >=, in or between")
+        default: return try refuseRelation(attribute, test, Self.ordersText)
         }
     }
 
