@@ -118,6 +118,17 @@ import Testing
         #expect(Timestamp(text) == nil)
     }
 
+    @Test(arguments: [
+        ("2026-02-30", "a date with a day from 01 to 28"), ("2024-02-30T12:00:00Z", "a date with a day from 01 to 29"),
+        ("2026-13-01", "a date with a month from 01 to 12"), ("0000-01-01", "a date with a year from 0001 to 9999"),
+        ("2026-02-30 noon", "a date such as"), ("2026-1-031", "a date such as"), ("2026-+2-30", "a date such as"), ("", "a date such as"),
+        ("9999-12-31T23:59:60Z", "a date such as"), ("2026-01-31é", "a date such as"),
+    ])
+    func `the message for a date that the calendar lacks states the range of the wrong part`(_ text: String, _ wanted: String) {
+        let error = #expect(throws: ConversionError.malformed(.date, text)) { try Value(written: text, type: .date) }
+        #expect(error?.message.hasPrefix("expected \(wanted)") == true, "\(error?.message ?? "")")
+    }
+
     @Test func `a hundred thousand digits are read to the nearest date`() throws {
         let text = "2001-01-01T00:00:00.1" + String(repeating: "0", count: 100_000) + "1Z"
         #expect(Self.seconds(text) == 0.1)

@@ -56,7 +56,7 @@ import Testing
         (#""type":"bool","mandatory":true"#, "/mandatory", "key is unknown"),
         (#""type":"int16","default":32768"#, "/default", "from -32768"),
         (#""type":"int16","default":"1""#, "/default", "found the string \"1\""),
-        (#""type":"date","default":"2026-02-30T00:00:00Z""#, "/default", "a date such as"),
+        (#""type":"date","default":"2026-02-30T00:00:00Z""#, "/default", "a date with a day from 01 to 28"),
         (#""type":"string","enum":[null]"#, "/enum", "only null"),
         (#""type":"string","min":"a""#, "/min", "only numbers and dates"), (#""type":"bool","max":true"#, "/max", "only numbers and dates"),
         (#""type":"int32","min":1.5"#, "/min", "whole number"), (#""type":"int32","min":2,"max":1"#, "/min", "greater than the maximum"),

@@ -42,6 +42,11 @@ import Testing
         #expect(error.code == .invalidInput && error.message.hasSuffix("not with \"wrong\"."), "\(error.message)")
     }
 
+    @Test func `a condition with a date that the calendar lacks states the range of the wrong part`() throws {
+        let error = try #require(throws: CambiumError.self) { _ = try graph.find(Query("City", where: "born > \"2026-02-30\"")) }
+        #expect(error.message.contains("Compare it with a date with a day from 01 to 28, not with"), "\(error.message)")
+    }
+
     @Test(arguments: [
         ("born beginswith \"2026-01\"", "'born' is of type date, which 'beginswith' cannot compare."),
         ("any notes.rank like \"1*\"", "which 'like' cannot compare."),

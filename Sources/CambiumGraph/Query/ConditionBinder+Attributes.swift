@@ -157,7 +157,8 @@ extension ConditionBinder {
         var seconds: [Double] = []
         for literal in test.present {
             guard case .date(let date)? = literal.value(of: .date) else {
-                return try refuse(attribute, literal, test, "\(AttributeType.date.wanted)")
+                let wanted = literal.stringText.map(DateText.wanted(insteadOf:)) ?? AttributeType.date.wanted
+                return try refuse(attribute, literal, test, wanted)
             }
             seconds.append(date.timeIntervalSinceReferenceDate + 0)
         }

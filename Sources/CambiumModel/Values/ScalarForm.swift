@@ -34,6 +34,7 @@ package enum ConversionError: Error, Hashable, Sendable {
         switch self {
         case .wrongKind(let type, let found): "expected \(type.wanted), but found \(found)"
         case .unfit(let message): message
+        case .malformed(.date, let text): "expected \(DateText.wanted(insteadOf: text)), but found \(Excerpt.quoted(text))"
         case .malformed(let type, let text): "expected \(type.wanted), but found \(Excerpt.quoted(text))"
         }
     }
