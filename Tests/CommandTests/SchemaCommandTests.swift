@@ -134,6 +134,27 @@ import Testing
         #expect(output.contains(#"Note.title  default none -> "none""#) && output.contains("Note.done   default true -> none"), "\(output)")
     }
 
+    @Test func `another order of declaration states which declarations moved`() throws {
+        let (a, b) = (#""a": {"type": "bool"}"#, #""b": {"type": "bool"}"#)
+        let (c, d) = (#""c": {"to": "Tag"}"#, #""d": {"to": "Tag"}"#)
+        let page = #""Page": {}"#
+        func schema(_ first: String, _ second: String) -> String { #"{"entities": {\#(first), \#(second)}}"# }
+        func tag(_ attributes: String, _ relationships: String) -> String {
+            #""Tag": {"attributes": {\#(attributes)}, "relationships": {\#(relationships)}}"#
+        }
+        let place = try Workplace()
+        try place.write(schema(page, tag("\(a), \(b)", "\(c), \(d)")), to: "schema.json")
+        #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
+        func preview(_ next: String) throws -> String {
+            try place.write(next, to: "next.json")
+            return try place.run("schema", "notes", "--set", "next.json", "--dry-run").output
+        }
+        let properties = try preview(schema(page, tag("\(b), \(a)", "\(d), \(c)")))
+        #expect(properties.contains("  Tag  attributes in another order, relationships in another order\n"), "\(properties)")
+        let entity = try preview(schema(tag("\(a), \(b)", "\(c), \(d)"), page))
+        #expect(entity.contains("  Tag  declared at another place among the entities\n"), "\(entity)")
+    }
+
     @Test func `losses of moved properties and of entities with another parent are reported`() throws {
         func schema(animal: String = "", pet: String, cat: String, kitten: String = "") -> String {
             #"""

@@ -80,7 +80,7 @@ struct MigrationText {
     private static func changed(_ change: SchemaChange) -> String {
         let aspect = change.aspect ?? ""
         switch (aspect, change.before, change.after) {
-        case ("order", _, _): return "in another order"
+        case ("order", _, _): return change.reordered.map(order).joined(separator: ", ")
         case ("optional", nil, _): return "optional"
         case ("optional", _, nil): return "mandatory"
         // The default of a Boolean attribute may be `true`. Such a default is a value, and not a flag that the attribute has or lacks.
@@ -88,6 +88,14 @@ struct MigrationText {
         case (_, let before, "true"?) where before == nil: return aspect
         case (_, "true"?, nil): return "not \(aspect)"
         default: return "\(aspect) \(pair(change.before, change.after))"
+        }
+    }
+
+    private static func order(_ declarations: SchemaChange.Declarations) -> String {
+        switch declarations {
+        case .entities: "declared at another place among the entities"
+        case .attributes: "attributes in another order"
+        case .relationships: "relationships in another order"
         }
     }
 

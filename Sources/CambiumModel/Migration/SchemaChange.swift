@@ -37,6 +37,16 @@ public struct SchemaChange: Sendable, Hashable {
     /// The numbers of the entity and the property in the new schema. `nil` if the changed entity or property was removed.
     package let new: Subject?
 
+    /// The parts of a schema whose order of declaration differs. Empty unless `aspect` is `order`.
+    package let reordered: [Declarations]
+
+    /// The declarations that have an order.
+    package enum Declarations: Sendable, Hashable {
+        /// The entities of the schema, of which the entity of the change is the first one that moved.
+        case entities
+        case attributes, relationships
+    }
+
     package struct Subject: Sendable, Hashable {
         package let entity: EntityNumber
         package let property: PropertyNumber?
@@ -49,7 +59,7 @@ public struct SchemaChange: Sendable, Hashable {
 
     init(
         _ kind: Kind, _ entity: String, _ property: String? = nil, aspect: String? = nil, before: String? = nil, after: String? = nil,
-        reason: String? = nil, old: Subject?, new: Subject?
+        reason: String? = nil, reordered: [Declarations] = [], old: Subject?, new: Subject?
     ) {
         self.kind = kind
         self.entity = entity
@@ -58,6 +68,7 @@ public struct SchemaChange: Sendable, Hashable {
         self.before = before
         self.after = after
         self.reason = reason
+        self.reordered = reordered
         self.old = old
         self.new = new
     }

@@ -193,13 +193,16 @@ struct SchemaComparison {
         for entity in new.entities {
             guard let before = matcher.entities[entity.name].flatMap({ oldByName[$0] }) else { continue }
             // One change reports both a new position of the entity and a new order of its properties.
-            let isReordered =
-                (moved != nil && entity.number == moved)
-                || Self.firstReordered(before.attributes.compactMap(\.number), entity.attributes.compactMap(\.number)) != nil
-                || Self.firstReordered(before.relationships.compactMap(\.number), entity.relationships.compactMap(\.number)) != nil
-            if isReordered {
-                changes.append(SchemaChange(.changed, entity.name, aspect: "order", old: .init(before.number), new: .init(entity.number)))
-            }
+            let attributes = Self.firstReordered(before.attributes.compactMap(\.number), entity.attributes.compactMap(\.number))
+            let relationships = Self.firstReordered(before.relationships.compactMap(\.number), entity.relationships.compactMap(\.number))
+            var reordered: [SchemaChange.Declarations] = []
+            if let moved, entity.number == moved { reordered.append(.entities) }
+            if attributes != nil { reordered.append(.attributes) }
+            if relationships != nil { reordered.append(.relationships) }
+            if reordered.isEmpty { continue }
+            let numbers = (old: SchemaChange.Subject(before.number), new: SchemaChange.Subject(entity.number))
+            changes.append(
+                SchemaChange(.changed, entity.name, aspect: "order", reordered: reordered, old: numbers.old, new: numbers.new))
         }
     }
 
