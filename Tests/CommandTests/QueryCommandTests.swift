@@ -45,6 +45,19 @@ import Testing
                 """)
     }
 
+    @Test func `an empty text in a table differs from null`() throws {
+        #expect(try place.run("insert", "notes", "Item", "name=").code == 0)
+        #expect(try place.run("insert", "notes", "Item", "name:=null").code == 0)
+        #expect(
+            try run("Item where name == \"\" or name == null group by name count sort name") == """
+                name  count
+                          1
+                ""        1
+                2 rows
+
+                """)
+    }
+
     @Test func `selected values, counts and groups are printed as tables`() throws {
         #expect(
             try run("Note sort -items.@count limit 1 select title, items.name, items.@count") == """

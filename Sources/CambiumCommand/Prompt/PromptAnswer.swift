@@ -44,12 +44,13 @@ struct PromptAnswer {
         return "\(Readable.count(rows.count)) of \(Readable.of(total, "row")), \(time). Add 'limit N' for more."
     }
 
-    /// Returns the text of a value as a person reads it. The text of null is empty.
+    /// Returns the text of a value as a person reads it. The text of null is empty, and an empty text is
+    /// quoted.
     private static func text(_ value: QueryValue, _ graph: Graph) -> String {
         switch value {
         case .object(let id): graph.text(of: id)
         case .list(let values): values.map { text($0, graph) }.joined(separator: ", ")
-        case .value(let value): value.isNull ? "" : value.text
+        case .value(let value): value.isNull ? "" : ObjectText.text(.string(value.text))
         }
     }
 }
