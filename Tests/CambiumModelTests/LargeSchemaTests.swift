@@ -20,6 +20,16 @@ import Testing
         #expect(constraints.check(.string("w"))?.hasSuffix("and 39950 more") == true)
     }
 
+    @Test func `the error for an unknown name lists only the first names of a large schema`() throws {
+        let attributes = (0..<60).map { #""a\#($0)":{"type":"bool"}"# }.joined(separator: ",")
+        let schema = try SchemaFixture.schema(Self.entities(60) { _ in "\"attributes\":{\(attributes)}" })
+        let unknownEntity = #expect(throws: CambiumError.self) { try schema.required("Nothing") }
+        #expect(unknownEntity?.message.hasSuffix(", E48, E49 and 10 more.") == true, "\(unknownEntity?.message ?? "")")
+        let entity = try schema.required("E7")
+        let unknownAttribute = #expect(throws: CambiumError.self) { try entity.requiredAttribute("nothing") }
+        #expect(unknownAttribute?.message.hasSuffix(", a48, a49 and 10 more.") == true, "\(unknownAttribute?.message ?? "")")
+    }
+
     @Test func `5,000 entities with relationships to a hub load`() throws {
         let hub = (1..<5_000).map { #""r\#($0)":{"to":"E\#($0)","many":true}"# }.joined(separator: ",")
         let schema = try SchemaFixture.schema(

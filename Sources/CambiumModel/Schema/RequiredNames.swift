@@ -1,6 +1,6 @@
 extension Schema {
     /// Returns the entity with this name. Throws `.unknownName` if there is no such entity. The message states the present name if the
-    /// schema states that the entity was renamed, and otherwise lists the names of all entities. Complexity: O(1) expected.
+    /// schema states that the entity was renamed, and otherwise lists the names of the first 50 entities. Complexity: O(1) expected.
     public func required(_ name: String) throws(CambiumError) -> Entity {
         if let entity = entity(name) { return entity }
         let remedy = newName(ofEntity: name) ?? nameList("entities", entities.map(\.name))
@@ -31,7 +31,8 @@ extension Schema {
 
 extension Entity {
     /// Returns the attribute with this name. Throws `.unknownName` if there is no such attribute. The message states the present name
-    /// if the schema states that the attribute was renamed, and otherwise lists the names of all attributes. Complexity: O(1) expected.
+    /// if the schema states that the attribute was renamed, and otherwise lists the names of the first 50 attributes.
+    /// Complexity: O(1) expected.
     public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
         if let attribute = attribute(name) { return attribute }
         let remedy = newName(ofAttribute: name) ?? nameList("attributes", attributes.map(\.name))
@@ -39,7 +40,7 @@ extension Entity {
     }
 
     /// Returns the relationship with this name. Throws `.unknownName` if there is no such relationship. The message states the present
-    /// name if the schema states that the relationship was renamed, and otherwise lists the names of all relationships.
+    /// name if the schema states that the relationship was renamed, and otherwise lists the names of the first 50 relationships.
     /// Complexity: O(1) expected.
     public func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
         if let relationship = relationship(name) { return relationship }
@@ -57,7 +58,12 @@ extension Entity {
 /// Returns the sentence that states the present name of a renamed entity, attribute or relationship; `nil` if `name` is `nil`.
 private func presentName(_ name: String?) -> String? { name.map { "Its name is '\($0)' now." } }
 
-/// Returns the sentence that lists the names of all entities, attributes or relationships.
+/// The maximum number of names that an error lists. A schema may have thousands of entities.
+private let listedCountMax = 50
+
+/// Returns the sentence that lists the names of the first entities, attributes or relationships.
 private func nameList(_ kind: String, _ names: [String]) -> String {
-    names.isEmpty ? "It has no \(kind)." : "Its \(kind) are: \(names.joined(separator: ", "))."
+    if names.isEmpty { return "It has no \(kind)." }
+    let rest = names.count - listedCountMax
+    return "Its \(kind) are: \(names.prefix(listedCountMax).joined(separator: ", "))" + (rest > 0 ? " and \(rest) more." : ".")
 }
