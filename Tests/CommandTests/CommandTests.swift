@@ -158,6 +158,12 @@ import Testing
         #expect(outcome.errors.components(separatedBy: "'cambium repair'").count == 2, "\(outcome.errors)")
     }
 
+    @Test func `the log quotes the author of a transaction if it is an empty text`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1", "--actor", "", "--message", "begin").code == 0)
+        #expect(try place.run("log", "notes").output.hasSuffix("  \"\"  begin\n"))
+    }
+
     @Test func `the log shows a dash in place of the author of a transaction that has only a message`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1", "--message", "begin").code == 0)
