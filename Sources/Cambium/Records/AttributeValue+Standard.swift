@@ -1,5 +1,5 @@
-// `Bool`, `String`, `Double` and whole numbers are read directly from their columns. All other types are converted from a `Value`; they are
-// `ConvertedValue`s.
+// `Bool`, `String`, `Double` and whole numbers are read directly from their columns. All other types conform to `ConvertedValue`: they are
+// converted from a `Value`.
 
 extension Bool: AttributeValue {
     public static var attributeType: AttributeType { .bool }

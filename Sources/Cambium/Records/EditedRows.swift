@@ -23,8 +23,8 @@ final class EditedRows {
     /// a record.
     func value(_ attribute: Attribute, at place: ObjectPlace) -> Value { edit[id(of: place), attribute] ?? .null }
 
-    /// Returns the members of a relationship: in the order of the relationship if it is ordered, otherwise ascending. If the edit tracks
-    /// reads, the relationship counts as read.
+    /// Returns the members of a relationship, in the order of the relationship, or by ascending id if the relationship is unordered. If the
+    /// edit tracks reads, the relationship counts as read.
     func members(_ relationship: Relationship, of place: ObjectPlace) -> [ObjectPlace] {
         (edit.members(relationship, of: id(of: place)) ?? []).compactMap { self.place(of: $0) }
     }

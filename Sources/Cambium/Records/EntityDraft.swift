@@ -215,8 +215,8 @@ struct EntityDraft {
         "\(place) has an option that the inherited property '\(parent).\(name)' lacks. Move the option to the record of '\(parent)'."
     }
 
-    /// Returns the mistake in a repeated inverse of a relationship of this entity. Returns `nil` if the relationship has the stated
-    /// inverse. Call this method after the inverses of all relationships were completed.
+    /// Returns the mistake if a relationship of this entity has an inverse other than the repeated one; otherwise `nil`. Call this method
+    /// after the inverses of all relationships were completed.
     func mistake(in repeated: RepeatedInverse) -> String? {
         let inverse = definition.relationships.first { $0.name == repeated.relationship }?.inverse
         return inverse == repeated.inverse ? nil : Self.surplus(repeated.place, repeated.entity, repeated.relationship)

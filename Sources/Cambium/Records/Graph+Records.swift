@@ -12,8 +12,7 @@ extension Graph {
     /// Returns the record of the object that has the given id. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record { try load(type, id, nil) }
 
-    /// - Parameter uncommitted: If the graph belongs to a transaction in progress, the data by which refs detect a rollback of the
-    ///   transaction; otherwise `nil`.
+    /// - Parameter uncommitted: Supplies the refs, if the graph belongs to a transaction in progress; otherwise `nil`.
     func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID, _ uncommitted: UncommittedOrigins?) throws -> Record {
         var reader = RecordReader(self, try binding(type), uncommitted)
         return try reader.record(of: id)
@@ -69,7 +68,8 @@ extension Graph {
         return RecordFinder(self, binding, identities)
     }
 
-    /// Calls `body` for each object, with a function that reads the record of the object, or throws if the record cannot be read.
+    /// Calls `body` for each object. `body` receives a function that reads the object's record; the function throws if the record cannot be
+    /// read.
     func forEachRecord<Record: EntityRecord>(
         _ ids: [ObjectID], _ uncommitted: UncommittedOrigins? = nil, _ body: (ObjectID, () throws -> Record) throws -> Void
     ) throws {

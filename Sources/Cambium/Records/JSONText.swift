@@ -28,8 +28,8 @@ enum JSONText {
         return text == "null" ? .null : .json(text)
     }
 
-    /// Returns the text that the Swift type would store instead of a stored text. If the decoded value equals `value`, returns `text`, the
-    /// text of `value`, because equal sets can have different texts.
+    /// Decodes a stored text, and returns the text that the Swift type would store for the decoded value. If that value equals `value`,
+    /// returns `text`, the text of `value`, because equal sets can have different texts.
     static func form<V: Codable>(of stored: Value, like value: V, _ text: Value) throws -> Value {
         let known = try decode(V.self, stored)
         let form = try encode(known)

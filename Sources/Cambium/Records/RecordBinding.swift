@@ -8,8 +8,8 @@ final class RecordBinding: Sendable {
     /// properties.
     let identity: [Int]
     let hasRelationships: Bool
-    /// The root entities of the records inside of this record; empty if the record contains only refs. If this record is inside of a record
-    /// of one of these entities, this record omits the object of the outer record.
+    /// The root entities of the objects whose records this record contains; empty if this record contains only refs. If an outer record has
+    /// one of these root entities, this record may omit the outer record's object.
     let omittedRoots: [EntityNumber]
     /// For each property, the handle with which a `RowCursor` reads its values; `nil` for a relationship.
     let fields: [CursorField?]
@@ -24,7 +24,7 @@ final class RecordBinding: Sendable {
         case relationship(Relationship, EndHandle)
     }
 
-    /// The user of the graph with whose schema a record type is matched. It determines the remedy in errors.
+    /// Whether a record type is matched for use with a store or with an edit. Errors state a different remedy for each.
     enum User {
         case store
         /// An edit, whose base may be older than the newest migration of the store.

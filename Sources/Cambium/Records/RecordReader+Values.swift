@@ -88,7 +88,7 @@ extension RecordReader {
     /// The name of the object that is being read, such as `Note/1`.
     var name: String? { edited.map { $0.edit.name(of: $0.id(of: place)) } ?? graph.name(of: graph.id(of: place)) }
 
-    /// The names of the object that is being read and of a property, such as `Note/1.title`.
+    /// The name of the object that is being read, followed by the name of a property, such as `Note/1.title`.
     private func place(of property: Int) -> String {
         "\(name ?? binding.entity.name).\(binding.property(property).name)"
     }

@@ -28,8 +28,8 @@ public struct RecordReader: ~Copyable {
     private(set) var binding: RecordBinding
     /// The places of the objects of the records that contain this record, the outermost first.
     private var path: [ObjectPlace] = []
-    /// The index of the property at which the next search for a name begins. Properties are usually read in order, so this property usually
-    /// has the name.
+    /// The index of the property at which the search for the next name begins. Properties are usually read in order, so the search usually
+    /// succeeds at this property.
     private var next = 0
     /// The origin (store and containing records) of the `ref` that the current record gets. In a transaction, `uncommitted` supplies the
     /// store, and only the containing records are taken from `own`.

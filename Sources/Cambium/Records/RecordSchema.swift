@@ -20,8 +20,8 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
     ///   - entity: The name of the entity.
     ///   - parent: A record of the parent entity. A record of a sub-entity also lists the inherited properties.
     ///   - isAbstract: Whether only sub-entities have objects.
-    ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
-    ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`.
+    ///   - unique: Lists of attributes. No two objects have the same values of all attributes of a list.
+    ///   - indexes: Lists of attributes, each with the most significant attribute first, such as `["name[c]", "-born"]`.
     ///   - userInfo: Texts that a program attaches to the entity.
     ///   - renamedFrom: For a migration, the name of the entity in the old schema.
     ///   - properties: The stored properties.

@@ -116,8 +116,8 @@ struct RecordTarget: ~Copyable {
 
     // MARK: Refs
 
-    /// The object that reports whether the transaction was committed, for refs to inserted objects. `nil` for an edit, or if no ref needs
-    /// it yet.
+    /// The object that reports to refs of inserted objects whether the transaction was committed. `nil` for an edit, or if no ref needs
+    /// this object yet.
     var outcome: TransactionOutcome? { transaction?.currentOutcome() }
 
     /// Returns the outcome object of the transaction for an object that the transaction inserted. Returns `nil` for any other object.

@@ -10,8 +10,8 @@ extension RecordWriter {
     enum WantedOrder {
         /// The order in which the closure `collect` of `writeMembers` appends the members.
         case collected
-        /// The order that the members have in the store, followed by the new members. A Swift `Set` gets this order, because it has none
-        /// itself.
+        /// The order that the members have in the store, followed by the new members. A Swift `Set` gets this order, because a `Set` has no
+        /// order itself.
         case kept
     }
 
@@ -161,8 +161,8 @@ extension RecordWriter {
         type is any EntityRecord.Type ? Set(path).union(current.containers) : []
     }
 
-    /// Records which objects in the record's ref a property lists. Only a property that is a record can omit an object, so only such
-    /// properties count.
+    /// Records which of the objects in `current.containers` a property lists. Ignores properties that are not records, because only a
+    /// property that is a record can omit an object.
     private mutating func noteListed<Member>(_ ids: [ObjectID], _ type: Member.Type) {
         if current.containers.isEmpty || !(type is any EntityRecord.Type) { return }
         for id in ids where current.containers.contains(id) { current.listed.insert(id) }

@@ -75,8 +75,8 @@ public struct RecordWriter: ~Copyable {
 
     // MARK: Records
 
-    /// Saves a record: updates the object that its ref names, or otherwise the object with its identity. If there is no such object,
-    /// inserts one.
+    /// Saves a record: updates the object that its ref names. If the record has no ref, or its ref comes from a rolled-back transaction,
+    /// updates the object with the record's identity, or inserts an object.
     mutating func save<Record: EntityRecord>(_ record: inout Record, arrival: PropertyNumber? = nil) throws -> ObjectID {
         guard path.count < RecordReader.depthMax else {
             throw CambiumError(
@@ -104,8 +104,8 @@ public struct RecordWriter: ~Copyable {
         return id
     }
 
-    /// Returns the objects that the current record may omit: the objects in its ref, and the objects of containing records that it could
-    /// contain. The ref lists no other objects, because its list would grow with each new container.
+    /// Returns the objects that the current record may omit: those that its ref already lists, and the objects of outer records that its
+    /// properties could contain. Adds no other objects, because the list would grow with each outer record.
     ///
     /// If the record lists an object and omits it nowhere, the ref no longer contains the object. Otherwise, a later save could not unlink
     /// the object. A save that reaches the record through an inverse does not write this inverse, so it removes no object from the ref.

@@ -97,8 +97,8 @@ struct SchemaAssembly {
         }
     }
 
-    /// Reports each key path of `followParent` that belongs to a record of an entity without a relationship to the attribute's entity. A
-    /// clone never reaches an object from an object of such an entity, so it would follow an attribute of the same name in another entity.
+    /// Reports each key path of `followParent` that belongs to a record whose entity has no relationship to the attribute's entity. In a
+    /// clone, an object of that entity is never the parent. So the attribute would follow an attribute of the same name in another entity.
     private mutating func checkFollowed(_ parents: [Int?], _ indexByName: [String: Int]) {
         for (type, description) in records {
             for property in description.properties {

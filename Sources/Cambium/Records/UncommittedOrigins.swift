@@ -26,8 +26,8 @@ final class UncommittedOrigins {
         otherIDs = provisionalIDs
     }
 
-    /// - Parameter containers: The objects of the records that contain the object's record, if the ref becomes the property `ref` of this
-    ///   record; otherwise empty.
+    /// - Parameter containers: The objects of the records that contain the object's record, if the ref becomes the property `ref` of the
+    ///   object's record; otherwise empty.
     func ref<Record: EntityRecord>(to id: ObjectID, in containers: [ObjectID] = []) -> Ref<Record> {
         Ref<Record>(self.id(id), original.contains(id) ? read : inserted).inside(containers)
     }

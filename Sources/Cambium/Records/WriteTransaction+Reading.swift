@@ -34,7 +34,7 @@ extension WriteTransaction {
 
     /// Returns the record with these identity values, or `nil` if there is no such record. The values are in the order of the identity.
     ///
-    /// If several objects have the values, which the commit would refuse, returns one of them. Throws as `load(_:)` does.
+    /// If several objects have the values, returns one of them; the commit would refuse such duplicates. Throws as `load(_:)` does.
     public mutating func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
         try withGraph(Record.self, for: .objects) { try $0.find(type, values, $1) }
     }
