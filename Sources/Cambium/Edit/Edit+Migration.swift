@@ -17,8 +17,8 @@ extension Edit {
         guard let entity = self.entity(of: link.id, in: theirs), let other = self.entity(of: link.target, in: theirs) else { return false }
         let kept = entity.relationship(link.relationship.number)
         let keptInverse = link.inverse.flatMap { other.relationship($0.number) }
-        // If the migration only narrowed the destination of the relationship, the link counts as kept. Adding the link then throws an
-        // error.
+        // If the migration only narrowed the destination of the relationship, the link counts as kept, although adding it to the newer
+        // graph throws an error.
         if kept != nil, link.inverse == nil || keptInverse != nil { return false }
         func canLead(_ relationship: Relationship?, to entity: Entity) -> Bool {
             relationship.flatMap { theirs.schema.entity($0.destination) }?.family.contains(entity.number) == true

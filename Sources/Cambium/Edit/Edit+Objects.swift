@@ -51,7 +51,7 @@ extension Edit {
         }
     }
 
-    /// Inserts an object that another edit has inserted, with the same id. Throws as `insert(_:_:links:)` does.
+    /// Inserts an object with the id that it has in another edit, which inserted it earlier. Throws as `insert(_:_:links:)` does.
     mutating func insert(_ id: ObjectID, as entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID {
         insert(id, try insertable(entity), try check(values, entity))
         return id

@@ -40,8 +40,8 @@ extension Edit {
         return read(own, of: id)
     }
 
-    /// Returns the ids of the objects to which a relationship leads, in the order of the relationship; ascending if the relationship is
-    /// unordered.
+    /// Returns the ids of the objects to which a relationship leads, in the order of the relationship. If the relationship is unordered,
+    /// the ids are in ascending order.
     ///
     /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no relationship of this name.
     /// Complexity: O(members), and O(members x log members) for an unordered relationship that the edit changes.
@@ -72,7 +72,7 @@ extension Edit {
         return kept + inserted(entity).sorted()
     }
 
-    /// Returns the ids of the objects of an entity and its sub-entities. The objects of the base come first, ascending; the inserted
+    /// Returns the ids of the objects of an entity and its sub-entities. The objects of the base come first, by ascending id; the inserted
     /// objects follow, in the order in which they were inserted. Throws `.unknownName` if there is no such entity.
     ///
     /// Complexity: O(objects of the hierarchy + changed objects x log changed objects).
@@ -114,8 +114,8 @@ extension Edit {
     /// Returns the id of the object with these identity values, or `nil` if there is no such object. The values are in the order of the
     /// entity's identity.
     ///
-    /// If several objects have the values, which a commit would refuse, returns one of them. Throws `.unknownName` if there is no such
-    /// entity. Complexity: O(1) expected.
+    /// If several objects have the values, returns one of them; a commit would refuse such duplicates. Throws `.unknownName` if there is no
+    /// such entity. Complexity: O(1) expected.
     public func find(_ entity: String, identity values: [Value]) throws(CambiumError) -> ObjectID? {
         find(try schema.required(entity), identity: values)
     }

@@ -29,7 +29,7 @@ extension Edit {
     /// Throws `.misuse` inside a group, because a call that replaces the history would prevent the rollback of the group. Also throws
     /// `.misuse` for a copy that was made inside a group, because the copy has only a part of the group's changes.
     ///
-    /// - Parameter change: the participle of the call, for the error.
+    /// - Parameter change: the past participle that names the call in the error, such as "committed".
     func checkOutsideOfGroups(_ change: String) throws(CambiumError) {
         if history.depth == 0 { return }
         throw CambiumError(
@@ -47,7 +47,7 @@ extension Edit {
         var finder = EditConflictFinder(edit: self, theirs: graph, changes: changes)
         let conflicts = finder.run()
         let drops = try EditDrops(conflicts, policy, of: self, on: graph)
-        // A conflict with a read that the policy accepts changes nothing in the edit.
+        // If the edit only read a property that the store has changed, resolving this conflict does not change the edit.
         if conflicts.allSatisfy({ $0.use == .read }), !changes.changesSchema, !isTouched(by: changes) {
             var same = self
             same.base = graph

@@ -54,8 +54,8 @@ extension Edit {
         id.isProvisional ? [] : base.members(relationship, of: id) ?? []
     }
 
-    /// Returns the members of a relationship, including those that the edit deletes. The members of an unordered relationship are
-    /// ascending.
+    /// Returns the members of a relationship, including those that the edit deletes. The members of an unordered relationship are in
+    /// ascending order of their ids.
     func rawMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         if let change = listChanges?[EditPlace(id, relationship.number)] { return change.members }
         guard let state = overlay[id] else { return originalMembers(relationship, of: id) }
@@ -81,8 +81,8 @@ extension Edit {
         return rawMembers(relationship, of: id).filter { !isUnborn($0) } != original
     }
 
-    /// Returns whether two objects are linked, even if the edit deletes one of them. Complexity: O(1) expected, O(members) for an ordered
-    /// relationship that the edit changes, unless a batch has changed it.
+    /// Returns whether two objects are linked, even if the edit deletes one of them. Complexity: O(1) expected. If the edit has changed an
+    /// ordered relationship, and no batch in progress has changed it, O(members).
     func isRawLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         if let change = listChanges?[EditPlace(id, relationship.number)] { return change.contains(target) }
         if let state = overlay[id] {

@@ -28,8 +28,8 @@ public struct Edit: Sendable {
     private(set) var history = EditHistory()
     /// The changes of ordered relationships that a batch has not written to `overlay` yet; `nil` outside of a batch.
     var listChanges: EditListChanges?
-    /// The source of provisional ids; `nil` before the first insertion, because the numbers of edits repeat. The edit and the copies that
-    /// are made after the first insertion share this object.
+    /// The source of provisional ids. `nil` before the first insertion, because the numbers of edits repeat, and an edit without insertions
+    /// should not use a number. The edit and the copies that are made after the first insertion share this object.
     private var numbering: EditNumbering?
     /// The number of calls that have deleted objects.
     private(set) var deletionCount = 0

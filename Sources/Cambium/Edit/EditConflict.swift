@@ -17,7 +17,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// The state of the conflicting attribute, relationship or object: in the base of the edit, in the edit, or in the store.
     public enum State: Sendable, Hashable {
         case value(Value)
-        /// The members of a relationship: in order if it is ordered, otherwise ascending.
+        /// The members of a relationship: in order if it is ordered, otherwise by ascending id.
         case members([ObjectID])
         /// The object exists.
         case present

@@ -4,8 +4,8 @@ import CambiumModel
 
 extension Edit {
     /// Compares the edit with a newer graph, and returns the conflicting changes, ordered by object and property. Docs/EDITS.md has the
-    /// rules. For the conflicts of a failed commit, use the `EditConflicts` of its error: the graph of the store may differ from the graph
-    /// with which the commit compared.
+    /// rules. For the conflicts of a failed commit, use the `EditConflicts` of its error. The newest graph may differ from the graph with
+    /// which the commit compared the edit.
     ///
     /// Complexity: O(comparison of the graphs + changed objects x (log n + their properties and members)) for n changes in the store. See
     /// `Graph.changes(since:)` for the comparison.
@@ -153,8 +153,8 @@ struct EditConflictFinder {
 
     // MARK: Reads
 
-    /// Reports which of the given properties of an object the store has changed. The caller of the edit has read these properties. The
-    /// changes of the object are determined once for all of them.
+    /// Reports which of the given properties of an object the store has changed. The caller has read these properties through the edit. The
+    /// changes of the object are determined only once for all properties.
     private mutating func compareReads(of id: ObjectID, _ properties: Set<PropertyNumber>) {
         let open = properties.filter { !reported.contains(EditPlace(id, $0)) }
         guard !open.isEmpty, let change = changes.object(id) else { return }

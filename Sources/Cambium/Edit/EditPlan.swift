@@ -144,9 +144,9 @@ struct EditPlan {
         return [end, (other, inverse, id)]
     }
 
-    /// Removes the targets of the to-one relationships that the edit has cleared, even if the store has linked them to other objects since
-    /// the base. A relationship also counts as cleared if the edit has deleted its new target, and the target of this plan lacks that
-    /// object.
+    /// Removes the links of the to-one relationships that the edit has cleared, even if the store has linked them to other objects since
+    /// the base. A relationship also counts as cleared if the edit has linked it to an object and then deleted this object. In that case,
+    /// the object must not exist in `target`.
     private func clearTargets(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
         for (id, state) in states where !id.isProvisional && !state.targets.isEmpty && !drops.objects.contains(id) {
             guard let entity = edit.liveEntity(of: id), let own = target.liveEntity(of: id) else { continue }

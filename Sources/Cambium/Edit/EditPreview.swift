@@ -1,7 +1,7 @@
 public import CambiumGraph
 public import CambiumModel
 
-/// The graph that would result from committing an edit. It is valid only during the closure of `Store.preview`, and answers queries.
+/// The graph that would result from committing an edit. It answers queries until the closure that was passed to `Store.preview` returns.
 ///
 /// In results and in the conditions of queries, the inserted objects have their provisional ids.
 ///

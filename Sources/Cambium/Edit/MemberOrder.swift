@@ -37,8 +37,8 @@ enum MemberOrder {
                 if place < passed { waiting -= 1 }
                 moved.insert(member)
             }
-            // When this step is applied, the members that precede this member in `wanted` are already before the index, and so are the
-            // `waiting` members.
+            // The index follows the `position` members that precede `member` in `wanted`, and the `waiting` members, which are moved in
+            // later steps.
             steps.append(Step(member: member, index: position + waiting, isNew: place == nil))
         }
         return steps
