@@ -3,7 +3,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Replays the log for a slow observer: the store no longer keeps the versions that the observer needs next.
+/// Replays the log for an observer that is so slow that the store no longer keeps the versions that the observer needs next.
 ///
 /// Each call to `read` replays a limited number of transactions. All versions are in one separate page space, so that consecutive versions
 /// share pages.
@@ -24,9 +24,9 @@ final class CatchUp: Sendable {
 
     /// The maximum number of transactions that one call to `read` replays.
     private static let countMax = 256
-    /// The number of bytes of replayed log at which a call to `read` ends.
+    /// If a call to `read` has replayed this number of bytes of the log, the call ends.
     private static let logByteCountMax = 1 << 20
-    /// The number of bytes of pages at which a call to `read` ends, counting only the pages that a later version replaced.
+    /// If the pages that later versions have replaced take this number of bytes, a call to `read` ends.
     private static let pinnedByteCountMax = 16 << 20
 
     /// Replays the log up to a transaction. `read` continues from there. Waits for the disk.

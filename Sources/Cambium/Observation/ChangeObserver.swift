@@ -18,13 +18,12 @@ final class ChangeObserver {
         seat.leave(sequence.seat.held)
     }
 
-    /// - Parameter known: The graph after the last delivery, if the caller keeps this graph. The observer needs it if the consumer was idle
-    ///   for too long, so that the observer's own reference to the graph was released. A store in memory could not replay the later
-    ///   transactions.
+    /// - Parameter known: The graph after the last delivery, if the caller keeps this graph. The observer releases its own reference to the
+    ///   graph if the consumer is idle for too long. Without the graph, a store in memory could not replay the later transactions.
     func next(knowing known: Graph? = nil) async throws -> CommittedChanges? {
         if isFinished { return nil }
         isFinished = true
-        // The program may keep an iterator that has ended, so the versions that are kept for it are released now.
+        // The program may keep the iterator after its end, so the versions that are kept for the iterator are released here.
         defer { if isFinished { seat.end() } }
         try Task.checkCancellation()
         var held = seat.take()
