@@ -21,7 +21,7 @@ public struct Repair: Sendable {
     public internal(set) var root = ""
     /// The faults of the store that was read; empty if nothing is corrupt or missing.
     public internal(set) var findings: [String] = []
-    /// The transactions whose changes are missing, ascending.
+    /// The transactions whose changes are missing, in ascending order.
     ///
     /// If the new store has a transaction after a range, the last transaction of the range contains the state of a checkpoint. The other
     /// transactions of the range change nothing. They keep their author, time and request if these can still be read from the log.

@@ -10,7 +10,7 @@ struct RepairGap {
     private let timeBefore: Timestamp
     /// The time of the checkpoint that contains the state after the range.
     private let stateTime: Timestamp
-    /// The requests of the range that the checkpoint lists, by ascending transaction. Omits the requests up to `metadataEnd`.
+    /// The requests that the checkpoint lists for the range, in the order of their transactions. Requests up to `metadataEnd` are removed.
     private var requests: ArraySlice<RegisterEntry>
     /// The metadata of the next transactions, up to `metadataEnd`, if the log contains it and it passes verification. If only the
     /// checkpoint names the request of a transaction, the entry contains that request.
@@ -42,7 +42,7 @@ struct RepairGap {
         requests = graph.requests.filter { range.contains($0.transaction) && isValid($0) }.sorted { $0.transaction < $1.transaction }[...]
     }
 
-    /// Replaces the metadata in memory with that of `first` and of the transactions that follow it.
+    /// Replaces the metadata in memory with the metadata of `first` and the following transactions.
     private mutating func readMetadata(from first: TransactionNumber) throws {
         let count = min(windowCount - 1, range.upperBound.rawValue - first.rawValue)
         let end = TransactionNumber(rawValue: first.rawValue + count)

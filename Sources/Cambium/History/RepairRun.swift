@@ -19,7 +19,7 @@ struct RepairRun {
     /// schema to which no migration leads, or comes from another history with fewer assigned ids.
     struct RefusedCheckpoint: Error {
         let transaction: TransactionNumber
-        /// Why the state cannot be written as changes.
+        /// The reason why the state cannot be written as changes.
         let reason: String
     }
 
@@ -99,7 +99,7 @@ struct RepairRun {
 
     // MARK: Checkpoints
 
-    /// Returns the oldest checkpoint that follows the last saved transaction and verifies completely; `nil` if there is no such checkpoint.
+    /// Returns the oldest checkpoint that follows the last saved transaction and passes all checks; `nil` if there is no such checkpoint.
     private mutating func nextCheckpoint() throws -> Replay? {
         for number in try CheckpointRecord.list(log.volume).reversed() where number > last {
             if let reason = refused[number] {

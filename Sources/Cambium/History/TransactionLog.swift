@@ -63,7 +63,7 @@ public struct TransactionLog {
 
     /// Calls `body` with each transaction whose number is `first` or greater, in order.
     ///
-    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Also throws
+    /// Throws `.damaged` if the log is corrupt, after `body` has received every transaction before the corruption. Also throws
     /// `.damaged`, after the last transaction, if the log ends before a checkpoint of the store: durable transactions are lost. Throws
     /// `.notFound` if the log has no transaction, and `.ioFailure` if it cannot be read. Also throws the errors of `body`. Does not call
     /// `body` if there is no transaction `first` yet. Complexity: O(bytes of the log).

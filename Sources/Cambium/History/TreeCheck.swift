@@ -9,11 +9,11 @@ import CambiumModel
 /// too.
 struct TreeCheck {
     private(set) var tree = LogTree()
-    /// The trees of those checkpoints whose transactions have not been appended yet.
+    /// The trees of the checkpoints whose transactions were not appended to `tree` yet.
     private var expected: [TransactionNumber: MerkleTree] = [:]
     /// The transactions that had a checkpoint when the check began.
     private let stored: Set<TransactionNumber>
-    /// The times of those transactions in `stored` that were appended.
+    /// The times of the transactions in `stored` that were appended to `tree`.
     private(set) var times: [TransactionNumber: Timestamp] = [:]
     private let head: Head.Tree?
     /// The last transaction at which the tree of a checkpoint or of the file HEAD equals the tree over the log.

@@ -2,7 +2,7 @@ internal import CambiumGraph
 package import CambiumLog
 public import CambiumModel
 
-/// The findings of a check of a whole store.
+/// The result of checking a whole store.
 ///
 /// ```swift
 /// let verification = try Store.verify(at: "notes")
@@ -13,7 +13,7 @@ public struct Verification: Sendable {
     /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption; `findings` reports such a
     /// transaction.
     public private(set) var isSound = true
-    /// The number of transactions that verify.
+    /// The number of transactions that pass verification.
     public private(set) var transactionCount = 0
     /// The root of the Merkle tree over all transactions, 64 hexadecimal digits (RFC 6962).
     public private(set) var root = ""
@@ -116,8 +116,8 @@ public struct Verification: Sendable {
         for finding in PageChecker.findings(in: replay.timeline) { noteCorruption("pages: \(finding)") }
         if let note = try PageFile.corruptionNote(reader.volume) { noteCorruption("checkpoints: \(note)") }
         // A writer records a checkpoint only after its transactions are durable. So the log has lost transactions if it ends before a
-        // checkpoint that existed when the replay began. A checkpoint that was recorded after that is checked only if the replay reached
-        // its transaction.
+        // checkpoint that existed when the replay began. A checkpoint that was recorded during the replay is checked only if the replay
+        // reached the checkpoint's transaction.
         let numbers = try CheckpointRecord.list(reader.volume)
         // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
         let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
@@ -142,7 +142,7 @@ public struct Verification: Sendable {
         return try LoadedCheckpoint(reader)
     }
 
-    /// The remedy in the finding about a corrupt checkpoint if the log before it was retired, and there is no older checkpoint.
+    /// The remedy if a checkpoint is corrupt, the log before it was retired, and there is no older checkpoint.
     private static let remedyWithoutLog = "Open the store again to use a later checkpoint."
 
     /// Compares every chunk of a checkpoint with the checksum of that chunk. Also compares the graph that results from the checkpoint with
@@ -157,7 +157,8 @@ public struct Verification: Sendable {
     ) throws {
         do throws(any Error) {
             var replay = try Replay(LoadedCheckpoint(reader, of: number, checksAll: true))
-            // A reader chooses the checkpoint for a time by the time in the record. Only an open segment repeats that time.
+            // A reader chooses the checkpoint for a requested time by the time in the checkpoint record. Opening the checkpoint compares
+            // this time with the log only if the segment is open, because a sealed segment does not repeat the time.
             if let time, replay.lastTime != time {
                 noteCorruption(
                     "the checkpoint of transaction \(number) states the time \(replay.lastTime), but the log states \(time), so requests "
