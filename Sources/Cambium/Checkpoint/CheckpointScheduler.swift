@@ -6,7 +6,7 @@ import Dispatch
 
 /// Decides when checkpoints are made, and makes them in the background while other threads write. See Docs/CHECKPOINTS.md.
 ///
-/// A write rings the alarm of the `WriterState` when a checkpoint may be due. The scheduler then decides whether to make a checkpoint, and
+/// When a checkpoint may be due, a write rings the `UpkeepAlarm` of the store. The scheduler then decides whether to make a checkpoint, and
 /// sets new limits for the alarm.
 final class CheckpointScheduler: Sendable {
     let checkpointer: Checkpointer
@@ -26,9 +26,9 @@ final class CheckpointScheduler: Sendable {
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
-        /// The minimum time in microseconds between `doneTime` and the next attempt at a checkpoint that the reserve causes. The reserve is
-        /// the chunks that are kept free for deletions. Each attempt that the reserve causes lengthens the pause. A commit that does not
-        /// use the reserve resets the pause to 0.
+        /// The minimum time in microseconds between `doneTime` and the next attempt at a checkpoint that the reserve causes. The reserve
+        /// consists of the chunks that are kept free for deletions. Each attempt that the reserve causes lengthens the pause. A commit that
+        /// does not use the reserve resets the pause to 0.
         var reservePause: Int64 = 0
         /// Whether a call of `endPause` is scheduled. The call attempts a checkpoint if the graph still uses its reserve at that time.
         var isWaiting = false

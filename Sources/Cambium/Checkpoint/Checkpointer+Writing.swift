@@ -20,8 +20,8 @@ extension Checkpointer {
         let mapped = self.inFile
         var isFinished = false
         defer {
-            // If this checkpoint has failed, the next one writes the chunks again. Until then, commits may need the disk space of the
-            // chunks.
+            // If this checkpoint has failed, releases the disk space of the chunks, because commits may need it until the next checkpoint
+            // writes the chunks again.
             if !isFinished, !writer.mayBeNamed, let taken {
                 writer.discard((fresh + snapshot.frozen.tables).filter { !mapped.contains($0) && !($0 < taken.count && taken[$0]) })
             }

@@ -66,7 +66,7 @@ extension Compaction {
     ) throws {
         guard let archive else { return }
         (archivedSegmentCount, archivedByteCount) = try archive.add(segments, from: reader.volume)
-        // The error for a retired moment names the archive in this note. So the note is written only if the archive is complete.
+        // Errors for a retired moment name the archive that `ArchiveNote` contains. So the note is written only if the archive is complete.
         guard try archive.missing(of: reader.volume).isEmpty else { return }
         try ArchiveNote(archive.volume.name, upTo: end).write(to: reader.volume, store: reader.settings.store)
     }

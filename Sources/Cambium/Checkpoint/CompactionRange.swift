@@ -1,7 +1,7 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The part of the log that a compaction retires, and the checkpoints that it drops.
+/// The part of the log that a compaction retires, and the checkpoints that the compaction drops.
 struct CompactionRange {
     /// The checkpoint that replaces the part of the log before it; `nil` if nothing can be retired.
     private let anchor: TransactionNumber?

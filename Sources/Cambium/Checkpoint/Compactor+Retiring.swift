@@ -39,8 +39,8 @@ extension Compactor {
                 .damaged, "No file of the log begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
         }
         var segments = try LogDirectory.segments(volume, upTo: anchor)
-        // An earlier compaction may have been interrupted before it removed the separate files of ops of the last retired segment. So this
-        // segment is retired again.
+        // An earlier compaction may have been interrupted before it removed the last retired segment's files of ops. So this segment is
+        // retired again.
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
         if archive != nil {

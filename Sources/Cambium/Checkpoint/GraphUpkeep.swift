@@ -48,8 +48,8 @@ struct GraphUpkeep: Sendable {
         return hasGained
     }
 
-    /// Returns a plan for packing, which is made while other threads write. Returns `nil` if packing is not worthwhile or not possible, or
-    /// if the store was closed.
+    /// Makes a packing plan while other threads write. Returns `nil` if packing is not worthwhile or not possible, or if the store was
+    /// closed.
     private func packingPlan(_ limits: PackingLimits) -> PackingPlan? {
         guard let survey = writer.lock.hold(as: .packing, { writer.isClosed ? nil : timeline.survey(limits) }) else { return nil }
         var planned: Graph? = writer.graph

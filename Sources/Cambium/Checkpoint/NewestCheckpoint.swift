@@ -6,8 +6,8 @@ struct NewestCheckpoint {
     var transaction = TransactionNumber.none
     /// The number of bytes of the chunks (64 KiB of pages) that the checkpoint contains.
     var storedByteCount = 0
-    /// The number of bytes that the store had logged when the checkpoint began, counted since the store was opened. For the checkpoint from
-    /// which the store was opened, the value is minus the number of bytes of the log after that checkpoint.
+    /// The number of bytes that the store had logged when the checkpoint began, counted since the store was opened. The value is negative
+    /// for the checkpoint from which the store was opened: minus the size of the log after that checkpoint.
     var loggedByteCount: Int
     /// The number of bytes of memory that pages took when the checkpoint was complete.
     var heapByteCount = 0

@@ -5,7 +5,7 @@ import Dispatch
 
 /// Packs the pages of a store in memory, in the background. A store on disk packs its pages before each checkpoint instead.
 ///
-/// An interval of five minutes begins with a commit. The first commit after the interval rings the alarm of the `WriterState`.
+/// An interval of five minutes begins with a commit. The first commit after the interval rings the `UpkeepAlarm` of the store.
 final class PackingScheduler: Sendable {
     private let upkeep: GraphUpkeep
     private let state = Guarded(State())
@@ -62,7 +62,7 @@ final class PackingScheduler: Sendable {
         do {
             _ = try upkeep.pack(PackingLimits(), stepCountMax: .max)
         } catch {
-            // A closed store needs no packing. Packing fails for no other reason.
+            // Packing fails only if the store was closed, and a closed store needs no packing.
             assert((error as? CambiumError)?.code == .notWritable, "\(error)")
         }
         endAttempt()
