@@ -111,8 +111,7 @@ final class CommitPipeline: Sendable {
 
     /// Checks and publishes a transaction, and stages it for the log.
     ///
-    /// - Parameter record: the transaction of another log of which the new transaction is a copy; `nil` if the new transaction is not a
-    ///   copy.
+    /// - Parameter record: the transaction of another log that the new transaction copies; `nil` if the new transaction is not a copy.
     /// - Parameter upkeep: is set to the argument for `callForUpkeep` if background work may be due.
     private func publish(
         _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: CommitQueue.Waiter,

@@ -69,7 +69,7 @@ extension CommitQueue {
             return try log.beginSync()
         } catch {
             // The writer's lock is held until the rollback is complete. So the next commit builds on the remaining version and leads its
-            // group.
+            // own group.
             rollBack()
             isSyncing = false
             throw error
@@ -149,8 +149,8 @@ extension CommitQueue {
         }
     }
 
-    /// Passes the earlier transactions that are not yet written to the kernel, before the caller adds its own transaction. If the write of
-    /// these transactions fails, the caller's write fails, too. Call this method only while the writer's lock is held.
+    /// Passes the earlier unwritten transactions to the kernel, before the caller adds its own transaction. If the write of these
+    /// transactions fails, the caller's write fails, too. Call this method only while the writer's lock is held.
     func writeOthers() throws(CambiumError) {
         guard case .failure(let error) = writeStaged() else { return }
         // The code `.outcomeUnknown` concerns the staged transactions. The caller's own transaction is certainly not in the log, so its

@@ -105,8 +105,8 @@ final class RecentVersions: Sendable {
     /// - Parameters:
     ///   - previous: the version on which the transaction builds. If `isConfirmed` is true, `previous` replaces the kept version of the
     ///     same transaction, because packing may have moved rows.
-    ///   - isConfirmed: whether `previous` can no longer be rolled back. If `previous` can still be rolled back, an observer must not get
-    ///     it, because its transaction may become durable in another version.
+    ///   - isConfirmed: whether `previous` can no longer be rolled back. If `previous` can still be rolled back, no observer may receive
+    ///     this version, because its transaction may become durable in another version.
     ///   - supersededByteCount: returns the number of bytes of a version's pages that later versions no longer use.
     func add(
         _ graph: Graph, after previous: Graph, isConfirmed: Bool = true, _ metadata: TransactionMetadata,

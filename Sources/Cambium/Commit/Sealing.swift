@@ -104,9 +104,9 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Waits for the work in progress, and for the queued work on small segments. Skips the queued work on larger segments, because it
-    /// would delay the release of the store's lock, after which no file may be renamed. A compaction that ends later may still call `tidy`,
-    /// which then does nothing.
+    /// Waits for the work in progress, and for the queued work on small segments. Skips the queued work on larger segments: no file may be
+    /// renamed after the store's lock is released, so this work would delay the release. A compaction that ends later may still call
+    /// `tidy`, which then does nothing.
     func close() {
         state.withLock { $0.isClosed = true }
         queue.sync { state.withLock { $0.isAbandoned = true } }

@@ -37,7 +37,7 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) private var pageFailure: CambiumError?
     /// The earliest possible time of the next transaction. Usually, it is the time of the last transaction.
     @exclusivity(unchecked) var lastTime: Timestamp
-    /// The number of bytes of the separate files that hold the ops of large committed transactions (files of ops).
+    /// The total size, in bytes, of the files of ops: separate files that hold the ops of large committed transactions.
     @exclusivity(unchecked) private var opsFileByteCount = 0
     /// The labels that existed when `label` was last called.
     @exclusivity(unchecked) var labels = KnownLabels()
