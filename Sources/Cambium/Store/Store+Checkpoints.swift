@@ -79,8 +79,8 @@ extension Store {
         return try CompactionPreview(reader: reader, archive: target).compaction(upTo: anchor)
     }
 
-    /// Returns the directory of an archive. Throws `.cannotCreate` if there can be no directory at the path, or if the path leads into the
-    /// log or the checkpoints of the store.
+    /// Returns the directory of an archive. Throws `.cannotCreate` if the path cannot name a directory, or if it leads into the log or the
+    /// checkpoints of the store.
     private static func archiveVolume(_ path: String, of store: (any Volume)?) throws -> SystemVolume {
         // The path is absolute, because later processes name the archive in errors, and may have another working directory.
         let volume = SystemVolume(root: path.isEmpty ? "" : SystemVolume.absolute(path))

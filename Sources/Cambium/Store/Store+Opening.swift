@@ -53,7 +53,7 @@ extension Store {
                         at: path, schema: schema, durability: durability ?? .synced, author: author, environment: environment,
                         memory: memory)
                 } catch let error as CambiumError where error.code == .cannotCreate {
-                    // Another process may have created the store in the meantime, or may still be creating it.
+                    // Another process may have created the store in the meantime, or may still be creating it. So another attempt follows.
                     if attemptCount == creationAttemptMax { throw error }
                 }
             }

@@ -2,8 +2,8 @@ internal import CambiumLog
 import CambiumModel
 
 extension Store {
-    /// Creates a store in memory with the newest graph of the store at a path, to find the effects of a change. Takes no lock, and changes
-    /// nothing in the files; another process may write to that store at the same time.
+    /// Creates a store in memory with the newest graph of the store at a path. A program can then find the effects of a change. Takes no
+    /// lock, and changes nothing in the files; another process may write to that store at the same time.
     ///
     /// Throws `.notFound` if there is no store, and `.damaged` if its log is corrupt. Complexity: O(bytes of the log after the newest
     /// checkpoint).

@@ -64,9 +64,9 @@ public final class Store: Sendable {
 
     // MARK: Memory
 
-    /// Gets memory from the kernel in advance, for this number of bytes of pages in addition to the pages in use. A clone or an import of a
-    /// million objects takes about 100 MB, and fills memory faster than the kernel supplies it. After a clone, the store itself gets memory
-    /// for the next clone in the background. The amount is a quarter more than the clone took, but at most 160 MiB.
+    /// Gets memory for further pages from the kernel in advance: this number of bytes, in addition to the pages in use. A clone or an
+    /// import of a million objects takes about 100 MB, and fills memory faster than the kernel supplies it. After a clone, the store itself
+    /// gets memory for the next clone in the background. The amount is a quarter more than the clone took, but at most 160 MiB.
     ///
     /// Waits for the transaction in progress, and returns when the memory has been supplied. From then on, the memory counts as resident.
     /// Traps with a message inside the closure of a write.

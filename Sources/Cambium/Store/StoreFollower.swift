@@ -42,8 +42,8 @@ public final class StoreFollower: @unchecked Sendable {
     /// using. The writer always keeps the newest two.
     private static let newerCountMin = 2
 
-    /// Reads a store from its newest checkpoint, and from the log after that checkpoint. The log may end with bytes that do not verify. The
-    /// next call to `advance` reads these bytes again, because the writer may be writing them.
+    /// Reads a store from its newest checkpoint, and from the log after that checkpoint. The log may end with bytes that do not pass
+    /// verification. The next call to `advance` reads these bytes again, because the writer may be writing them.
     ///
     /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Throws `.ioFailure` if a file
     /// cannot be read, and `.unsupportedFormat` if a newer version wrote the store. Complexity: O(bytes of the log after the checkpoint).
@@ -78,9 +78,9 @@ public final class StoreFollower: @unchecked Sendable {
     ///
     /// If the next transactions were retired before they were read, the follower continues with the checkpoint that replaces them.
     ///
-    /// If the follower has read all transactions of at least two newer checkpoints, it continues from the newest of them that is sound. The
-    /// writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages are freed with the
-    /// last graph that uses them.
+    /// If the follower has read all transactions of at least two newer checkpoints, it moves to the newest of these checkpoints that is
+    /// sound. The writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages are
+    /// freed with the last graph that uses them.
     ///
     /// Complexity: O(bytes that were appended). A move to a newer checkpoint also takes O(chunks + bytes of the log after that checkpoint).
     @discardableResult
