@@ -29,8 +29,8 @@ extension LoadedCheckpoint {
         }
     }
 
-    /// Throws if the log no longer contains the first transactions, so that it cannot be replayed from the beginning. Throws `.notFound` if
-    /// an early moment was requested, and `.damaged` if the checkpoints that replace these transactions cannot be used.
+    /// Throws if the log no longer contains the first transactions, because such a log cannot be replayed from the beginning. Throws
+    /// `.notFound` if an early moment was requested, and `.damaged` if the checkpoints that replace these transactions cannot be used.
     static func checkNotRetired(_ reader: LogReader, _ moment: EarlierMoment, flaws: [String]) throws(CambiumError) {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
@@ -42,7 +42,7 @@ extension LoadedCheckpoint {
                 "The changes of transactions 1 to \(retiredEnd) were retired from the log. The earliest state that can be shown is the "
                     + "one after transaction \(oldest).\(hint)")
         }
-        // Removes the remedy from each flaw. It would be wrong here, because neither an older checkpoint nor the log can be used.
+        // Removes the remedy from each flaw. The remedy would be wrong here, because neither an older checkpoint nor the log can be used.
         let list = flaws.map { $0.replacing(". " + CambiumError.checkpointRemedy, with: "") }.joined(separator: "; ")
         let reasons = flaws.isEmpty ? "" : " The reasons are: \(list)"
         throw CambiumError(

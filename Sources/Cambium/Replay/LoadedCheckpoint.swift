@@ -29,7 +29,7 @@ struct LoadedCheckpoint: ~Copyable {
     /// The last transaction in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
-    /// Begins with an empty graph, so that the whole log is replayed.
+    /// Begins with an empty graph. The next step must replay the whole log.
     init(before reader: LogReader, memory: MemoryBudget = .standard) {
         (self.reader, timeline, pages) = (reader, Timeline(replaying: reader, memory: memory), nil)
         (flaws, skippedCheckpoints) = ([], [])
@@ -70,8 +70,8 @@ struct LoadedCheckpoint: ~Copyable {
                 }
             }
         }
-        // If no checkpoint was skipped, `flaws` contains at most the note that a process found corruption. The note does not show that a
-        // checkpoint of an early moment is corrupt.
+        // If no checkpoint was skipped, `flaws` contains at most the note that a process found corruption. The note is not passed on,
+        // because it does not show that a checkpoint of an early moment is corrupt.
         if found == nil { try Self.checkNotRetired(reader, moment, flaws: skippedCheckpoints.isEmpty ? [] : flaws) }
         (timeline, pages) = found ?? (Timeline(replaying: reader, memory: memory), nil)
         (self.reader, self.flaws, self.skippedCheckpoints) = (reader, flaws, skippedCheckpoints)

@@ -12,8 +12,8 @@ package import CambiumModel
 public struct RecoveryReport: Sendable, Equatable {
     /// Sentences about harmless flaws.
     public internal(set) var notes: [String] = []
-    /// The number of bytes after the last transaction that verifies. None of these bytes was known to be durable, and opening the store for
-    /// writing cuts them off.
+    /// The number of bytes after the last transaction that passes verification. None of these bytes was known to be durable, and opening
+    /// the store for writing cuts them off.
     package internal(set) var cutByteCount = 0
     package var lastTransaction = TransactionNumber.none
     /// The number of transactions that were replayed.
