@@ -8,7 +8,7 @@ public import CambiumModel
 /// for (entity, count) in summary.counts { print(entity.name, count) }
 /// ```
 public struct CloneSummary: Sendable {
-    /// The number of objects by concrete entity, in the order of the entity numbers; each number is at least 1.
+    /// The number of copied objects of each concrete entity, in the order of the entities' numbers. Each count is at least 1.
     public let counts: [(entity: Entity, count: Int)]
 
     /// The number of all objects that are copied. Complexity: O(entities in `counts`).
