@@ -30,7 +30,8 @@ extension LiveRegistry {
     struct State {
         var seats: [Int: Seat] = [:]
         var numbersByKey: [LiveKey: Set<Int>] = [:]
-        /// The numbers of the queries whose properties are not known yet. Every change concerns these queries.
+        /// The numbers of the queries whose dependencies (the properties on which their results depend) are not known yet. Every change
+        /// concerns these queries.
         var unknown: Set<Int> = []
         /// The numbers of the queries whose first graph is later than `newest`. The next report contains the differences between `newest`
         /// and a graph that may be later still. The report omits each change that was made before a query's first graph, and undone after
@@ -103,8 +104,8 @@ extension LiveRegistry.State {
         return waiter
     }
 
-    /// Removes from `early` each query whose first graph is not later than `transaction`. A query whose first graph is earlier must run
-    /// again. Returns the continuations of the consumers that are waiting for a query that must run again.
+    /// Removes from `early` each query whose first graph is not later than `transaction`. If its first graph is earlier than `transaction`,
+    /// the query must run again. Returns the continuations of the consumers that are waiting for a query that must run again.
     mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
         var waiters: [CheckedContinuation<Void, Never>] = []
         for number in early {

@@ -46,7 +46,7 @@ public struct StoreMetrics: Sendable, Hashable {
 
     /// The number of transactions that were committed.
     public internal(set) var commitCount = 0
-    /// The number of transactions that are waiting for the disk, and of calls that are waiting for such transactions.
+    /// The number of transactions that are waiting for the disk, plus the number of calls that are waiting for these transactions.
     public internal(set) var waitingCommitCount = 0
     /// The number of bytes that were written to the log, including files of ops.
     public internal(set) var loggedByteCount = 0

@@ -29,7 +29,7 @@ final class WriterLock: @unchecked Sendable {
     // The following properties are accessed only while the lock is held.
     /// The tick at which the lock last started to count time; 0 while the lock counts no time.
     @exclusivity(unchecked) private var countedSince: UInt64 = 0
-    /// The ticks that were counted between the last time that the lock was taken and `countedSince`.
+    /// The ticks that were counted since the lock was last taken, without those since `countedSince`.
     @exclusivity(unchecked) private var countedTicks: UInt64 = 0
 
     typealias Use = StoreMetrics.LockUse
@@ -73,8 +73,8 @@ final class WriterLock: @unchecked Sendable {
     /// Calls `body` while no other thread is inside `hold`. Traps with a message if the calling thread is already inside `hold`.
     ///
     /// - Parameters:
-    ///   - use: the purpose for which the time is counted. For a commit, the time counts from `startCounting`, otherwise from the
-    ///     beginning.
+    ///   - use: the purpose for which the time is counted. For a commit, the time counts from `startCounting`; for any other purpose, from
+    ///     the time at which the lock is taken.
     ///   - call: the name of the call, for the message.
     func hold<Result: ~Copyable, Failure: Error>(
         as use: Use = .other, for call: @autoclosure () -> String = "hold", _ body: () throws(Failure) -> Result
