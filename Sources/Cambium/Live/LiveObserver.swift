@@ -65,8 +65,8 @@ final class LiveObserver {
 }
 
 extension Store {
-    /// Starts the task that passes the changes of all transactions after a graph to the registry of live queries. The registry cancels the
-    /// task when there are no live queries.
+    /// Starts the task that reports the changes after a graph to the registry of live queries. The registry cancels the task when there are
+    /// no live queries.
     func pump(after graph: Graph, number: Int) -> Task<Void, Never> {
         // Passes `graph` to `changes`, because the newest graph may already be a later one, and a store in memory cannot replay the changes
         // in between. Keeps only the iterator, because the sequence would keep its first graph alive.

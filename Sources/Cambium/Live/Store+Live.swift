@@ -24,8 +24,8 @@ extension Store {
     /// Each iterator of the sequence begins with the whole result. As long as a sequence or an iterator exists, the store stays open,
     /// unless the program closes it.
     ///
-    /// Complexity of an update: O(d log n + n) for a result of n objects, and d objects whose place in the result may differ. It is at most
-    /// that of the query.
+    /// Complexity of an update: O(d log n + n) for a result of n objects, and d objects whose position in the result may differ. The
+    /// complexity is at most that of the query.
     ///
     /// - Parameters:
     ///   - query: The query, without a cursor.
