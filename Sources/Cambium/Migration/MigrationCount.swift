@@ -12,7 +12,8 @@ struct MigrationCount {
     /// The properties that new properties replace, by the old entity that declares them.
     private var replaced: [EntityNumber: Set<PropertyNumber>] = [:]
 
-    /// A number of objects, values or members: the sum of a known number and of counts that are determined later, together with all others.
+    /// A number of objects, values or members: a known number, plus counts that are determined later, together with those of all other
+    /// changes.
     private struct Number {
         static let zero = Number(known: 0)
 

@@ -131,8 +131,8 @@ extension Store {
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()
         report.entries = MigrationCount(migration, before).entries(hasProgram: false)
-        // A closure must fill the new properties that replace old ones. The new properties are still empty, so a check now would report
-        // missing values.
+        // A closure must fill the new properties that replace old ones. These properties are still empty here, so a check of the rules
+        // would report missing values.
         if migration.isEmpty || !migration.replacements.isEmpty { return report }
         do throws(CambiumError) {
             try draft.apply(.schema(migration.after.catalog))
