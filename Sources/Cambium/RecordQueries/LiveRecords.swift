@@ -111,8 +111,8 @@ extension Changes {
             deleted: try Self.records(ids[.deleted], before))
     }
 
-    /// Returns the records of objects. If there are none, the record need not fit the graph's schema: the schema before the first
-    /// transaction is empty, and a migration may have added properties of the record.
+    /// Returns the records of objects. If there are no objects, the record need not fit the graph's schema. For example, the schema before
+    /// the first transaction is empty, and a migration may have added properties of the record.
     private static func records<Record: EntityRecord>(_ ids: [ObjectID]?, _ graph: Graph) throws -> [Record] {
         guard let ids, !ids.isEmpty else { return [] }
         return try graph.load(ids)

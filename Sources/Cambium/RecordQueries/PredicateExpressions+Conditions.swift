@@ -83,8 +83,8 @@ extension PredicateTranslation {
 }
 
 extension Operand {
-    /// For a number of members: the path to the object that has the members. `nil` if this object always exists, because it is the object
-    /// of the condition. Also `nil` for any other operand.
+    /// If the operand is a number of members, the path to the object that has the members. `nil` if this object always exists, because it
+    /// is the object that the condition tests. Also `nil` for any other operand.
     fileprivate var owner: Operand? {
         guard case .aggregate(let aggregate) = form, aggregate.path.names.count > 1 else { return nil }
         return Operand(.path(QueryPath(Array(aggregate.path.names.dropLast()))))

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 extension RecordQuery {
-    /// Creates a query for the objects that satisfy a predicate of Foundation.
+    /// Creates a query for the objects that satisfy a Foundation predicate.
     ///
     /// ```swift
     /// let adults = try RecordQuery(#Predicate<Person> { $0.age >= 18 && $0.city?.name == "Paris" })
@@ -28,15 +28,15 @@ struct PredicateTranslation {
     /// a condition on members cannot refer to the owner of the members.
     struct Variable {
         let level: Int
-        /// For a variable of `flatMap` or of an optional chain: the path to the variable's value from the object of the innermost closure.
+        /// For a variable of `flatMap` or of an optional chain: the path from the object of the innermost closure to the variable's value.
         var path: [String] = []
     }
 
     var variables: [PredicateExpressions.VariableID: Variable] = [:]
     /// The number of nested closures, such as those of `allSatisfy`, that enclose the expression.
     var level = 0
-    /// For each path in the current comparison that a `!` follows, the condition that the path is not null. If one of these conditions is
-    /// false, the comparison is false.
+    /// For each path with a `!` in the current comparison, the condition that the path is not null. If one of these conditions is false,
+    /// the comparison is false.
     var unwrapped: [Condition] = []
     /// The positions of the enclosing expressions, the outermost first, for errors.
     var way: [String] = []
