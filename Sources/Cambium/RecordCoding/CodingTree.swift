@@ -4,8 +4,8 @@ import FoundationEssentials
 /// A JSON tree that can be read from any decoder and written to any encoder.
 ///
 /// The initializer asks a decoder for null, Bool, whole numbers, other numbers, texts, objects and arrays, in this order. Texts come after
-/// numbers, because a decoder without types would read any value as a text. Dates and data come last, because only some formats have such
-/// types.
+/// numbers, because a decoder without types would read any value as a text. Dates and data come last, because only some formats have types
+/// for them.
 struct CodingTree {
     let value: JSONValue
 
