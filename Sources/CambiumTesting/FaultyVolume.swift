@@ -44,8 +44,8 @@ package final class FaultyVolume: Volume {
     /// The number of calls so far that change nothing: calls that open, read, list, map for reading, or ask for a length or for existence.
     package var readCount: Int { state.withLock { $0.readCount } }
 
-    /// Causes the failure of one of the calls that change nothing, with an error number of the operating system. The calls that change
-    /// nothing are counted from 0, as in `readCount`.
+    /// Makes one of the calls that change nothing fail, with an error number of the operating system. These calls are counted from 0, as in
+    /// `readCount`.
     package func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
 
     /// Simulates the start of another process that uses the current files. The faults that were requested no longer apply.

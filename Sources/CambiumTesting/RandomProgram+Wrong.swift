@@ -1,7 +1,7 @@
 package import CambiumModel
 
 extension RandomProgram {
-    /// Returns an op that is usually invalid, so that applying it must throw.
+    /// Returns an op that is usually invalid. Applying an invalid op must throw.
     package mutating func wrongOp(_ graph: ReferenceGraph) -> Op {
         let entity = random.pick(schema.entities)
         let root = entity?.root ?? EntityNumber(rawValue: 1)

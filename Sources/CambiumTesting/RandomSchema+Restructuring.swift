@@ -5,7 +5,7 @@ internal import CambiumModel
 extension RandomSchema {
     // MARK: Hierarchies
 
-    /// Removes an entity that has a parent. Its sub-entities get this parent, and one of them may get the attributes.
+    /// Removes an entity that has a parent. Its sub-entities get this parent, and one of them may get the attributes of the removed entity.
     mutating func removeBetween(_ entity: Int, _ random: inout SplitMix64) {
         let removed = entities[entity]
         guard let parent = removed.parent else { return }

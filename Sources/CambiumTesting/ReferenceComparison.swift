@@ -2,7 +2,7 @@ internal import CambiumModel
 import Foundation
 
 /// Compares values in the same way as queries do. The code is slow, simple and independent of the engine's comparisons, so that tests can
-/// compare the results of both.
+/// compare the engine's results with those of this code.
 struct ReferenceComparison {
     enum Wanted {
         case literal(QueryLiteral)

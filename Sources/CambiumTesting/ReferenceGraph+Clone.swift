@@ -146,9 +146,8 @@ extension ReferenceGraph {
         return true
     }
 
-    /// Whether a relationship links the copy of an object only to copies, and not to members that the clone does not copy. A many-to-many
-    /// relationship links the copy only to copies if the inverse relationship of a copied member has the rule `copy`. The object itself
-    /// does not count as such a member.
+    /// Whether a relationship links the copy of an object only to copies, and not to members that the clone does not copy. This is the case
+    /// for a many-to-many relationship if a copied member other than the object itself has the rule `copy` for the inverse.
     private func isLinkedToCopiesOnly(_ id: ObjectID, _ relationship: Relationship, _ plan: ReferenceClone) -> Bool {
         let here = side(relationship)
         guard end(here).isToMany, end(opposite(here)).isToMany else { return false }

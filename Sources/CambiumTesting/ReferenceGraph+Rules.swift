@@ -74,7 +74,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Compares the violations that the engine reported with `brokenRules()`. Returns a sentence about a missing or wrong violation, or
+    /// Compares `brokenRules()` with the violations that the engine reported. Returns a sentence about a missing or wrong violation, or
     /// `nil` if the report is right.
     package func difference(from reported: [Violation]) -> String? {
         let expected = brokenRules()

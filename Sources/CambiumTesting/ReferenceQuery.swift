@@ -1,7 +1,7 @@
 package import CambiumModel
 
-/// Answers queries by testing each object of a reference graph. The code uses the engine's syntax trees, but none of the engine's code for
-/// execution.
+/// Answers queries by testing each object of a reference graph. The code uses the engine's syntax trees, but not the code with which the
+/// engine executes queries.
 package struct ReferenceQuery: Sendable {
     let graph: ReferenceGraph
 

@@ -50,8 +50,8 @@ package enum ValueKey: Hashable, Sendable {
 extension ValueKey: CustomStringConvertible {
     private static let digits = (0...255).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
 
-    /// A text that differs for different keys. The bytes are hexadecimal. Without this description, a text would need a reflection of the
-    /// key and of each byte.
+    /// A text that differs for different keys, with the bytes in hexadecimal. Without this property, Swift would create the text by
+    /// reflection on the key and on each byte, which is slow.
     package var description: String {
         switch self {
         case .null: "null"
