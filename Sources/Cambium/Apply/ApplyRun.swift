@@ -11,8 +11,8 @@ struct ApplyRun {
     private let past: EarlierGraphs
     /// The last transaction of the target before this run.
     private var present = TransactionNumber.none
-    /// The number of transactions of the source that were already written when the target was created: 1 if the target was created for this
-    /// run, otherwise 0.
+    /// The number of source transactions that the creation of the target has already written: 1 if the target was created for this run,
+    /// otherwise 0.
     private let createdCount: Int
     private var lastPending: PendingCommit?
     /// The number of transactions that were written since the target was last made durable.
