@@ -29,7 +29,7 @@ struct CSVObjectWriter {
     /// relationships can add columns. Throws `.invalidInput` if sub-entities have different properties with the name of an included
     /// relationship, because the same columns cannot contain both.
     ///
-    /// - Parameter objects: a writer of JSON with the same options, which supplies the keys and the order of members.
+    /// - Parameter objects: a JSON writer with the same options, which supplies the keys and the order of members.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) throws(CambiumError) {
         self.graph = graph
         self.options = options

@@ -11,8 +11,8 @@ public struct ExportHooks: Sendable {
     /// Whether the export writes a row.
     public enum Decision: Sendable { case write, leaveOut }
 
-    /// The hook that is called for each row, but not for objects that are nested in a row. The export does not check the changed row, so
-    /// the program must ensure that an import can read the changed row.
+    /// The hook that the export calls for each row, but not for nested objects. The hook may change the row. The export does not check the
+    /// change, so the program must ensure that an import can read the row.
     package var willExport: (@Sendable (Graph, ObjectID, inout JSONValue) throws -> Decision)?
 
     /// Creates hooks. `nil` means no hook.

@@ -100,8 +100,8 @@ final class ExportTable {
     private var made: [Place: ExportKeys] = [:]
     /// The keys without a prefix, indexed by entity number.
     private var unprefixed: [ExportKeys?] = []
-    /// The keys without a prefix, indexed by table number. With these keys, the export need not look up the entity of each object. `nil` if
-    /// a table has objects of several entities.
+    /// The keys without a prefix, indexed by table number, so that the export need not look up the entity of each object. The element is
+    /// `nil` if the table has objects of several entities.
     private var ofTables: [ExportKeys?] = []
 
     /// - Parameter identity: returns the attributes that identify the objects of an entity.

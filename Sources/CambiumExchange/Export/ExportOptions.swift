@@ -46,7 +46,7 @@ public struct ExportOptions: Sendable, Hashable {
     public var references = Reference.id
     /// The part of each object that is written: the whole object by default.
     public var content = Content.objects
-    /// Whether null is written: it is by default.
+    /// Whether null is written. By default, it is.
     public var nulls = NullValue.write
     /// The form of objects at the end of to-one relationships: nested by default.
     public var keyPaths = KeyPaths.nested

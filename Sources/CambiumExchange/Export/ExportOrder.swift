@@ -66,7 +66,7 @@ struct ExportOrder {
         return bytes
     }
 
-    /// Appends `text` in a form in which a text precedes all longer texts that begin with it, regardless of the values that follow.
+    /// Appends `text` in a form in which a text sorts before all longer texts that begin with this text, whatever values follow.
     private static func append(_ kind: UInt8, _ text: String, to bytes: inout [UInt8]) {
         bytes.append(kind)
         for byte in text.utf8 {

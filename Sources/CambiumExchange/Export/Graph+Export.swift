@@ -25,7 +25,7 @@ extension Graph {
     /// sub-entity has a different property with the name of the relationship. Throws `.limitExceeded` for CSV with more columns than an
     /// import reads. Throws `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not read back the
     /// exported object. Throws `.invalidInput` for a mapping without an entity, and `.unknownName` for an entity that the schema does not
-    /// have. Rethrows the errors of `put` and the hook. If the export throws, `put` has already received the rows before the error.
+    /// have. Rethrows the errors of `put` and the hook. If the export throws, `put` has already received rows that precede the error.
     /// Complexity: O(bytes of the rows), and O(objects x log objects) with identities.
     ///
     /// A long export encodes its rows on two threads, unless it writes CSV or has a mapping or a hook. `put` and the hook run on the

@@ -16,8 +16,8 @@ struct RowOutput {
         guard format == .array else { return }
         writer.beginArray()
         if isFirst { return }
-        // An earlier buffer contains the beginning of the array. Writing an empty array, and dropping its bytes, brings this writer into
-        // the state after a row.
+        // An earlier buffer contains the beginning of the array. Ending an empty array, and dropping its bytes, puts this writer into the
+        // state that follows a row.
         writer.endArray()
         writer.forgetBytes()
     }

@@ -73,8 +73,7 @@ struct ByteWindow {
         lineStart = position
     }
 
-    /// Searches a part of the window for bytes that are not UTF-8, and returns the offset of the first ones. Returns `nil` if all bytes are
-    /// UTF-8.
+    /// Returns the offset of the first bytes in a part of the window that are not UTF-8. Returns `nil` if all bytes are UTF-8.
     func illFormedOffset(_ range: Range<Int>) -> Int? {
         do {
             _ = try UTF8Span(validating: bytes.span.extracting(range))

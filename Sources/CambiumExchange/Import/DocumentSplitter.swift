@@ -188,7 +188,7 @@ struct BracketScan {
     private var scanned = 0
 
     /// Returns the offset after the value that begins at the buffer's first byte. Returns `nil` if the buffer ends within the value. The
-    /// caller then calls again with the same bytes and more, and the scan continues where it stopped.
+    /// caller then passes the same bytes again, followed by more bytes, and the scan continues where it stopped.
     mutating func end(in bytes: UnsafeRawBufferPointer) -> Int? {
         var index = scanned
         while index < bytes.count {

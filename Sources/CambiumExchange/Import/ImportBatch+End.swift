@@ -8,8 +8,8 @@ extension ImportBatch {
         package let row: ImportReport.RowError
     }
 
-    /// The error for rows that were applied, but break rules of the schema. The rows are ascending. The caller must repeat the batch
-    /// without these rows.
+    /// The error for rows that were applied, but break rules of the schema. The rows are in ascending order. The caller must repeat the
+    /// batch without these rows.
     package struct RefusedRows: Error {
         package struct Refusal {
             /// The number of the row, counted from 1 across all sources.
@@ -58,7 +58,7 @@ extension ImportBatch {
         guard errors.isEmpty else { return [] }
         var absent = draft.absent(entity, mentioned: mentioned)
         var all = draft.original.count(of: entity)
-        // If fewer objects are absent than existed before the import, a row mentions at least one of them, and no search is needed.
+        // If fewer objects are absent than existed before the import, a row mentions at least one object, and no search is needed.
         var isMentioned = absent.count < all
         if !isMentioned { isMentioned = draft.hasObject(of: entity, in: mentioned) }
         if let scope = options.absentScope {
@@ -89,8 +89,8 @@ extension ImportBatch {
         return absent
     }
 
-    /// Checks again the values that were not unique when a row assigned them, and the relationships that had too few or too many members
-    /// after a row. Throws `RefusedRows` if some of them still break a rule.
+    /// Repeats the checks of values that were not unique when assigned, and of relationships that had too few or too many members. Throws
+    /// `RefusedRows` if a rule is still broken.
     package func checkDeferred(_ draft: borrowing Draft) throws {
         if deferred.isEmpty { return }
         let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }

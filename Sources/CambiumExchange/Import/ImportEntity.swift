@@ -81,8 +81,8 @@ final class ImportEntity {
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)
     }
 
-    /// Whether it does not matter which of several rows creates an object of this entity. If `true`, each of these rows creates the object
-    /// with the same entity, and the object can break no rule once it exists.
+    /// Whether the outcome is the same whichever of several rows creates an object of this entity. If so, each of these rows creates the
+    /// object with the same entity, and the object can break no rule once it exists.
     var isReplaceable: Bool { isAlone && table.isUnlimited }
 
     /// Returns the name of an identity attribute for a message. Adds the keys from which a mapping reads the attribute, if their names

@@ -53,9 +53,9 @@ public struct ImportOptions: Sendable, Hashable {
     public var unknown = UnknownKey.report
     /// The effect of a row that cannot be imported: by default, the import fails and nothing is imported.
     public var onError = RowError.stop
-    /// Whether the outcome is written: it is by default.
+    /// Whether the import writes its outcome. By default, it does.
     public var effect = Effect.commit
-    /// Whether the report has the object of each row: it does not by default.
+    /// Whether the report has the object of each row. By default, it does not.
     public var rowObjects = RowObjects.forget
     /// The number of rows in one transaction; `nil` for all rows in one transaction.
     public var batchRowCount: Int?

@@ -44,7 +44,7 @@ public struct ImportReport: Sendable {
         public var pointer: String
         /// The kind of fault.
         public var code: Code
-        /// The fault as a sentence without a full stop.
+        /// The fault as a sentence without a period.
         public var message: String
     }
 

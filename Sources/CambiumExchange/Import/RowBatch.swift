@@ -58,7 +58,7 @@ package struct RowBatch: Sendable {
     struct Value {
         enum Kind: UInt8 {
             case null, fixed, bytes
-            /// The row contains the attribute, but the object keeps the value that it has.
+            /// The row contains the attribute, but the object keeps its present value.
             case kept
         }
 

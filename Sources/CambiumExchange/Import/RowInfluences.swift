@@ -3,11 +3,11 @@ import CambiumGraph
 /// The influences that the rows of a batch have on each other. The import uses these influences to determine which refused rows it may omit
 /// at once.
 ///
-/// An import that skips errors applies all rows, omits the first row that breaks a rule at the end, and applies the rows again. If it
-/// omitted one row in each run, the time would grow with the square of the number of bad rows.
+/// An import that skips errors applies all rows, and then checks the rules. It omits the first row that breaks a rule, and applies the rows
+/// again. If it omitted one row in each run, the time would grow with the square of the number of bad rows.
 ///
 /// A row r is *independent* in a run if each other row would have the same outcome in a run without r. Let a, b, c be the refused rows of a
-/// run, ascending. If a is independent, the run without a refuses exactly b and c. If b is independent in the first run, b is also
+/// run, in ascending order. If a is independent, the run without a refuses exactly b and c. If b is independent in the first run, b is also
 /// independent in the second one. So the import omits b next. By induction, the import omits all independent rows at the front, and then
 /// the first row after them. The import omits these rows together, and no other row.
 ///
@@ -21,14 +21,14 @@ import CambiumGraph
 /// * The links that the row makes or removes take no member from other objects, and are not counted at their other ends
 ///   (`ImportEnd.isFree`). There are two exceptions: links between new objects of the row, and links from new objects to objects whose
 ///   number of members has only a maximum (`ImportEnd.isAddition`). Without the row, the objects with the maximum have fewer members.
-///   Therefore, no row may be refused because of them, except the rows of a series that contains this row.
+///   Therefore, no row may be refused because of these objects, except the rows of a series that contains this row.
 /// * No row changes members at the other ends of these links. Such a row could remove links that this row makes. In a run without this row,
-///   it could remove links that this row removes. The condition also holds for the other links of an existing object that the row
+///   such a row could remove links that this row removes. The condition also holds for the other links of an existing object that the row
 ///   describes, and for ends that could take members from that object.
-/// * No later row, not even one that fails, finds an object that this row made, or changed in a way that matters. Objects that the later
-///   row would otherwise create itself are an exception. Their entity has no limits (`ImportEntity.isReplaceable`), and the later row has
-///   all mandatory values or only refers to the object. An object that the later row skips is no exception, because the later row would
-///   change the object if it were still a stub.
+/// * No later row, not even one that fails, finds an object that this row made, or changed in a way that the later row can notice. Objects
+///   that the later row would otherwise create itself are an exception. Their entity has no limits (`ImportEntity.isReplaceable`), and the
+///   later row has all mandatory values or only refers to the object. An object that the later row skips is no exception, because the later
+///   row would change the object if it were still a stub.
 /// * No other row is refused because of the objects that this row made or changed. These objects keep no unique value that another row
 ///   assigns.
 ///
@@ -37,7 +37,7 @@ import CambiumGraph
 /// the same reason, and so on. So each row of the series counts as refused in the first run.
 ///
 /// The exception for objects that the later row would create itself also holds if several rows are omitted. All rows that made or found
-/// such an object have the same outcome without it, so the first row that is not omitted creates it.
+/// such an object have the same outcome without the object, so the first row that is not omitted creates the object.
 struct RowInfluences {
     /// An existing object that a row found.
     struct Finding {
@@ -69,7 +69,7 @@ struct RowInfluences {
     /// The rows that may be refused, and on which no other row depends as far as is known. The value for each row is a set of ends (sides
     /// of relationships). If any row of the import has changed members at one of these ends, the row is not independent after all.
     private var independent: [Int: Set<Int>] = [:]
-    /// For each object whose number of members has only a maximum, the rows that may be refused and that added members to the object.
+    /// For each object whose number of members has only a maximum, the possibly refused rows that added members to the object.
     private var additions: [ObjectPlace: [Int: Addition]] = [:]
     /// The ends (sides of relationships) at which rows changed members.
     private var changedEnds: Set<Int> = []
@@ -90,7 +90,7 @@ struct RowInfluences {
     /// Records a row that was applied and may be refused at the end.
     mutating func add(_ row: Int, _ plan: RowPlan, _ entities: ImportEntities) {
         var ends: Set<Int> = []
-        /// The indexes, in the plan, of the objects with links that later rows could remove.
+        /// The indexes in the plan of those objects whose links later rows could remove.
         var linked: Set<Int> = []
         var filled: [(object: ObjectPlace, end: Int)] = []
         for link in plan.links {
@@ -115,8 +115,8 @@ struct RowInfluences {
             case .existing:
                 guard entity.isAlone, entity.table.isUniqueByIdentityOnly else { return }
                 if isReplaceable, !object.isFilled { continue }
-                // Without this row, the object would not change, so another row that changes its members would matter. Therefore, the ends
-                // of the object's relationships are recorded.
+                // Without this row, only another row that changes the object's members would change the object. Such a row makes this row
+                // dependent, so the ends of the object's relationships are recorded.
                 for link in entity.links { ends.formUnion(link.end.isFree ? [link.end.opposite] : [link.end.number, link.end.opposite]) }
             case .alias, .skipped: continue
             }

@@ -78,7 +78,7 @@ extension RowReader {
         case .keep: break
         case .error: throw failure(.nullValue, tokens, Self.refusedNull(entity.links[Int(link.index)].name))
         case .clear:
-            // An empty field of CSV means an empty list of members, so the option `append` adds no member and keeps the present members.
+            // An empty CSV field means an empty list of members, so the option `append` adds no member and keeps the present members.
             let appendsNothing = isRecord && options.toMany == .append && entity.ends[Int(link.index)].isToMany
             link.kind = appendsNothing ? .kept : .cleared
         }

@@ -56,8 +56,8 @@ extension RowReader {
         }
     }
 
-    /// Returns the value of a to-many relationship before the functions are applied. A cell of CSV is a list of identities, unless a
-    /// function splits its text. A single identity is not an array, because a function may turn it into an array.
+    /// Returns the value of a to-many relationship before the functions are applied. A CSV field is a list of identities, unless a function
+    /// splits its text. A single identity is not an array, because a function may turn it into an array.
     private func listed(_ item: Item, _ functions: [ValueFunction], _ tokens: JSONTokens) -> JSONValue {
         guard readsTexts, case .token(let token) = item, tokens.kind(token) == .string, !functions.contains(where: \.isSplit) else {
             return value(item, tokens)

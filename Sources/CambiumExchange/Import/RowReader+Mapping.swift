@@ -26,8 +26,8 @@ extension RowReader {
     struct MappedMembers {
         enum Content {
             case item(Item)
-            /// The result of the functions for each element of an array. If `areInRow` is `true`, the array is a value in the row, and its
-            /// elements have the same positions.
+            /// The result of the functions for each element of an array. If `areInRow` is `true`, the array is a value in the row, so the
+            /// index of a result is the position of the element in the row.
             case elements([Result<JSONValue, ConversionError>], areInRow: Bool)
         }
 

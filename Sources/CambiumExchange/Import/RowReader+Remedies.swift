@@ -27,7 +27,7 @@ extension RowReader {
         return ". A mapping such as \(mapping) reads \(values)"
     }
 
-    /// The formats with other marks that errors advise, if they read the text.
+    /// Number formats with marks other than those of JSON. A message can suggest the format that reads the text.
     private static let numberFormats = [
         NumberFormat(decimal: ","), NumberFormat(grouping: ","), NumberFormat(decimal: ",", grouping: "."),
     ]
@@ -49,14 +49,14 @@ extension RowReader {
         return found?.format
     }
 
-    /// The formats that errors advise, if they read the value.
+    /// Common date formats. A message can suggest the first format that reads the value.
     private static let dateReaders = readers([
         .iso8601, .secondsSince1970, .millisecondsSince1970, .pattern("yyyy-MM-dd HH:mm"), .pattern("yyyy-MM-dd HH:mm:ss"),
         .pattern("yyyy-dd-MM"), .pattern("dd MMM yyyy"),
     ])
 
-    /// The patterns of digits only. As a number of seconds or milliseconds, such digits would be read as a date that is rarely meant: as
-    /// seconds, 20260131 is in August 1970.
+    /// The patterns that consist only of digits. They take precedence, because such digits are rarely a number of seconds or milliseconds:
+    /// as seconds, 20260131 would be a date in August 1970.
     private static let digitReaders = readers([.pattern("yyyyMMdd"), .pattern("yyyyMMddHHmmss"), .pattern("yyyy")])
 
     private static func readers(_ formats: [DateFormat]) -> [(format: DateFormat, reader: DateReader)] {
@@ -73,7 +73,7 @@ extension RowReader {
         let isNumber = tokens.kind(token) == .number
         guard isNumber || tokens.kind(token) == .string else { return nil }
         let bytes = tokens.bytes(token)
-        // A pattern also reads fewer digits, which may be a number of seconds or milliseconds.
+        // A pattern also reads a text with fewer digits, which may be a number of seconds or milliseconds. So the lengths must be equal.
         let digits = digitReaders.first { $0.format.text.utf8.count == bytes.count && $0.reader.seconds(bytes, isNumber: false) != nil }
         if let digits { return digits.format }
         let format = dateReaders.first { $0.reader.seconds(bytes, isNumber: isNumber) != nil }?.format
@@ -82,8 +82,9 @@ extension RowReader {
         return bytes.contains { (0x30...0x39).contains($0) } ? .pattern("dd MMM yyyy") : nil
     }
 
-    /// Returns whether a text begins with a day and perhaps a time in the standard form, such as "2026-01-01T25:00", that do not exist. A
-    /// mapping cannot read such a text, unless there is a day with the month and the day exchanged.
+    /// Returns whether a text begins with a day, and perhaps a time, in the standard form, but no such day or time exists, as in
+    /// "2026-01-01T25:00". Returns `false` if the text is valid with the month and the day exchanged, because a mapping can read such a
+    /// text.
     private static func hasMissingMoment(_ text: UnsafeRawBufferPointer) -> Bool {
         let bytes = Array(text.prefix(19))
         let form = bytes.map { (0x30...0x39).contains($0) ? UInt8(ascii: "0") : $0 }

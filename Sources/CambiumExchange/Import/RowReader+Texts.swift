@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads texts of CSV as values. With a mapping, the type of a text is known only when the row is read.
+/// Reads CSV texts as values. With a mapping, the type of a text is known only when the row is read.
 extension RowReader {
     /// Returns whether `text` means null. An empty text means null, unless the type is string or data, because their values may be empty.
     func isNull(_ text: UnsafeRawBufferPointer, _ type: AttributeType) -> Bool {

@@ -51,8 +51,8 @@ extension RowReader {
         }
     }
 
-    /// Returns whether a key belongs to an empty field of CSV, in a column of another entity of the hierarchy. If no column names the
-    /// entities of the records, each record has the columns of all entities, and such a key is not a mistake.
+    /// Returns whether a key belongs to an empty CSV field, in a column of another entity of the hierarchy. If no column names the entities
+    /// of the records, each record has the columns of all entities, and such a key is not a mistake.
     private func isEmptyField(_ key: Int, _ tokens: JSONTokens) -> Bool {
         guard isRecord, tokens.kind(key + 1) == .null else { return false }
         return entities[declared].counted.entity.family.contains { number in
@@ -85,7 +85,8 @@ extension RowReader {
             if options.null == .keep, !entity.identity.contains(index) { return batch.append(index, .kept) }
         case .success(let value): form = value
         case .failure(let error):
-            // No object is known without a value of its identity. So such a value can neither be kept nor be read as null.
+            // Without the values of its identity, an object cannot be found. So a wrong value of the identity can be neither kept nor read
+            // as null.
             if options.mismatch == .error || entity.identity.contains(index) {
                 let message = mismatch(error, entity, index, token, tokens)
                 throw failure(.typeMismatch, tokens, key: key, message)

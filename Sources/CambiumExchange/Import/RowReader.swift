@@ -165,7 +165,7 @@ struct RowReader {
             lastKnown = known
             number = knownTexts[known].entity
         } else {
-            // An empty field of CSV is read as null, but means an empty text.
+            // An empty CSV field is read as null, but means an empty text here.
             let text: String? = isText ? tokens.string(found) : isRecord && tokens.kind(found) == .null ? "" : nil
             number = try self.entity(named: text, found, entities[declared].counted, tokens)
         }

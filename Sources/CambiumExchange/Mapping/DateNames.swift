@@ -57,7 +57,7 @@ enum DateNames {
         return sign == 0x2D ? -seconds : seconds
     }
 
-    /// Skips one or two digits, at least `min`, and returns their value.
+    /// Skips up to two digits, and returns their value. Returns `nil` if there are fewer than `min` digits.
     private static func digits(_ rest: inout Slice<UnsafeRawBufferPointer>, _ min: Int) -> Int? {
         let digits = rest.prefix(2).prefix { $0 >= 0x30 && $0 <= 0x39 }
         guard digits.count >= min else { return nil }

@@ -4,8 +4,8 @@ import CambiumModel
 
 /// Reverses the functions of a mapping (`ValueFunction`): finds an input that the functions turn into a given output.
 ///
-/// For `trim`, `upper` and `lower`, several inputs lead to the same output, and the output itself is returned as the input. The same holds
-/// for a value that is not in the table of a `lookup`. Such an input can be wrong, so the caller must apply the functions to it, and
+/// For `trim`, `upper` and `lower`, several inputs lead to the same output, so the output itself is returned as the input. A value that is
+/// not in the table of a `lookup` is returned unchanged, too. Such an input can be wrong, so the caller must apply the functions to it, and
 /// compare the result with the given output.
 struct FunctionReversal {
     private enum Step {

@@ -63,7 +63,7 @@ struct MappingResolver {
         "the schema has no entity '\(name)'" + remedy(schema.newName(ofEntity: name))
     }
 
-    /// Returns the end of a message without its last period. `newName` is the sentence that states the new name of a renamed element.
+    /// Returns the end of a message, without a final period. `newName` is the sentence that states the new name of a renamed element.
     private static func remedy(_ newName: String?) -> String { newName.map { ". \($0.dropLast())" } ?? "" }
 
     /// Checks that each name in the rules belongs to the entity or to one of its sub-entities.

@@ -92,7 +92,7 @@ struct MappingTree {
         isPlain = isPlain && direct.count == entity.attributes.count(where: { !$0.isDerived }) + entity.relationships.count
     }
 
-    /// Returns the keys of an object at which the value of a path may begin: the first key of the path, and the whole path as one key.
+    /// Returns the keys at which the value of a path may begin: the first key of the path, and the whole path as one key.
     private static func firstKeys(of path: PropertyPath) -> [KeyBytes] { [Array(path.keys[0].utf8), Array(path.literal.utf8)] }
 
     private func conversion(

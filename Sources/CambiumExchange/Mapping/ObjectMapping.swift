@@ -50,7 +50,7 @@ public struct ObjectMapping: Sendable, Hashable {
     func reads(_ key: String) -> Bool { paths.contains { $0.keys[0] == key || $0.literal == key } }
 
     /// Returns the names of an entity's properties by key. The properties of a key are read from that key, or from a path that begins with
-    /// it.
+    /// that key.
     func readers(in entity: Entity) -> [String: [String]] {
         var properties: [(name: String, rule: PropertyMapping?)] = []
         for attribute in entity.attributes where !attribute.isDerived { properties.append((attribute.name, attributes[attribute.name])) }

@@ -35,7 +35,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     package var functions: [ValueFunction]
     /// The formats of dates, tried in this order; RFC 3339 if the list is empty.
     package var dates: [DateFormat]
-    /// The zone of dates without a zone: `UTC`, `GMT`, or an offset such as `+01:00`.
+    /// The zone of dates that state no zone: `UTC`, `GMT`, or an offset such as `+01:00`.
     package var zone: String
     /// The first of the hundred years that a year of two digits can mean.
     package var pivot: Int
@@ -58,7 +58,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     ///   - source: The source of the values.
     ///   - functions: The functions that are applied in this order, before dates and numbers are read.
     ///   - dates: The formats of dates, tried in this order; RFC 3339 if the list is empty.
-    ///   - zone: The zone of dates without a zone: `UTC`, `GMT`, or an offset such as `+01:00`.
+    ///   - zone: The zone of dates that state no zone: `UTC`, `GMT`, or an offset such as `+01:00`.
     ///   - pivot: The first of the hundred years that a year of two digits can mean.
     ///   - numbers: The format of numbers in texts; `nil` if texts are not read as numbers.
     public init(

@@ -61,8 +61,8 @@ final class MappedKeys {
         self.properties = properties
     }
 
-    /// Returns a text by which the discriminator names an entity; `nil` if there is no such text. If there are several, returns the first
-    /// one in the order of their bytes.
+    /// Returns a text by which the discriminator names an entity; `nil` if there is no such text. If there are several such texts, returns
+    /// the first text in byte order.
     func text(for entity: Entity) -> String? {
         guard let map = discriminator?.rule.map else { return nil }
         let texts = map.filter { $0.value == entity.name }.keys
@@ -80,7 +80,8 @@ struct MappedIdentity: Hashable {
 extension MappedKeys.Property {
     var pointer: String { rule.place }
 
-    /// Returns the value that an import reads from a row for the property, before the conversion to its type; `nil` if the row has none.
+    /// Returns the value that an import reads from a row for the property, before the conversion to the property's type. Returns `nil` if
+    /// the row has no such value.
     func given(_ row: RowTree) throws(ConversionError) -> JSONValue? {
         switch rule.rule.source {
         case .constant(let value): return try rule.rule.functions.apply(value)

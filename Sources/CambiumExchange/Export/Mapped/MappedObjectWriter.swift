@@ -88,7 +88,7 @@ final class MappedObjectWriter {
         let entityName = try writeEntityName(place, keys, position, &row)
         for (index, property) in keys.properties.enumerated() where position.content == .objects || property.isIdentity {
             var value: JSONValue
-            // The levels of a nested object are not counted here, because the object itself is refused if it is too deep.
+            // The levels of a nested object are not counted here, because the call that writes the nested object checks its depth.
             var levels: Int?
             switch property.content {
             case .attribute(let attribute, let field, let conversion):

@@ -44,9 +44,9 @@ struct CSVColumns {
         var members: [Member] = []
         /// The index of each member in `members`, by the UTF-8 bytes of its property's name.
         var places: [[UInt8]: Int] = [:]
-        /// The name of the column that names the entity of the object, and the entity that each text in that column means.
+        /// The discriminator: the column that names the entity of the object, and the entity that each text in this column means.
         let discriminator: Discriminator?
-        /// The index of that column.
+        /// The index of the discriminator column.
         var discriminatorColumn: Int?
 
         init(_ entity: Entity, _ discriminator: Discriminator?) {
@@ -100,8 +100,8 @@ struct CSVColumns {
         return true
     }
 
-    /// Returns the sub-entities for which a mapping reads a property from a key. Returns `nil` if the mapping also reads the key for the
-    /// entity of the rows, or if it reads the key for no entity.
+    /// Returns the sub-entities for which a mapping reads a property from a key. Returns `nil` if the mapping reads the key for the entity
+    /// of the rows, too, or for no entity.
     private func owners(of key: String, _ readers: KeyReaders) -> Set<EntityNumber>? {
         if !readers.names(key, root.entity).isEmpty { return nil }
         let owners = family(root.entity).filter { !readers.names(key, $0).isEmpty }

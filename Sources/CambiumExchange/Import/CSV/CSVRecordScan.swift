@@ -42,7 +42,7 @@ struct CSVRecordScan {
     }
 
     /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends within the record. The caller
-    /// then calls again with the same bytes and more, and the scan continues where it stopped.
+    /// then passes the same bytes again, followed by more bytes, and the scan continues where it stopped.
     ///
     /// - Parameter isLast: whether the input ends with these bytes.
     mutating func end(in bytes: UnsafeRawBufferPointer, isLast: Bool) -> Int? {
