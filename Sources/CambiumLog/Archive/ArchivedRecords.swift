@@ -4,7 +4,7 @@ internal import CambiumModel
 /// same transactions as the segments of the store's log.
 struct ArchivedRecords {
     private let volume: any Volume
-    /// The first transaction of each segment of the archive, ascending.
+    /// The first transaction of each segment of the archive, in ascending order.
     private let listed: [TransactionNumber]
     private var records: SegmentRecords?
     /// The segments from which `record` has returned transactions, each named by its first transaction.
@@ -18,8 +18,8 @@ struct ArchivedRecords {
 
     /// Returns a transaction. Each call must request the transaction that follows the last returned transaction.
     ///
-    /// Returns `nil` if no segment contains the transaction with its ops. Throws `.damaged` if the segment that should contain it does not
-    /// verify.
+    /// Returns `nil` if no segment contains the transaction with its ops. Throws `.damaged` if the segment that should contain it fails
+    /// verification.
     mutating func record(_ number: TransactionNumber) throws(CambiumError) -> LogRecord? {
         if let record = try records?.next() { return note(record) }
         records = nil
@@ -51,7 +51,7 @@ struct ArchivedRecords {
 
     /// Returns the checksum of the log after the last returned transaction, or `nil` if the archive does not contain this checksum.
     ///
-    /// Throws `.damaged` if the following bytes of the segment do not verify.
+    /// Throws `.damaged` if the following bytes of the segment fail verification.
     func checksum() throws(CambiumError) -> UInt32? {
         if let checksum = try endChecksum() ?? records?.checksum(after: last) { return checksum }
         return try records?.jointChecksum()

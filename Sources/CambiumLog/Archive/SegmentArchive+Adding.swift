@@ -76,7 +76,7 @@ extension SegmentArchive {
     /// last of `segments`. Throws `.damaged` if the log is corrupt, and `.ioFailure` if a disk operation fails. After an error, some of the
     /// files may be in the archive. Complexity: O(bytes).
     ///
-    /// - Parameter segments: neighboring segments, ascending.
+    /// - Parameter segments: neighboring segments, in ascending order.
     /// - Returns: the number of segments that were not completely in the archive, and the bytes of the files that were created.
     package func add(_ segments: [TransactionNumber], from source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
@@ -101,7 +101,7 @@ extension SegmentArchive {
     }
 
     /// Returns the result that `add` would return for these segments, and copies nothing. Throws the same errors as `add`, with one
-    /// exception: a segment of the archive may continue beyond the last of these segments, because the caller may add more segments.
+    /// exception. A segment of the archive may continue beyond the last of these segments, because the caller may add more segments.
     package func measure(_ segments: [TransactionNumber], of source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {

@@ -86,8 +86,8 @@ package struct SegmentArchive: Sendable {
         return next <= retiredEnd ? gaps + [next...retiredEnd] : gaps
     }
 
-    /// Returns the transactions of the archive's segments, ascending. A segment that is open or cannot be read is assumed to contain all
-    /// transactions up to the next segment.
+    /// Returns the transactions of the archive's segments, in ascending order. A segment that is open or cannot be read is assumed to
+    /// contain all transactions up to the next segment.
     private func ranges() throws -> [ClosedRange<TransactionNumber>] {
         let listed = try LogDirectory.segments(volume)
         var ranges: [ClosedRange<TransactionNumber>] = []

@@ -10,7 +10,7 @@ struct SegmentRecords {
     private var rest: [LogRecord] = []
     private let begin: TransactionNumber
 
-    /// Opens a segment. Throws `.damaged` if its header or its index does not verify, and `.notFound` if there is no such file.
+    /// Opens a segment. Throws `.damaged` if its header or its index fails verification, and `.notFound` if there is no such file.
     ///
     /// - Parameter begin: the first transaction that is returned; `nil` for the first transaction of the segment.
     init(_ volume: any Volume, _ segment: TransactionNumber, from begin: TransactionNumber? = nil) throws(CambiumError) {
@@ -53,7 +53,8 @@ struct SegmentRecords {
         return following.lastChecksum
     }
 
-    /// Returns the next transaction, or `nil` at the end. Throws `.damaged` if a frame does not verify, or if bytes follow the last frame.
+    /// Returns the next transaction, or `nil` at the end. Throws `.damaged` if a frame fails verification, or if bytes follow the last
+    /// frame.
     mutating func next() throws(CambiumError) -> LogRecord? {
         do {
             // A joint has no transactions, so the loop continues with the next frame.

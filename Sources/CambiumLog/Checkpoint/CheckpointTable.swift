@@ -5,7 +5,7 @@ internal import CambiumModel
 /// there is enough space. Otherwise, it is in separate chunks of the file of pages, which only this checkpoint uses. Docs/CHECKPOINTS.md
 /// describes the bytes.
 enum CheckpointTable {
-    /// A part of a table that does not fit into the checkpoint record: bytes at the start of a chunk of the file of pages.
+    /// A part of a table that does not fit into the checkpoint record: bytes at the start of a chunk in the file of pages.
     struct Part: Equatable {
         let chunk: Int
         let byteCount: Int
@@ -36,8 +36,8 @@ enum CheckpointTable {
         }
     }
 
-    /// Returns the number of bytes that precede the table in its first part. These bytes state how many parts follow, and contain the
-    /// chunk, the length and the checksum of each of them.
+    /// Returns the number of bytes that precede the table in its first part. These bytes state how many parts follow, and contain the chunk
+    /// number, the length and the checksum of each of these parts.
     private static func headByteCount(partCount: Int) -> Int { 4 + (partCount - 1) * Part.byteCount }
 
     static func byteCount(schemaByteCount: Int, chunkCount: Int, isPacked: Bool) -> Int {
@@ -99,7 +99,7 @@ enum CheckpointTable {
 
     /// Divides a table into parts, one for each chunk, and returns the parts in the order of the chunks.
     ///
-    /// - Parameter chunks: ascending, at least as many as `partCount` returns.
+    /// - Parameter chunks: at least as many chunks as `partCount` returns, in ascending order.
     static func parts(of table: [UInt8], in chunks: [Int], partByteCountMax: Int) -> [(chunk: Int, bytes: [UInt8])] {
         var rest = table[...]
         func take(_ count: Int) -> ArraySlice<UInt8> {

@@ -23,7 +23,7 @@ package final class ChunkLease: Sendable {
     /// - Parameters:
     ///   - name: the number in the name of the file. If another lease has this number, the new lease gets the next number that no lease
     ///     has.
-    ///   - chunks: for each file of pages, the chunks that are mapped, ascending.
+    ///   - chunks: for each file of pages, the chunks that are mapped, in ascending order.
     package init(_ volume: any Volume, store: [UInt8], name: UInt64, chunks: [UInt64: [Int]]) throws(CambiumError) {
         // The name may be taken: the environment of a test may supply the same random number whenever the store is opened.
         var name = name
@@ -60,7 +60,7 @@ package final class ChunkLease: Sendable {
 /// The leases that were in use when this process took the lock of the store. A lease is a file with the chunks of graphs that are still in
 /// use after their store was closed. No lease is added later, because this process holds the lock.
 package struct ChunkLeases: Sendable {
-    /// The content of each lease, by the path of its file; `nil` for a lease that does not verify.
+    /// The content of each lease, by the path of its file; `nil` for a lease that fails verification.
     private var records: [String: LeaseRecord?] = [:]
 
     /// Reads the leases on which a process holds a shared lock, and removes all other leases. The caller must hold the lock of the store.

@@ -5,7 +5,8 @@ extension PageFile {
     /// Returns the path of the file of pages with the number `name`: `pages-`, and the number as 16 hexadecimal digits.
     static func path(_ name: UInt64) -> String { prefix + HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) }) }
 
-    /// Returns the first number, from `name` on, that no file of pages has. Call this method only while the lock of the store is held.
+    /// Returns the lowest number that is at least `name` and that no file of pages has. Call this method only while the lock of the store
+    /// is held.
     package static func unusedName(from name: UInt64, in volume: any Volume) throws(CambiumError) -> UInt64 {
         var name = name
         while try volume.exists(path(name)) { name &+= 1 }
@@ -62,8 +63,8 @@ extension PageFile {
         return record.tree
     }
 
-    /// Returns the newest transaction that has a checkpoint record. Ignores records that do not verify. Returns `.none` if no record
-    /// verifies.
+    /// Returns the newest transaction that has a checkpoint record. Ignores records that fail verification. Returns `.none` if no record
+    /// passes verification.
     static func newestRecorded(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> TransactionNumber {
         for number in try CheckpointRecord.list(volume) {
             do throws(CambiumError) {
@@ -133,8 +134,8 @@ extension PageFile {
         return try bytes(of: file)
     }
 
-    /// Returns the bytes of a checkpoint record. If the file is longer than any record of its format, returns only its beginning, whose
-    /// verification fails.
+    /// Returns the bytes of a checkpoint record. If the file is longer than any record of its format, returns only its beginning, which
+    /// then fails verification.
     static func bytes(of record: any VolumeFile) throws(CambiumError) -> [UInt8] {
         let beginning = try record.read(at: 0, count: Format.Root.recordByteCountMax + 1)
         guard beginning.count > Format.Root.recordByteCountMax, RecordedCheckpoint.isOfOldestFormat(beginning) else { return beginning }

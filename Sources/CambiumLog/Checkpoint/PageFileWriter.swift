@@ -10,7 +10,7 @@ package struct PageFileWriter {
     package private(set) var byteCount = 0
     /// Whether `finish` failed although the record on the disk refers, or may refer, to the written chunks.
     package private(set) var mayBeNamed = false
-    /// The error of the sync of the file of pages; `nil` if this sync has not failed.
+    /// The error if syncing the file of pages failed; otherwise `nil`.
     package private(set) var syncFailure: CambiumError?
 
     /// The maximum number of neighboring chunks that are written together: 32 chunks of 64 KiB, the size of one huge page. Some kernels
@@ -45,7 +45,7 @@ package struct PageFileWriter {
     /// Writes chunks. The caller must ensure that no checkpoint uses any of these chunks.
     ///
     /// - Parameters:
-    ///   - chunks: the numbers of the chunks, ascending.
+    ///   - chunks: the numbers of the chunks, in ascending order.
     ///   - withBytes: calls its closure with the bytes of a chunk.
     package mutating func write(
         _ chunks: [Int], _ storing: (_ chunk: Int) -> Storing = { _ in .asItIs },

@@ -93,7 +93,7 @@ struct CreationMark: Equatable {
         zip(bytes, start).allSatisfy { $0 == $1 || $0 == 0 } ? .torn : .foreign
     }
 
-    /// Reads the next entry. Returns `false` at the end, and at the first entry that does not verify.
+    /// Reads the next entry. Returns `false` at the end, and at the first entry that fails verification.
     private mutating func readEntry(_ reader: inout ByteReader) -> Bool {
         var next = reader
         do throws(DecodingError) {

@@ -41,8 +41,8 @@ final class CreationVolume: Volume {
     private func note(_ path: String) throws(CambiumError) {
         try state.withLock { state throws(CambiumError) in
             if state.mark.names.contains(path) { return }
-            // If the disk is full, the caller may continue without the file. So the mark changes only after its file has the entry: the
-            // checksum of each entry continues that of the entry before it.
+            // If the disk is full, the caller may continue without the file at `path`. So the mark in memory changes only after the entry
+            // was written, because the checksum of each entry continues the checksum of the preceding entry.
             var mark = state.mark
             let entry = mark.add(path)
             try state.file.write(entry, at: state.byteCount)

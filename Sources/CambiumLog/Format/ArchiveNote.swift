@@ -26,7 +26,7 @@ package struct ArchiveNote: Equatable, Sendable {
         try volume.syncDirectory("")
     }
 
-    /// Reads the note of a store. Returns `nil` if there is no note, or if the note does not verify.
+    /// Reads the note of a store. Returns `nil` if there is no note, or if the note fails verification.
     static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> ArchiveNote? {
         // A link or a directory in place of the note is ignored, because nothing depends on the note.
         guard try volume.kind(of: fileName) == .regularFile else { return nil }

@@ -68,7 +68,7 @@ enum Format {
         static let storeOffset = 48
         static let storeByteCount = 12
         static let treeOffset = 60
-        /// The number of bytes of the checksum at the end of a slot of the file HEAD.
+        /// The number of bytes that the checksum at the end of a HEAD slot takes.
         static let checksumByteCount = 4
     }
 

@@ -47,7 +47,7 @@ extension LogCursor {
             }
             windowCount = reader?.windowCount
         }
-        // The caller receives all records that verify before it receives the error.
+        // The caller receives all records that pass verification before it receives the error.
         try hand(&records, body)
         if let failure { throw failure }
     }

@@ -96,7 +96,7 @@ extension LogCursor {
     /// with frames.
     ///
     /// HEAD may be older than the log, for example if only HEAD was restored from an older copy of the store. If the log nevertheless
-    /// verifies to its end, no transaction is lost, and the method only sets `end.headFlaw`.
+    /// passes verification to its end, no transaction is lost, and the method only sets `end.headFlaw`.
     ///
     /// - Parameter isWhole: whether only zeros follow the last frame.
     private mutating func checkHead(_ tail: LogReader.SegmentTail, isWhole: Bool) throws {

@@ -99,8 +99,8 @@ extension LogCursor {
 
     /// Returns the segment in which reading continues from a position in the log. The segment begins before the position.
     private mutating func segment(with base: LogPrefix) throws -> SegmentReader {
-        // An interrupted merge may have left several segments with the position. The search goes from the last segment to the first, so it
-        // finds the original segment before the merged one.
+        // An interrupted merge may have left several segments that contain the position. The search goes from the last segment to the
+        // first, so it finds the original segment before the merged one.
         for place in segments.indices.reversed() where segments[place] <= base.transaction {
             do {
                 guard var next = try openSegment(at: place) else { break }

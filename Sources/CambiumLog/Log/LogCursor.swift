@@ -16,10 +16,10 @@ struct LogCursor {
     /// Whether the cursor also reads sealed segments with a corrupt index.
     let salvages: Bool
     var head: Head?
-    /// The position at which a later read can continue, shortly before the last transaction that was read. Until a transaction is read, it
-    /// is the position at which reading begins. It is needed only if another process may write to the log.
+    /// The position at which a later read can continue, shortly before the last transaction that was read. Until a transaction is read,
+    /// this is the position at which reading begins. The cursor needs the position only if another process may write to the log.
     var place: SegmentPlace?
-    /// The first transactions of the segments that were in the directory when it was last listed, ascending.
+    /// The first transactions of the segments that were in the directory when it was last listed, in ascending order.
     var listed: [TransactionNumber]
     /// The segments in `listed`, except those that the cursor skips because the preceding segment contains their transactions, too.
     var segments: [TransactionNumber]
@@ -106,7 +106,7 @@ struct LogCursor {
         segments = segments.filter { $0 <= current } + listed.filter { $0 > last }
     }
 
-    /// Moves to the next segment. Throws `.damaged` if the current segment does not verify to its end, unless `salvages` is set and no
+    /// Moves to the next segment. Throws `.damaged` if the current segment cannot be verified to its end, unless `salvages` is set and no
     /// transaction is missing.
     private mutating func leave(_ body: BatchBody) throws {
         if mayBeWritten, reader?.isSealed == false {

@@ -28,8 +28,8 @@ package struct LogFollower {
     /// if the log contains no transaction.
     ///
     /// A later call throws `.damaged` if a segment is corrupt and another segment follows it. It ignores bytes at the end of the log that
-    /// do not verify, because another process may be writing these bytes. If the store was removed or replaced, a later call without new
-    /// transactions throws `.notFound`, because the open files get no more transactions.
+    /// fail verification, because another process may be writing these bytes. If the store was removed or replaced, a later call without
+    /// new transactions throws `.notFound`, because the open files get no more transactions.
     ///
     /// If `body` throws, the call throws that error, and the next call reads the same transactions again.
     ///

@@ -60,12 +60,13 @@ package struct LogReader: Sendable {
     /// files, where n is the number of segments.
     package func retiredEnd() throws(CambiumError) -> TransactionNumber { try LogDirectory.retiredEnd(volume) }
 
-    /// Returns the newest transaction that has a checkpoint; `.none` if no checkpoint record verifies. Complexity: O(one record).
+    /// Returns the newest transaction that has a checkpoint; `.none` if no checkpoint record passes verification. Complexity: O(one
+    /// record).
     package func newestCheckpoint() throws(CambiumError) -> TransactionNumber {
         try PageFile.newestRecorded(volume, store: settings.store)
     }
 
-    /// Returns the number of the first transaction of each segment, ascending.
+    /// Returns the number of the first transaction of each segment, in ascending order.
     func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
 
     /// Whether the moment of a transaction is lost: compaction removed the ops, and no checkpoint ends with the transaction. Complexity:
@@ -96,7 +97,7 @@ package struct LogReader: Sendable {
     package struct End: Sendable {
         package enum Verdict: Sendable, Equatable {
             case clean
-            /// Bytes follow the last frame that verifies. No frame and no HEAD states that any of these bytes was durable.
+            /// Bytes follow the last frame that passes verification. No frame and no HEAD states that any of these bytes was durable.
             case tornTail(file: String, offset: Int, byteCount: Int)
             /// The creation of a segment was interrupted.
             case tornCreation(file: String)
@@ -106,14 +107,15 @@ package struct LogReader: Sendable {
         package var lastTransaction = TransactionNumber.none
         /// The time of the last transaction in microseconds since 1970; the creation time of the store if there is no transaction.
         package var lastTime: Int64
-        /// The number of bytes of the segments, up to the last frame that verifies, and of their files of ops.
+        /// The total length, in bytes, of the segments up to the last frame that passes verification, and of their files of ops.
         package var byteCount = 0
         package var segmentCount = 0
         /// The state of the last segment, in which a writer continues.
         var tail: SegmentTail?
         /// The corruption that the scan skipped, one text for each corrupt part.
         package var flaws: [String] = []
-        /// The text of a flaw: the file HEAD is older than the log, although the log verifies to its end. `nil` if there is no such flaw.
+        /// The text of a flaw: the file HEAD is older than the log, although the log passes verification to its end. `nil` if there is no
+        /// such flaw.
         package internal(set) var headFlaw: String?
 
         /// Checks that the log has a transaction; otherwise, throws `.notFound`. A store exists once its first transaction, which has the
@@ -159,7 +161,7 @@ package struct LogReader: Sendable {
 
     /// Makes the first transaction durable and returns it.
     ///
-    /// Throws `.damaged` if the transaction does not verify, and `.notFound` if there is no transaction.
+    /// Throws `.damaged` if the transaction fails verification, and `.notFound` if there is no transaction.
     package func firstRecord() throws -> LogRecord {
         struct Reached: Error {
             let record: LogRecord

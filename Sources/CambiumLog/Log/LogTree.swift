@@ -27,8 +27,8 @@ package struct LogTree: Sendable, Equatable {
     /// Appends the transactions of a log up to `last`. The caller ensures that `last` is durable. Other threads or processes may append to
     /// the log at the same time.
     ///
-    /// Throws `.damaged` or `.notFound` if the log does not verify up to `last`. Throws `.damaged` if the tree, before or after one of the
-    /// transactions, contradicts the tree in HEAD. Throws `.limitExceeded` if the transactions take more than `byteCountMax` bytes. In
+    /// Throws `.damaged` or `.notFound` if the log cannot be verified up to `last`. Throws `.damaged` if the tree, before or after one of
+    /// the transactions, contradicts the tree in HEAD. Throws `.limitExceeded` if the transactions take more than `byteCountMax` bytes. In
     /// these cases, nothing was appended. Complexity: O(bytes that are read), in bounded memory.
     ///
     /// - Parameters:

@@ -99,8 +99,8 @@ extension LogWriter {
     ///
     /// - Returns: the number of bytes of the frame; 0 if no transaction is staged.
     /// - Throws: `.ioFailure` if no part of the frame can ever be read. If the disk is full, or if the process has too many open files, the
-    ///   writer returns to the state before the transactions were staged; otherwise it is poisoned. `.outcomeUnknown` if the frame may be
-    ///   in the log when the store is next opened; the writer is then poisoned.
+    ///   writer returns to the state before the transactions were staged. Otherwise, the writer is poisoned. `.outcomeUnknown` if the frame
+    ///   may be in the log when the store is next opened; the writer is then poisoned.
     @discardableResult
     package func write() throws(CambiumError) -> Int {
         try checkPoison()
@@ -140,8 +140,8 @@ extension LogWriter {
         return byteCount
     }
 
-    /// Writes zeros beyond a frame, in a separate write before the frame. One write of the frame and the zeros could fail after the frame
-    /// is complete. If the disk has no space for the zeros, the writer continues without them.
+    /// Writes zeros beyond a frame, in a separate write that precedes the write of the frame. One write of the frame and the zeros could
+    /// fail after the frame is complete. If the disk has no space for the zeros, the writer continues without them.
     private func preallocate(after end: Int) throws(CambiumError) {
         guard end > preallocatedEnd else { return }
         let zeros = [UInt8](repeating: 0, count: Self.preallocatedByteCount)
@@ -155,7 +155,7 @@ extension LogWriter {
     }
 
     /// Removes the staged transactions after a failed write. If the disk is full, or if the process has too many open files, the writer
-    /// stays usable: it cuts off the written part of the frame, and the transaction numbers are free again. After any other failure, the
+    /// stays usable. It cuts off the written part of the frame, and the transaction numbers are free again. After any other failure, the
     /// writer is poisoned.
     ///
     /// - Parameter isHandedOver: whether the kernel received bytes of the frame.

@@ -123,7 +123,7 @@ package final class LogWriter: @unchecked Sendable {
             return
         }
         if tail.header.kind.isSealed {
-            // No complete segment follows the last sealed segment, so the writer creates one.
+            // No complete segment follows the last sealed segment, so the writer creates a segment.
             try beginSegment(time: lastTime)
         } else {
             try takeOver(tail, end.verdict)

@@ -1,8 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// An encoder that encodes the ops of one transaction as they arrive. The ops of a large transaction go to a separate file, so that they
-/// need not all be in memory at the same time.
+/// An encoder for the ops of one transaction, which arrive one at a time. The ops of a large transaction go to a separate file, so that
+/// they need not all be in memory at the same time.
 package struct OpWriter {
     private var writer = ByteWriter()
     package private(set) var opCount = 0

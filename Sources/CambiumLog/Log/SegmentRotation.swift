@@ -12,7 +12,7 @@ package final class SegmentRotation: Sendable {
         var synced: Result<Void, CambiumError>
         /// The file of the next segment.
         var file: Result<any VolumeFile, CambiumError>
-        /// The error that poisons the writer, if creating the file failed and left the file in an unknown state; otherwise `nil`.
+        /// The error that poisons the writer, because creating the file failed and left the file in an unknown state; otherwise `nil`.
         var poison: CambiumError?
     }
 
@@ -50,8 +50,8 @@ package final class SegmentRotation: Sendable {
     /// Whether the rotation has ended, so that `run` returns immediately.
     package var isDone: Bool { outcome.withLock { $0 != nil } }
 
-    /// Ends the full segment and creates the next segment, unless both are done. If another thread is already running the rotation, waits
-    /// for that thread. Any thread may call this method.
+    /// Ends the full segment and creates the next segment, unless both steps are done. If another thread is already running the rotation,
+    /// waits for that thread. Any thread may call this method.
     package func run() { _ = finished() }
 
     /// Ends the rotation as `run` does, and returns its outcome.

@@ -3,7 +3,7 @@ package import CambiumModel
 
 /// Neighboring segments that get no more frames, and that the sealer merges into one segment.
 package struct SegmentRun: Sendable, Equatable {
-    /// The number of the first transaction of each segment, ascending.
+    /// The number of the first transaction of each segment, in ascending order.
     package private(set) var segments: [TransactionNumber]
     package private(set) var byteCount: Int
     /// Whether the segments are retired: compaction has removed the ops of their transactions.
@@ -35,7 +35,7 @@ package struct ClosedSegment: Sendable {
 }
 
 extension SegmentSealer {
-    /// Returns the segments before `end`, ascending. Complexity: opens O(segments) files.
+    /// Returns the segments before `end`, in ascending order. Complexity: opens O(segments) files.
     package func closedSegments(before end: TransactionNumber) throws(CambiumError) -> [ClosedSegment] {
         var found: [ClosedSegment] = []
         for segment in try LogDirectory.segments(volume) where segment < end {

@@ -22,7 +22,7 @@ package struct SegmentSealer: Sendable {
 
     /// Replaces a segment with a sealed segment with the same transactions.
     ///
-    /// Throws `.damaged` if the segment does not verify to its end, or if no segment follows it. Throws `.ioFailure` if a disk operation
+    /// Throws `.damaged` if the segment cannot be verified to its end, or if no segment follows it. Throws `.ioFailure` if a disk operation
     /// fails. After an error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
     ///
     /// - Parameter segment: the first transaction of the segment. Another segment must follow it.
@@ -52,7 +52,7 @@ package struct SegmentSealer: Sendable {
         return ((replaced?.before ?? 0) + opsByteCount, replaced?.after ?? 0)
     }
 
-    /// Returns the transactions whose ops are in a separate file, ascending. Complexity: O(files).
+    /// Returns the transactions whose ops are in a separate file, in ascending order. Complexity: O(files).
     package func opsFiles() throws(CambiumError) -> ArraySlice<TransactionNumber> {
         let files = try volume.list(LogDirectory.name).compactMap { LogFileName.parse($0) }
         return files.filter { $0.suffix == .ops }.map(\.number)[...]
@@ -119,7 +119,7 @@ package struct SegmentSealer: Sendable {
         return first...last
     }
 
-    /// Throws `.damaged` unless a segment follows the transaction `last` and states `checksum` as the checksum of the log before it.
+    /// Throws `.damaged` unless a segment follows the transaction `last` and states `checksum` as the checksum of the preceding log.
     private func checkFollowed(_ last: TransactionNumber, _ checksum: UInt32) throws {
         let path = LogFileName.path(last.next, .segment)
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {

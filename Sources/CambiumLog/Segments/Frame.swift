@@ -115,7 +115,7 @@ struct Frame {
     }
 }
 
-/// The transactions of a frame (its region), divided into blocks of 1 MiB. Each block is compressed if that makes it smaller.
+/// The transactions of a frame (its region), divided into blocks of 1 MiB. Each block is compressed if compression makes the block smaller.
 enum Blocks {
     /// Returns the blocks, or `nil` if compression does not make the region smaller.
     static func encode(_ region: [UInt8]) -> [UInt8]? {

@@ -8,7 +8,7 @@ struct FrameReader {
     let headerChecksum: UInt32
     /// The length of the file when the reader was created or last refreshed.
     private(set) var byteCount: Int
-    /// The reason why a corrected header is used instead of the header in the file; `nil` if the header in the file verifies.
+    /// The reason why a corrected header is used instead of the header in the file; `nil` if the header in the file passes verification.
     let headerCorruption: CambiumError?
     private let file: any VolumeFile
     /// The window: the bytes of the file that were read last.
@@ -58,9 +58,9 @@ struct FrameReader {
         verifiedEnd = 0
     }
 
-    /// Returns the frame at an offset, or `nil` if no frame verifies there.
+    /// Returns the frame at an offset, or `nil` if no frame passes verification there.
     ///
-    /// Throws `.damaged` if a frame verifies but cannot be decoded.
+    /// Throws `.damaged` if a frame passes verification but cannot be decoded.
     mutating func frame(at offset: Int) throws(CambiumError) -> Frame? {
         guard let start = try verified(at: offset, endingBy: byteCount) else { return nil }
         let place = offset - windowOffset
@@ -73,7 +73,7 @@ struct FrameReader {
 
     /// Verifies the frames from `offset` that end within `count` bytes. The first frame may be longer. Reads each byte only once.
     ///
-    /// - Returns: the end of the last verified frame; `offset` if no frame verifies there.
+    /// - Returns: the end of the last verified frame; `offset` if no frame passes verification there.
     mutating func findEnd(from offset: Int, within count: Int) throws(CambiumError) -> Int {
         let limit = min(offset + count, byteCount)
         if limit > windowOffset + window.count { window = [] }

@@ -4,7 +4,7 @@ package import CambiumModel
 package enum LogDirectory {
     package static let name = LogFileName.directory
 
-    /// Returns the number of the first transaction of each segment, ascending.
+    /// Returns the number of the first transaction of each segment, in ascending order.
     package static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(name).compactMap { name in
             LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
@@ -34,7 +34,7 @@ package enum LogDirectory {
         try segments(volume).filter { $0 <= last }
     }
 
-    /// Returns the number of bytes of a segment, without files of ops.
+    /// Returns the length of a segment in bytes, without its files of ops.
     package static func byteCount(_ volume: any Volume, _ segment: TransactionNumber) throws(CambiumError) -> Int {
         try volume.byteCount(of: LogFileName.path(segment, .segment))
     }
@@ -61,7 +61,7 @@ package enum LogDirectory {
         }
     }
 
-    /// Returns the number of segments of a log, and the bytes of its files. Complexity: O(files).
+    /// Returns the number of a log's segments, and the total length of its files in bytes. Complexity: O(files).
     package static func files(_ volume: any Volume) throws(CambiumError) -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for name in try volume.list(name) {
@@ -72,9 +72,9 @@ package enum LogDirectory {
         return (segmentCount, byteCount)
     }
 
-    /// Returns the number of bytes of the log up to each of several checkpoints, including files of ops.
+    /// Returns, for each checkpoint, the length of the log up to the checkpoint, in bytes, including files of ops.
     ///
-    /// - Parameter ends: the positions of the checkpoints, ascending.
+    /// - Parameter ends: the positions of the checkpoints, in ascending order.
     ///
     /// Complexity: O(files). For each checkpoint inside a sealed segment, the index of that segment is also read.
     package static func byteCounts(_ volume: any Volume, upTo ends: [LogPrefix]) throws(CambiumError) -> [Int] {

@@ -12,12 +12,12 @@ package struct LogRecord: Sendable {
     let source: LogSource
     /// The offset of the transaction's frame in the file that contains it.
     package let frameOffset: Int
-    /// The number of bytes of the log that belong to the transaction: its share of its frame, and its file of ops, if any.
+    /// The number of log bytes that belong to the transaction: a share of its frame, and its file of ops, if any.
     package internal(set) var byteCount: Int
 
     /// The number of bytes of the ops in memory; 0 if the ops are in a file, or were removed.
     var opsByteCount = 0
-    /// The number of bytes of the file of ops; 0 if there is no such file.
+    /// The length of the file of ops, in bytes; 0 if there is no such file.
     var fileByteCount = 0
 
     /// The file that contains the transaction.
@@ -91,7 +91,7 @@ extension LogRecord {
     }
 }
 
-/// The data that is the same for all transactions that one read of a file returned.
+/// The data that all transactions from one read of a file share.
 final class LogSource: Sendable {
     let file: String
     /// The seed from which the salts are derived, 16 bytes.
@@ -112,12 +112,12 @@ package enum Payload: Sendable, Equatable {
     /// The ops were removed. The commitment has 32 bytes, and shows whether given ops are the removed ones.
     case redacted(commitment: [UInt8])
 
-    /// The number of bytes of the file of ops; 0 if the ops are not in a file.
+    /// The length of the file of ops, in bytes; 0 if the ops are not in a file.
     package var fileByteCount: Int { if case .file(let file) = self { file.reference.fileByteCount } else { 0 } }
 
     /// Calls `body` with the parts of the payload, in order. Each part consists of whole ops.
     ///
-    /// Throws `.damaged` if the parts do not verify, `.notFound` if a compaction removed the ops, and the errors of `body`.
+    /// Throws `.damaged` if the parts fail verification, `.notFound` if a compaction removed the ops, and the errors of `body`.
     package func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         switch self {
         case .present(let bytes): try body(bytes)

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The index of a sealed segment, which follows its frames: the position and the content of each frame. FORMAT.md 3, "Index".
+/// The index of a sealed segment: the position and the content of each frame. The index follows the segment's frames. FORMAT.md 3, "Index".
 struct SegmentIndex: Equatable {
     /// The content of one frame: its length, its number of transactions, and its time.
     struct Entry: Equatable {
@@ -25,7 +25,7 @@ struct SegmentIndex: Equatable {
     /// The checksum of the segment's last frame before the segment was sealed.
     var previousChecksum: UInt32
     var entries: [Entry] = []
-    /// The joints, ascending; `nil` in a segment of version 1, which cannot have joints.
+    /// The joints, in ascending order; `nil` in a segment of version 1, which cannot have joints.
     var joints: [Joint]?
 
     /// The end of the last frame, which is the offset of the index.
@@ -89,7 +89,7 @@ struct SegmentIndex: Equatable {
         return writer.bytes
     }
 
-    /// Reads the index of a sealed segment. Throws `.damaged` if the index does not verify.
+    /// Reads the index of a sealed segment. Throws `.damaged` if the index fails verification.
     static func read(_ reader: inout FrameReader) throws(CambiumError) -> SegmentIndex {
         func damage(_ flaw: String, _ offset: Int) -> CambiumError {
             CambiumError(

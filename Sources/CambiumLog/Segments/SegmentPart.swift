@@ -20,7 +20,7 @@ struct SegmentPart {
     private(set) var byteCount = 0
 
     /// - Parameters:
-    ///   - segments: neighboring segments, ascending.
+    ///   - segments: neighboring segments, in ascending order.
     ///   - range: the transactions that are returned.
     init(_ volume: any Volume, _ segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>) {
         self.volume = volume
@@ -28,7 +28,7 @@ struct SegmentPart {
         following = segments.reversed()
     }
 
-    /// Returns the next transaction, or `nil` after the last transaction. Throws `.damaged` if a segment does not verify to its end, or
+    /// Returns the next transaction, or `nil` after the last transaction. Throws `.damaged` if a segment cannot be verified to its end, or
     /// does not continue the preceding segment.
     mutating func next() throws(CambiumError) -> LogRecord? {
         while rest.isEmpty {

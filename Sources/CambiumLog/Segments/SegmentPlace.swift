@@ -22,8 +22,8 @@ extension SegmentReader {
     }
 
     /// Moves to the position at which an earlier reader stopped. Does not move if the segment is sealed, if the position belongs to another
-    /// segment, or if it lies after `transaction`. The checksum of a frame depends on the header of the segment and on the offset. So a
-    /// frame at the position verifies only if it belongs to this segment.
+    /// segment, or if the position lies after `transaction`. The checksum of a frame depends on the header of the segment and on the
+    /// offset. So a frame at the position passes verification only if it belongs to this segment.
     ///
     /// - Returns: whether the reader has moved.
     mutating func resume(at place: SegmentPlace, notAfter transaction: TransactionNumber) -> Bool {

@@ -31,13 +31,14 @@ extension SegmentReader {
     /// Discards the bytes that were read, because another process may have written to the file in the meantime.
     mutating func refresh() throws(CambiumError) { try frames.refresh() }
 
-    /// Returns the end of the consecutive frames from `offset` that verify and end within `byteCount` bytes. The first frame may be longer.
+    /// Returns the end of the consecutive frames from `offset` that pass verification and end within `byteCount` bytes. The first frame may
+    /// be longer.
     mutating func findEnd(within byteCount: Int) throws(CambiumError) -> Int {
         offset < indexOffset ? try frames.findEnd(from: offset, within: byteCount) : offset
     }
 
     /// Returns the records of the next frame, or an empty array if the frame is a joint (it has no transactions). Returns `nil` at the end,
-    /// or if no frame verifies at `offset`.
+    /// or if no frame passes verification at `offset`.
     ///
     /// Throws as `nextFrame(into:)` does.
     mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
@@ -45,8 +46,8 @@ extension SegmentReader {
         return try nextFrame(into: &records) ? records : nil
     }
 
-    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer bytes: the last frame begins within the first
-    /// 64 MiB of the segment, and is at most 1 GiB.
+    /// The maximum number of bytes after the last frame that passes verification. A crash leaves fewer bytes: the last frame begins within
+    /// the first 64 MiB of the segment, and is at most 1 GiB.
     static let tailByteCountMax = 2 << 30
 
     /// Whether only zeros follow `offset`. A writer may have preallocated this space. Throws `.damaged` if more bytes follow than a crashed

@@ -129,10 +129,10 @@ struct SegmentReader {
 
     /// Appends the records of the next frame. A joint (a frame without transactions) has no records.
     ///
-    /// Throws `.damaged` for a frame that verifies but cannot be decoded. In that case, nothing is appended, and `skipFrame` can skip the
-    /// frame.
+    /// Throws `.damaged` for a frame that passes verification but cannot be decoded. In that case, nothing is appended, and `skipFrame` can
+    /// skip the frame.
     ///
-    /// - Returns: `false` at the end, or if no frame verifies at `offset`.
+    /// - Returns: `false` at the end, or if no frame passes verification at `offset`.
     mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {
         guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return false }
         let (first, number) = (records.count, next)
@@ -174,7 +174,7 @@ struct SegmentReader {
         }
     }
 
-    /// Uses the index of a sealed segment to skip a frame that does not verify.
+    /// Uses the index of a sealed segment to skip a frame that fails verification.
     ///
     /// - Returns: `false` if the segment is not sealed, has no valid index, or has no further frame.
     mutating func skipFrame() -> Bool {

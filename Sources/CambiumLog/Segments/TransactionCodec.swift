@@ -74,8 +74,8 @@ struct TransactionCodec {
     /// The time of the last transaction, in microseconds since 1970.
     private(set) var time: Int64
 
-    /// - Parameter time: the creation time of the segment, or the time of a joint (a frame without transactions that marks a position in
-    ///   the log), in microseconds since 1970.
+    /// - Parameter time: the creation time of the segment, or the time of a joint, in microseconds since 1970. A joint is a frame without
+    ///   transactions that marks a position in the log.
     init(time: Int64) { self.time = time }
 
     /// The part of the state that encoding changes. A writer keeps this part to roll back later.

@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A volume with files that exist only in memory, and only as long as the volume: for stores that are never on disk, and for tests.
+/// A volume whose files exist only in memory, and only as long as the volume exists. It serves stores that are never on disk, and tests.
 package final class MemoryVolume: Volume {
     private let files = Guarded<[String: MemoryFile]>([:])
     private let isLocked = Guarded(false)

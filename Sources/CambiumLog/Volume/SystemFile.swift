@@ -132,7 +132,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         return FileMapping(base: base, byteCount: byteCount, slackByteCount: Self.slackByteCount)
     }
 
-    /// The number of bytes of address space after a mapping: two chunks of pages.
+    /// The size of the address space that follows a mapping, in bytes: two chunks of pages.
     private static let slackByteCount = 128 << 10
 
     /// Returns address space that begins at a multiple of the size of a huge page, or `nil` with an error number in `errno`. If the kernel

@@ -18,8 +18,8 @@ extension SystemVolume {
         if code != ENOTEMPTY, code != EEXIST, code != ENOENT { throw SystemFailure.error("remove the directory", path, code) }
     }
 
-    /// Creates the volume's directory and the missing directories above it, and calls `body`. If `body` throws, removes the directories
-    /// that were created, beginning with the innermost, up to the first that is not empty.
+    /// Creates the volume's directory and the missing directories above it, and calls `body`. If `body` throws, removes the created
+    /// directories from the innermost outward, and stops at the first directory that is not empty.
     ///
     /// - Throws: `.cannotCreate` if something other than a directory has the name, and the error of `body`.
     package func withDirectory<Result>(_ body: () throws -> Result) throws -> Result {

@@ -32,8 +32,8 @@ extension SystemVolume {
         guard let file = file as? SystemFile else { return false }
         let opened = try file.identity()
         if opened.nameCount == 0 { return false }
-        // If the working directory was removed, the root is a relative path. It may lead to another file after the process has changed its
-        // working directory, so it is not checked.
+        // If the working directory was removed, the root is a relative path. Such a path may lead to another file after the process has
+        // changed its working directory, so the path is not checked.
         guard Self.isAbsolute(root) else { return true }
         let path = full(path)
         var found = cmachine_identity_t()

@@ -43,8 +43,8 @@ extension SystemVolume {
             guard error.code == .notFound else { throw error }
             return false
         }
-        // If no thread or process shares the file, `lockedExclusively` has taken the lock. Closing the descriptor releases the lock. A
-        // process that calls `share` in the meantime waits.
+        // If no thread or process shares the file, `lockedExclusively` has taken the lock. Closing the descriptor releases the lock. Until
+        // then, a call to `share` waits.
         defer { Glibc.close(locked.descriptor) }
         if locked.code == 0 { return false }
         guard locked.code == EWOULDBLOCK else { throw SystemFailure.error("lock", full(path), locked.code) }

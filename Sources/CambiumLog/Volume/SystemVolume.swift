@@ -36,8 +36,8 @@ package struct SystemVolume: Volume {
         return SystemFile(descriptor: try descriptor(path, flags), path: full(path), calls: calls)
     }
 
-    /// Opens a regular file. Does not follow symbolic links, neither in place of the file nor in place of the directory that contains it.
-    /// Only the volume's own directory may be a link. Does not wait for a FIFO or a device.
+    /// Opens a regular file. Refuses a symbolic link in place of the file, or in place of the directory that contains the file. Only the
+    /// volume's own directory may be a link. Does not wait for a FIFO or a device.
     func descriptor(_ path: String, _ flags: Int32) throws(CambiumError) -> Int32 {
         if let slash = path.firstIndex(of: "/"), try kind(of: String(path[..<slash])) == .other {
             throw SystemFailure.irregular(full(String(path[..<slash])), "directory")
