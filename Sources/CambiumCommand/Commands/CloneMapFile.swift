@@ -57,7 +57,8 @@ struct CloneMapFile {
     /// in the graph.
     func write(_ op: CloneOp, _ graph: Graph) throws(CambiumError) {
         var writer = JSONWriter()
-        // The copies have ascending serials in the order of the originals, so the lines are in ascending order of the originals, too.
+        // A clone assigns ascending serials to the copies, in ascending order of the originals. So the lines are in ascending order of the
+        // originals, too.
         for hierarchy in op.hierarchies {
             for serial in hierarchy.firstSerial..<hierarchy.firstSerial + UInt64(hierarchy.objectCount) {
                 let copy = ObjectID(root: hierarchy.root, serial: serial)

@@ -43,8 +43,8 @@ struct DiffCommand: ParsableCommand {
         if !output.json { printSummary(changes, counts) }
     }
 
-    /// Prints an object. Returns the number of printed bytes for the display of the progress. Without `--json`, the number is approximate:
-    /// it omits line ends and the escaping of characters.
+    /// Prints an object. Returns the number of printed bytes, for the progress line. Without `--json`, the number is approximate: it does
+    /// not include line ends and escapes.
     private func show(_ object: ChangedObject) -> Int {
         if output.json {
             let row = object.row

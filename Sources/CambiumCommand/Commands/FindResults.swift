@@ -23,7 +23,7 @@ struct FindResults {
         }
     }
 
-    /// The maximum length of an argument of a program in Linux (`MAX_ARG_STRLEN`), without the zero byte at its end.
+    /// The maximum length of a program argument in Linux (`MAX_ARG_STRLEN`), without the zero byte at its end.
     private static let argumentByteCountMax = 131_071
 
     /// Returns the text of the cursor at the end of an answer; `nil` for an empty answer. Throws `.limitExceeded` if no command line can

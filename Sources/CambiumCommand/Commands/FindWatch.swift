@@ -39,7 +39,7 @@ struct FindWatch {
     }
 
     /// Runs `body` for the graph after a migration. The options were valid before, so a name that the new schema lacks is a conflict, and
-    /// not a mistake of the user. The message of the error names the cause.
+    /// not the user's mistake. The error message names the cause.
     private static func afterMigration<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

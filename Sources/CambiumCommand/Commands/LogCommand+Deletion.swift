@@ -3,10 +3,11 @@ import Cambium
 extension LogCommand {
     /// Reports the transaction that deleted the object of `--object` if no op names the object as one to delete.
     ///
-    /// Such a transaction is found by the graphs of earlier moments. An object is never created again after its deletion, so a binary
-    /// search needs few of these graphs.
+    /// The graphs of earlier moments show which transaction it was. An object is never created again after its deletion, so a binary search
+    /// needs few of these graphs.
     func reportUnnamedDeletion(_ log: TransactionLog, _ object: String, _ reading: Reading) {
-        // The list is complete without this report. If a moment cannot be read, the error belongs to the commands that show it.
+        // The list of transactions is complete without this report. So the command ignores a moment that cannot be read. A command that
+        // shows this moment reports the error.
         guard let entry = try? unnamedDeletion(log, reading), reading.range.contains(entry) else { return }
         if let actor = selection.actor, entry.metadata.actor != actor { return }
         Terminal.error("cambium: Transaction \(entry.number) deleted \(object) by a delete rule or a migration.")
@@ -15,11 +16,11 @@ extension LogCommand {
     /// Returns the transaction that deleted the object. Returns `nil` if the object exists, or if an op names its deletion.
     private func unnamedDeletion(_ log: TransactionLog, _ reading: Reading) throws -> TransactionLog.Entry? {
         guard let id = reading.object, !reading.isDeletionNamed else { return nil }
-        // After a compaction, the graph after the last retired transaction has an object that no later transaction names.
+        // If no transaction names the object, a retired transaction created it, and it exists after the last retired transaction.
         guard let start = reading.firstNaming.map({ $0.rawValue - 1 }) ?? reading.reportedRetired?.rawValue else { return nil }
         let last = try ReadOnlyStore(at: store, point: selection.at == nil ? .latest : reading.range.to).graph
         if last.contains(id) { return nil }
-        // The object does not exist after `deletion`, and it was created after `existing` or exists there.
+        // After the transaction `deletion`, the object does not exist. After `existing`, it exists, or has not been created yet.
         var (existing, deletion) = (start, last.transaction.rawValue)
         while existing + 1 < deletion {
             let middle = existing + (deletion - existing) / 2

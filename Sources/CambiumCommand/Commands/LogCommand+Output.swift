@@ -2,9 +2,9 @@ import Cambium
 import CambiumJSON
 
 extension LogCommand {
-    /// The number of columns of a time with microseconds.
+    /// The number of columns that a time with microseconds takes.
     private static let timeWidth = 27
-    /// The number of columns of the bytes of most transactions.
+    /// The number of columns that is enough for the byte count of most transactions.
     private static let sizeWidth = 12
 
     func print(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading) {

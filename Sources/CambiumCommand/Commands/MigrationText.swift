@@ -104,8 +104,8 @@ struct MigrationText {
     /// The output for a value that is absent.
     private static let absent = "none"
 
-    /// Returns a name without the quotes of JSON. Any other text keeps its quotes, which show where the text ends. The name `none` keeps
-    /// its quotes, because without quotes it would look like an absent value.
+    /// Returns a name without its JSON quotes. Any other text keeps its quotes, which show where the text ends. The name `none` keeps its
+    /// quotes, because without quotes it would look like an absent value.
     private static func plain(_ text: String?) -> String {
         guard let text else { return absent }
         let inner = text.dropFirst().dropLast()

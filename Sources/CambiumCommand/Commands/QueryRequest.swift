@@ -172,7 +172,7 @@ struct QueryRequest {
 }
 
 extension Query {
-    /// Returns a query that finds only the objects that this query finds and that have these values of their identity.
+    /// Returns this query, restricted to objects with these identity values.
     fileprivate func narrowed(to identity: [Attribute], _ values: [Value]) -> Query {
         let parts = zip(identity, values).map { attribute, value in
             Condition.comparison(Comparison(Operand(.path(QueryPath([attribute.name]))), .equal, .value(value)))

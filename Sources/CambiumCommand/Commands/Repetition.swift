@@ -87,8 +87,8 @@ struct Repetition {
     }
 
     /// Prints the answer to a repeated import or a repeated change of the schema. The log does not contain the original report of such a
-    /// command, so the answer cannot repeat the report. The report of an import also has a key `repeated`, whose value is a count. To
-    /// differ from every report, the answer also has the key `request`.
+    /// command, so the answer cannot repeat the report. The key `repeated` does not identify the answer, because an import report has this
+    /// key, too, with a count. So the answer has the key `request`, which no report has.
     func printWithoutReport(json: Bool) {
         let number = request.transaction
         guard json else { return Terminal.print("in transaction \(number): the request was applied then, and is not repeated") }

@@ -27,8 +27,8 @@ final class PromptSession {
         if let start { moment = (start.text, try past.graph(at: start.point())) }
     }
 
-    /// The graph from which lines read. If it is the graph of the newest moment, `run` first adds the transactions that were committed
-    /// since the previous line.
+    /// The graph that lines read. If it is the graph of the newest moment, `run` first adds the transactions that were committed since the
+    /// previous line.
     var graph: Graph { moment?.graph ?? follower.graph }
 
     /// The text that is shown before the line that the person writes.

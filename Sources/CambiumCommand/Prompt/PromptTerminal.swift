@@ -61,7 +61,7 @@ final class PromptTerminal {
         }
     }
 
-    /// Completes the word before the cursor as far as all candidates have the same letters. If no letter can be added, lists the
+    /// Completes the word before the cursor up to the first letter in which the candidates differ. If no letter can be added, lists the
     /// candidates.
     private func complete(_ completion: PromptCompletion) {
         guard let first = completion.candidates.first else { return }

@@ -1,4 +1,4 @@
-/// A token of a line of the prompt. The tokens are larger than the tokens of a condition: a whole path is one word.
+/// A token of a prompt line. It can be larger than a token of a condition: a whole path is one word.
 struct PromptToken: Equatable {
     enum Kind { case word, string, symbol }
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CambiumJSON
 
-/// Checks of the arguments that the argument parser does not make.
+/// Checks of the program's arguments, in addition to the checks of the argument parser.
 enum Arguments {
     /// Checks that each argument is UTF-8, and that the command exists.
     ///
@@ -19,10 +19,10 @@ enum Arguments {
         throw ValidationError("There is no command '\(Excerpt.plain(name))'. 'cambium help' lists the commands.")
     }
 
-    /// Throws if the option of a condition is given twice. Without this check, the argument parser would use only the last condition. A
-    /// command could then find, and thus change, more objects than the user wants.
+    /// Throws if an option that takes a condition is given twice. Without this check, the argument parser would use only the last
+    /// condition. A command could then find, and thus change, more objects than the user wants.
     ///
-    /// The groups of options call this method in `validate`, because the parser then prints the usage of the command with the error.
+    /// Option groups call this method in `validate`, because the parser then prints the usage of the command with the error.
     static func checkOnce(_ option: String) throws {
         let names = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.map { $0.utf8.prefix { $0 != UInt8(ascii: "=") } }
         if names.count(where: { $0.elementsEqual(option.utf8) }) > 1 {

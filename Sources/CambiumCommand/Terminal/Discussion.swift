@@ -1,4 +1,4 @@
-/// The part of a command's help below its abstract.
+/// The part of a command's help that follows the abstract.
 enum Discussion {
     /// Returns a paragraph and examples of the command.
     static func text(_ paragraph: String = "", examples: String...) -> String {

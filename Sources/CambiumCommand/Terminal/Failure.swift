@@ -7,7 +7,7 @@ import CambiumJSON
 
 /// Reports errors to the user. The exit codes from 64 on are those of sysexits.h.
 enum Failure {
-    /// The exit code of a command that found a problem, such as a corrupt store, or whose change the store refused.
+    /// The exit code if a command found a problem, such as a corrupt store, or if the store refused a change.
     static let badNews: Int32 = 1
     static let usage: Int32 = 64
     static let ioFailure: Int32 = 74

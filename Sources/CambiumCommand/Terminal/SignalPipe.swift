@@ -120,8 +120,8 @@ final class SignalPipe: Sendable {
         let result = Mutex<Result<Value, any Error>?>(nil)
     }
 
-    /// Runs work in a task, and waits for its end. The first `SIGINT` cancels the task. A second `SIGINT` ends the program if the task has
-    /// not ended, as other signals do. During the call, the terminal must have the settings that it had before the prompt.
+    /// Runs work in a task, and waits for its end. The first `SIGINT` cancels the task. If the task has not ended, a second `SIGINT` ends
+    /// the program, as other signals do. During the call, the terminal must have the settings that it had before the prompt.
     ///
     /// Throws the error of the work, which is a `CancellationError` if the work has noticed that its task was cancelled.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) throws -> Value {

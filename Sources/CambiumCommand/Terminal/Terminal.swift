@@ -162,7 +162,7 @@ enum Terminal {
     /// Returns the name of a file in errors. The path - means standard input.
     static func name(of path: String) -> String { path == "-" ? input.name : path }
 
-    /// Returns the content of a file of text, at most 64 MiB, without a byte order mark.
+    /// Returns the content of a text file, at most 64 MiB, without a byte order mark.
     static func text(of path: String) throws -> [UInt8] {
         let bytes = try contents(of: path)
         return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
