@@ -2,8 +2,8 @@ extension CloneOptions {
     /// Converts the names in a request to numbers.
     ///
     /// - Parameter rootEntities: The concrete entities of the roots. Each of these entities must have all attributes of `rootValues`.
-    /// - Throws: `.unknownName` for a name that the schema does not have, and for an exclusion at the root that fits no root.
-    ///   `.invalidInput` for a negative depth, a value whose type differs from the type of the attribute, or invalid keys.
+    /// - Throws: `.unknownName` for a name that the schema does not have, and for a relationship that is excluded at the root but that no
+    ///   root has. `.invalidInput` for a negative depth, a value whose type differs from the type of the attribute, or invalid keys.
     ///   `.ruleViolated` for a value that the attribute does not allow.
     package init(_ request: CloneRequest, _ schema: Schema, rootEntities: [Entity]) throws(CambiumError) {
         if let depth = request.depth, depth < 0 {

@@ -20,7 +20,7 @@ public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
 /// try store.write { try $0.clone(note, request) }
 /// ```
 public struct CloneRequest: Hashable, Sendable {
-    /// Rules of relationships at every level, by `name` or `Entity.name`. These rules override the rules of the schema.
+    /// The rules for relationships at every level, by `name` or `Entity.name`. These rules override the rules of the schema.
     package var rules: [String: CloneRule]
     /// The relationships that the clone skips for the roots only, by `name` or `Entity.name`. For objects below the roots, `rules` and the
     /// schema apply to these relationships.
@@ -30,7 +30,7 @@ public struct CloneRequest: Hashable, Sendable {
     /// The maximum number of objects that may be copied, or `nil` for no limit.
     package var objectCountMax: Int?
     package var keys: CloneKeys
-    /// The values of attributes in the copies of the roots, by the names of the attributes.
+    /// The attribute values of the roots' copies, by attribute name.
     package var rootValues: [String: Value]
 
     /// The maximum number of roots of one clone.
@@ -46,7 +46,7 @@ public struct CloneRequest: Hashable, Sendable {
     ///   - depth: The number of levels that are copied below the roots; `nil` for all levels.
     ///   - objectCountMax: The maximum number of objects that may be copied; `nil` for no limit.
     ///   - keys: The keys under which the `userInfo` of the schema states rules for clones.
-    ///   - rootValues: The values of attributes in the copies of the roots, by the names of the attributes.
+    ///   - rootValues: The attribute values of the roots' copies, by attribute name.
     public init(
         excluding: [String] = [], excludedAtRoot: [String] = [], depth: Int? = nil, objectCountMax: Int? = nil,
         keys: CloneKeys = CloneKeys(), rootValues: [String: Value] = [:]

@@ -1,5 +1,5 @@
 /// The names of old attributes that mean another property in the new schema. An attribute whose clone rule `followParent` has such a name
-/// follows another property. A comparison of the two texts would not show this change.
+/// follows another property. A comparison of the old text of the rule with its new text would not show this change.
 struct FollowedNames {
     /// For each of the names, the roots of the old hierarchies in which the name means another property now.
     private var roots: [String: Set<EntityNumber>] = [:]

@@ -1,4 +1,5 @@
-/// A match of the names in a new schema with the names in the old schema: the names of all entities, or of the properties of one entity.
+/// A match of the names in a new schema with those in the old schema. The names are either those of all entities, or those of one entity's
+/// properties.
 struct NameMatch {
     struct Name {
         let name: String

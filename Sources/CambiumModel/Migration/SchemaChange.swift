@@ -23,8 +23,8 @@ public struct SchemaChange: Sendable, Hashable {
     public let entity: String
     /// The attribute or relationship, or `nil` if the change concerns the entity.
     public let property: String?
-    /// The changed aspect: a key of the schema in JSON, such as `optional`, or `queries/NAME` for a stored query. `order` means that an
-    /// entity or its properties are declared in another order. The aspect is `nil` unless `kind` is `.changed`.
+    /// The changed aspect: a key in the JSON form of a schema, such as `optional`, or `queries/NAME` for a stored query. `order` means that
+    /// an entity or its properties are declared in another order. The aspect is `nil` unless `kind` is `.changed`.
     public let aspect: String?
     /// The state in the old schema: a name, or a value in JSON. It is `nil` if the change has no such name or value.
     public let before: String?

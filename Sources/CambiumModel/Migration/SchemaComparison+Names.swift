@@ -29,8 +29,9 @@ extension SchemaComparison {
         return isOther ? ["derived"] : []
     }
 
-    /// Returns whether the new schema gives the name of a removed or replaced old property to a different old property, or to the
-    /// replacement of one. Returns `false` if only the property's own replacement has the name.
+    /// Returns whether the new schema reuses the name of a removed or replaced old property. The name is reused if a different old
+    /// property, or the replacement of a different old property, has the name in the new schema. Returns `false` if only the property's own
+    /// replacement has the name.
     ///
     /// - Parameter entity: the old entity that declares or inherits the property.
     private func isReused(_ property: String, _ entity: EntityDefinition) -> Bool {
@@ -54,7 +55,7 @@ extension SchemaComparison {
         return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old) != key
     }
 
-    /// Returns the key of the property with this name that an old entity declares or inherits in the new schema.
+    /// Returns the key of the property that an old entity, in the new schema, declares or inherits under this name.
     private func newKey(of property: String, _ entity: EntityDefinition) -> SchemaMatcher.Key? {
         guard let new = newNames[entity.name].flatMap({ matcher.new.entity($0) }),
             let number = new.attribute(property)?.entity ?? new.relationship(property)?.entity,

@@ -1,5 +1,5 @@
 /// A match of the entities and properties of a new schema with those of the old schema, by name. If an old entity or property cannot be
-/// converted, the new one that matches it counts as a replacement, and the matcher records the reason.
+/// converted, the matching new entity or property counts as a replacement, and the matcher records the reason.
 struct SchemaMatcher {
     struct Key: Hashable {
         let entity: String

@@ -8,7 +8,7 @@ struct QueryParser: Sendable {
     private(set) var token: QueryToken
     /// The number of open parentheses, plus the number of words `not` whose conditions have not ended yet.
     private var level = 0
-    /// The number of comparisons with a pattern so far.
+    /// The number of comparisons with a pattern that were read so far.
     private var patternCount = 0
 
     init(_ text: String) throws(CambiumError) {

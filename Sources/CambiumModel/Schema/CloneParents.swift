@@ -67,7 +67,7 @@ struct CloneParents {
 
     private static func has(_ positions: [Int], at position: Int) -> Bool { has(positions, in: position..<position + 1) }
 
-    /// Whether a range contains at least one of the positions, which are ascending. Complexity: O(log n) for n positions.
+    /// Whether a range contains at least one of the positions, which are in ascending order. Complexity: O(log n) for n positions.
     private static func has(_ positions: [Int], in range: Range<Int>) -> Bool {
         var (low, high) = (0, positions.count)
         while low < high {

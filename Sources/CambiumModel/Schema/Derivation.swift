@@ -23,7 +23,7 @@ public enum Derivation: Sendable, Hashable {
     /// The text of another attribute of the same object, in a form that ignores case and diacritics.
     case folded(String)
 
-    /// Creates the expression for a key of the schema in JSON. Returns `nil` if the key is not the key of an expression.
+    /// Creates the expression for a key in the JSON form of a schema. Returns `nil` if no expression has this key.
     package init?(key: String, path: String) {
         switch key {
         case "count": self = .count(path)

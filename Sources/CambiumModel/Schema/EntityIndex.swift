@@ -59,8 +59,8 @@ struct IndexComponentText {
 }
 
 extension EntityDefinition {
-    /// Returns the indexes with new names of attributes. Omits an attribute for which `rename` returns `nil`, and an index of which no
-    /// attribute remains.
+    /// Returns the indexes with new names of attributes. Omits an attribute for which `rename` returns `nil`, and an index whose attributes
+    /// are all omitted.
     package func indexes(renaming rename: (String) -> String?) -> [[String]] {
         indexes.map { set in
             set.compactMap { text in

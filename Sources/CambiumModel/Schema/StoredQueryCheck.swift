@@ -6,7 +6,7 @@ package struct StoredQueryCheck {
     /// of an entity.
     private static let mistakeCountMax = 100
 
-    /// The maximum number of patterns of `like` and `matches` in all queries of a schema. The number is limited, because the check compiles
+    /// The maximum number of `like` and `matches` patterns in all queries of a schema. The number is limited, because the check compiles
     /// each pattern.
     static let patternCountMax = 1000
     /// The number of patterns in the queries that were checked so far.

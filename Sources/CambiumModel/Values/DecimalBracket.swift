@@ -1,4 +1,5 @@
-/// The two nearest decimal numbers around a number of any size. If the number is a decimal number itself, both are this number.
+/// The decimal numbers nearest to a number of any size, one below and one above. If the number is a decimal number itself, both are this
+/// number.
 package struct DecimalBracket {
     /// The greatest decimal number that is not above the number; `nil` if the number is below all decimal numbers.
     package let floor: DecimalNumber?
