@@ -1,8 +1,8 @@
-/// An element of the XML of a model, with its attributes and children.
+/// An XML element of a model, with its attributes and children.
 struct ModelElement {
     let name: String
     let attributes: [String: String]
-    /// The position of the end of the start tag, counted from 1, for error messages.
+    /// The position at which the start tag ends, counted from 1, for error messages.
     let line: Int
     let column: Int
     var children: [ModelElement] = []

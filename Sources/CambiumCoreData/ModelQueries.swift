@@ -41,8 +41,8 @@ struct ModelQueries {
         }
     }
 
-    /// Warns about parts of a fetch request that its query does not keep: the user info to which the predicate does not refer, and
-    /// expressions that RE2 reads with another meaning.
+    /// Warns about parts of a fetch request that its query does not keep. These parts are user info to which the predicate does not refer,
+    /// and expressions that RE2 reads with another meaning.
     private func warnLosses(_ fetch: ModelFetch, _ warnings: inout ModelWarnings) {
         // The predicate was parsed before, so an error is impossible here.
         let condition = fetch.predicate.flatMap { try? Condition(parsing: $0) }

@@ -18,8 +18,8 @@ extension ModelReader {
 }
 
 extension Derivation {
-    /// Reads an expression of Core Data: `items.@count`, `items.@sum.price`, `sum:(items.price)` or `canonical:(name)`. Returns `nil` for
-    /// any other expression.
+    /// Reads a Core Data expression: `items.@count`, `items.@sum.price`, `sum:(items.price)` or `canonical:(name)`. Returns `nil` for any
+    /// other expression.
     fileprivate init?(coreData expression: String) {
         let text = expression.filter { $0 != " " }
         if text.hasSuffix(")"), let open = text.firstIndex(of: "(") {

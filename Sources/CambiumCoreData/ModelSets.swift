@@ -68,8 +68,7 @@ struct ModelSets {
         return set.filter { known.insert(name(of: $0)).inserted }
     }
 
-    /// Returns the name of an attribute in a set. In a descending order, a minus precedes the name. No name of an attribute begins with a
-    /// minus.
+    /// Returns the name of an attribute in a set. In a descending order, a minus precedes the name. No attribute name begins with a minus.
     private static func name(of text: String) -> String { text.hasPrefix("-") ? String(text.dropFirst()) : text }
 
     // MARK: Identity
