@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a backup is refused if it lacks a file of ops that was retired with a segment that was sealed meanwhile`() throws {
+    @Test func `a backup is refused if it lacks a file of ops that was retired with a segment that was sealed during the copy`() throws {
         let volume = MemoryVolume()
         var tuning = tuning
         tuning.segmentByteCount = 20_000

@@ -120,8 +120,8 @@ public struct TransactionLog {
         } catch is Stop {}  // `body` has returned `false`.
     }
 
-    /// Returns a sentence, preceded by a space, that names the archive of all retired transactions. Returns an empty text if the store names
-    /// no such archive.
+    /// Returns a sentence, preceded by a space, that names the archive of all retired transactions. Returns an empty text if the store
+    /// names no such archive.
     package func archiveHint() -> String { reader.archiveHint() }
 
     /// Returns the number of segments (files of the log), and the number of their bytes up to the last transaction.

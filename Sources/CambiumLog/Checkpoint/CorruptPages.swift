@@ -25,7 +25,7 @@ extension PageFile {
     /// Tries to leave a mark in the store, so that the next opening checks all stored graphs completely. Then ends the process, as
     /// `CorruptPages` describes.
     ///
-    /// - Parameter reason: what is wrong with the pages, as the end of a sentence without a period.
+    /// - Parameter reason: The fault of the pages, as the end of a sentence without a period.
     package func refuse(_ reason: String) -> Never { end(flaw(reason)) }
 
     func end(_ error: CambiumError) -> Never {

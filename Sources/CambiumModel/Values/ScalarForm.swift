@@ -20,8 +20,7 @@ package enum ConversionError: Error, Hashable, Sendable {
     case wrongKind(AttributeType, found: String)
     /// The value is of the right kind but is invalid, such as a date with a 13th month.
     case malformed(AttributeType, String)
-    /// The value exceeds a limit, is not JSON, or is refused by a function or a format of a mapping. The associated string states the
-    /// reason.
+    /// The value exceeds a limit, is not JSON, or is refused by a function or a format of a mapping, for the stated reason.
     case unfit(String)
 
     /// Returns the error for a text that must be JSON.
