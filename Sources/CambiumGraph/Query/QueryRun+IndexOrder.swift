@@ -67,9 +67,10 @@ extension QueryRun {
     private func range(of index: OrderedIndex) -> (range: IndexRange, isExact: Bool) {
         let parts = (node as? AndNode)?.parts ?? [node]
         guard let first = index.components.first else { return (index.all, parts.isEmpty) }
-        let matches = parts.compactMap(\.match)
-        for match in matches where match.attribute == first.attribute && match.isFolded == (first.comparison == .folded) {
-            let ranges = index.ranges(match.values(within: matches), after: [], isDescending: first.direction == .descending)
+        for case let match? in parts.lazy.map(\.match)
+        where match.attribute == first.attribute && match.isFolded == (first.comparison == .folded) {
+            let values = parts.count == 1 ? match.values : match.values(within: parts.compactMap(\.match))
+            let ranges = index.ranges(values, after: [], isDescending: first.direction == .descending)
             if let ranges, ranges.count == 1 { return (ranges[0], parts.count == 1) }
         }
         return (index.all, parts.isEmpty)
