@@ -17,8 +17,9 @@ extension CommitPipeline {
         return try record(KnownDigest(following: newest), author)
     }
 
-    /// Commits the digest of the newest graph. The digest is computed from `known`, the digest of an earlier graph. The op names the
-    /// preceding transaction, because a replay that reads the op has only the graph after that transaction.
+    /// Commits the digest of the newest graph. The digest is computed from `known`, the digest of an earlier graph. The digest op names the
+    /// transaction before its own. When a replay reaches the op, the graph is as it was after that transaction, so the replay can compare
+    /// the digests.
     func record(_ known: KnownDigest, _ author: Author) throws -> Receipt {
         defer { withExtendedLifetime(known) {} }
         let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in

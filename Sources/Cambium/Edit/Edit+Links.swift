@@ -178,7 +178,7 @@ extension Edit {
         if list != present { setList(list, relationship, of: id) }
     }
 
-    /// Puts the members of an ordered relationship into another order. Complexity: O(members).
+    /// Puts the members of an ordered relationship into the order of `members`. Complexity: O(members).
     mutating func reorder(_ id: ObjectID, _ relationship: Relationship, _ members: [ObjectID]) {
         group { $0.setList(members, relationship, of: id) }
     }

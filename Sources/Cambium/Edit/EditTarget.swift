@@ -16,7 +16,7 @@ protocol EditTarget: ~Copyable {
     mutating func link(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) throws(CambiumError)
     mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError)
     mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError)
-    /// Puts the members of an ordered relationship into another order.
+    /// Puts the members of an ordered relationship into the order of `members`.
     mutating func reorder(_ id: ObjectID, _ relationship: Relationship, _ members: [ObjectID]) throws(CambiumError)
 }
 

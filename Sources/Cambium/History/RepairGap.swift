@@ -60,8 +60,8 @@ struct RepairGap {
 
     /// Writes a transaction for each number of the range. The last transaction changes the graph to the state of the checkpoint.
     ///
-    /// If an op is refused, throws its error with a `RefusedOp` as the cause. Also throws if the metadata cannot be read or the log cannot
-    /// be written.
+    /// If an op is refused, throws the error of the refusal, with a `RefusedOp` as its cause. Also throws if the metadata cannot be read or
+    /// the log cannot be written.
     mutating func write(_ graph: Graph, _ root: CheckpointRecord, to writer: LogWriter, _ timeline: Timeline) throws {
         let (old, range) = (timeline.head, range)
         let isFirst = old.transaction == .none

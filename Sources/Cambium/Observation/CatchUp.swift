@@ -24,9 +24,9 @@ final class CatchUp: Sendable {
 
     /// The maximum number of transactions that one call to `read` replays.
     private static let countMax = 256
-    /// If a call to `read` has replayed this number of bytes of the log, the call ends.
+    /// A call to `read` ends once it has replayed at least this number of bytes of the log.
     private static let logByteCountMax = 1 << 20
-    /// If the pages that later versions have replaced take this number of bytes, a call to `read` ends.
+    /// A call to `read` ends once the pages that later versions have replaced take at least this number of bytes.
     private static let pinnedByteCountMax = 16 << 20
 
     /// Replays the log up to a transaction. `read` continues from there. Waits for the disk.

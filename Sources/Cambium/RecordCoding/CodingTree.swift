@@ -31,7 +31,7 @@ extension CodingTree: Decodable {
             throw Self.error(decoder, "The values nest more than \(Self.depthMax) levels deep. Nest them less deeply.")
         }
         // If the decoder refuses a type, the next type is tried, and the error of the refusal is ignored. If the decoder refuses all types,
-        // the initializer throws the error at its end.
+        // the last branch throws an error that lists the supported types.
         if let scalar = (try? decoder.singleValueContainer()).flatMap(Self.scalar) {
             value = scalar
         } else if let container = try? decoder.container(keyedBy: CodingTreeKey.self) {

@@ -22,7 +22,7 @@ extension Graph {
         try collect(query, nil)
     }
 
-    /// - Parameter uncommitted: Supplies the refs, if the graph belongs to a transaction in progress; otherwise `nil`.
+    /// - Parameter uncommitted: Supplies the refs of the records, if the graph belongs to a transaction in progress; otherwise `nil`.
     func collect<Record: EntityRecord>(
         _ query: RecordQuery<Record>, _ uncommitted: UncommittedOrigins?
     ) throws -> (records: [Record], errors: [any Error]) {

@@ -1,4 +1,4 @@
-/// The records of a query's answer, and their changes.
+/// The updates of a live query: the records of its result after each change, and the differences.
 struct LiveRecords<Record: EntityRecord>: AsyncSequence, Sendable {
     let query: LiveQuery
 

@@ -108,7 +108,8 @@ struct RecordTarget: ~Copyable {
     /// moving one member.
     var writesWholeLists: Bool { edit != nil }
 
-    /// Puts the members of an ordered relationship of an edit into another order. Call this method only if `writesWholeLists` is true.
+    /// Puts the members of an ordered relationship of an edit into the order of `members`. Call this method only if `writesWholeLists` is
+    /// true.
     mutating func reorder(_ id: ObjectID, _ relationship: Relationship, _ members: [ObjectID]) {
         edit?.reorder(id, relationship, members)
         hasChanged = true

@@ -28,7 +28,7 @@ public struct RecordWriter: ~Copyable {
     /// contains the members that its object had before these changes, saving the record does not undo these changes.
     var addedMembers: Set<LinkEnd> = []
     var lostMembers: [EditPlace: Set<ObjectID>] = [:]
-    /// Whether several records of the array that is being saved may have the same object.
+    /// Whether a record with a ref and another record of the array that is being saved may describe the same object.
     private var mayHaveCopies = false
     /// The number of objects that the writer has inserted.
     var insertedCount = 0
@@ -122,8 +122,8 @@ public struct RecordWriter: ~Copyable {
         for index in records.indices { _ = try save(&records[index]) }
     }
 
-    /// Whether several of the records may have the same object. A record without a ref may have the object of a record with a ref, because
-    /// a save finds its object by the identity. Complexity: O(records).
+    /// Whether a record with a ref and another record may describe the same object. The other record may have no ref, because a save then
+    /// finds its object by the identity. Complexity: O(records).
     private static func mayHaveCopies<Record: EntityRecord>(_ records: [Record]) -> Bool {
         var ids: Set<ObjectID> = []
         for record in records { if let id = record.ref?.id { ids.insert(id) } }
@@ -193,8 +193,8 @@ public struct RecordWriter: ~Copyable {
         if target.lacksInBase(id) {
             return CambiumError(
                 .objectDeleted,
-                "\(name) is not in the base of the edit: it was deleted before that moment, or inserted later. Rebase the edit onto a "
-                    + "graph that has the object.")
+                "\(name) is not in the graph on which the edit is based: the object was deleted before that graph, or inserted after it. "
+                    + "Rebase the edit onto a graph that has the object.")
         }
         let reason = id.isProvisional && !target.hasInserted(id) ? "exists only in the edit that inserted it" : "was deleted"
         return CambiumError(

@@ -5,8 +5,7 @@ final class UncommittedOrigins {
     private let read: RefOrigin
     /// The origin that refs get if the transaction inserted their objects. Such a ref is valid only if the transaction is committed.
     private let inserted: RefOrigin
-    /// The provisional ids of objects that an edit inserted, by their ids in the graph. A ref to any other object has the same id as in the
-    /// graph.
+    /// Maps the id that an inserted object has in the preview of an edit to its provisional id. Refs to all other objects keep their ids.
     private let otherIDs: [ObjectID: ObjectID]
 
     init(_ original: Graph, _ outcome: TransactionOutcome) {

@@ -79,10 +79,10 @@ extension Store {
 
     /// Runs a transaction as `write` does, but returns before the transaction is durable. The ticket reports the outcome.
     ///
-    /// Waits for the preceding transactions, but not for the disk. There is one exception: if the author's request was applied earlier, the
-    /// call throws after the transaction that applied the request is durable. Later transactions build on the new transaction. Readers see
-    /// the new transaction once it is as durable as `durability` requires. If the disk fails, the tickets of the new transaction and of all
-    /// transactions that build on it throw. Throws as `write` does.
+    /// Waits for the preceding transactions, but not for the disk. If the author's request was applied earlier, however, the call waits
+    /// until the transaction that applied it is durable, and then throws `.repeated`. Later transactions build on the new transaction.
+    /// Readers see the new transaction once it is as durable as `durability` requires. If the disk fails, the tickets of the new
+    /// transaction and of all transactions that build on it throw. Throws as `write` does.
     public func enqueue<Result>(
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
