@@ -22,7 +22,7 @@ struct CloneRuleOptions: ParsableArguments {
         }
         let named = NameList.names(in: exclude) + NameList.names(in: copy) + NameList.names(in: share)
         if let name = named.first(where: { name in named.count { $0 == name } > 1 && Set(rules(named: name)).count > 1 }) {
-            throw ValidationError("'\(Excerpt.plain(name))' has more than one rule. Name it in one of --exclude, --copy and --share only.")
+            throw ValidationError("'\(Excerpt.plain(name))' has more than one rule. Name it in only one of --exclude, --copy and --share.")
         }
     }
 

@@ -38,11 +38,11 @@ struct LogCommand: ParsableCommand {
         var retired: TransactionNumber?
         /// The last retired transaction, if the command has informed the user that the log lacks the retired changes; otherwise `nil`.
         var reportedRetired: TransactionNumber?
-        /// The first transaction read so far that refers to the object of `--object`.
+        /// The first transaction that refers to the object of `--object`, among the transactions that were read so far.
         var firstNaming: TransactionNumber?
         /// Whether the current transaction refers to the object of `--object`.
         var isObjectNamed = false
-        /// Whether a transaction read so far names the object of `--object` as an object to delete.
+        /// Whether a delete op in any transaction that was read so far names the object of `--object`.
         var isDeletionNamed = false
         /// The object of `--object`; `nil` until the log contains a schema with the name of its entity. Ids never change their meaning.
         var object: ObjectID?

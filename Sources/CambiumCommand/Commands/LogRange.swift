@@ -36,7 +36,7 @@ struct LogSelection: ParsableArguments {
     private static func resolved(_ point: Point, _ store: String) throws -> Point {
         guard case .label(let name) = point else { return point }
         if let number = try ReadOnlyStore(at: store).graph.labels[name] { return .transaction(number) }
-        // Opening the point throws the error that lists the labels of the store.
+        // The store has no such label, so opening the store at the point throws an error that lists the existing labels.
         return .transaction(try ReadOnlyStore(at: store, point: point).graph.transaction)
     }
 }

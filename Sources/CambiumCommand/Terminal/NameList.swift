@@ -1,4 +1,4 @@
-/// Names or ids that commas separate in an argument. Spaces around a name or an id are omitted, as in lists of paths and of sort keys.
+/// Reads comma-separated names or ids in arguments. Spaces around a name or an id are omitted, as in lists of paths and of sort keys.
 enum NameList {
     /// Returns the names in all texts. Empty names are omitted.
     static func names(in texts: [String]) -> [String] {
