@@ -170,7 +170,8 @@ extension ModelReader {
         warnings.add(place, "'\(key)' is ignored; it has no meaning for the type \(type.rawValue)")
     }
 
-    /// Returns a whole number of 0 or more.
+    /// Reads a whole number of 0 or more from the XML attribute `key`. Returns `nil` if it is missing, or, with a warning, if it is
+    /// invalid.
     mutating func count(_ element: ModelElement, _ key: String, _ place: String) -> Int? {
         guard let text = text(element[key]) else { return nil }
         if let count = Int(text), count >= 0 { return count }
