@@ -66,7 +66,8 @@ struct ExportOrder {
         return bytes
     }
 
-    /// Appends `text` in a form in which a text sorts before all longer texts that begin with this text, whatever values follow.
+    /// Appends `kind`, and then `text` in an encoding that marks its end. So a text sorts before every longer text that begins with it,
+    /// whatever values follow in the key.
     private static func append(_ kind: UInt8, _ text: String, to bytes: inout [UInt8]) {
         bytes.append(kind)
         for byte in text.utf8 {

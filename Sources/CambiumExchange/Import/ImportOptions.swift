@@ -29,7 +29,7 @@ public struct ImportOptions: Sendable, Hashable {
     public enum UnknownKey: String, Sendable, CaseIterable { case report, error, ignore }
     /// The effect of a row that cannot be imported.
     public enum RowError: String, Sendable, CaseIterable { case stop, skip }
-    /// Whether an import writes its outcome or only reports it.
+    /// Whether an import commits its changes or only reports what it would change.
     public enum Effect: Sendable, Hashable { case commit, dryRun }
     /// Whether the report contains the object of each row.
     public enum RowObjects: Sendable, Hashable { case forget, report }
@@ -53,7 +53,7 @@ public struct ImportOptions: Sendable, Hashable {
     public var unknown = UnknownKey.report
     /// The effect of a row that cannot be imported: by default, the import fails and nothing is imported.
     public var onError = RowError.stop
-    /// Whether the import writes its outcome. By default, it does.
+    /// Whether the import commits its changes. By default, it does.
     public var effect = Effect.commit
     /// Whether the report has the object of each row. By default, it does not.
     public var rowObjects = RowObjects.forget

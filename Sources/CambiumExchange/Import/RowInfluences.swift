@@ -59,8 +59,8 @@ struct RowInfluences {
     private struct Addition {
         /// The number of the end (the side of a relationship) at which the object got a member.
         let end: Int
-        /// Whether the row added exactly one member to the object. Otherwise, the row may have added several members, and some of them at
-        /// other ends.
+        /// Whether the row added exactly one member to the object. If `false`, the row may have added several members, possibly at
+        /// different ends of the object; `end` is only the last of these ends.
         let isSingle: Bool
     }
 

@@ -115,7 +115,7 @@ extension RowReader {
         let attribute = entity.attributes[index]
         if case .failure(let error) = converted { return "'\(attribute.name)' must have a value: \(error.message)" }
         let message = "'\(attribute.name)' is null, but must have a value"
-        // An object is not found without its identity, so the option does not apply to the identity.
+        // `null: .keep` does not help for an identity attribute, because the object cannot be found without its identity.
         if attribute.defaultValue.isNull || entity.identity.contains(index) { return message }
         return message + ". To give new objects the default, keep values at null ('null: .keep', or '--null keep' on the command line)"
     }

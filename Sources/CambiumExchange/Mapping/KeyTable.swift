@@ -23,7 +23,7 @@ struct KeyTable {
     /// and no binary search is needed.
     private static let comparedCount = 4
 
-    /// - Parameter keys: The keys, which all differ.
+    /// - Parameter keys: The keys. No two keys have the same name.
     init(_ keys: [(name: String, target: Target)]) {
         let names = keys.map { Array($0.name.utf8) }
         bytes = Array(names.joined())

@@ -32,7 +32,7 @@ public struct ObjectMapping: Sendable, Hashable {
     ///   - attributes: The rules for attributes, by name. An attribute that is not listed is read from the key with its name.
     ///   - relationships: The rules for relationships, by name.
     ///   - entityFrom: The key that names the entity of an object, or the path to that key.
-    ///   - entityNames: The entity that each text at this key means. A text that is not listed must be the name of an entity.
+    ///   - entityNames: For each text at this key, the entity that it names. A text that is not listed must be the name of an entity.
     public init(
         identity: [String]? = nil, delimiter: String = Self.standardDelimiter, escape: String = Self.standardEscape,
         attributes: [String: PropertyMapping] = [:], relationships: [String: PropertyMapping] = [:],
@@ -89,7 +89,7 @@ package struct Discriminator: Sendable, Hashable {
     static let exportedKey = "_entity"
     /// The key that names the entity, or the path to that key.
     package var key: String
-    /// The entity that each text means. A text that is not listed must be the name of an entity.
+    /// For each text at the key, the entity that it names. A text that is not listed must be the name of an entity.
     package var map: [String: String]
 
     package init(key: String, map: [String: String] = [:]) {

@@ -13,7 +13,8 @@ struct CSVColumns {
         case toOne(AttributeType)
         /// Identities of objects, separated by semicolons.
         case toMany(AttributeType)
-        /// JSON. The relationship leads to objects that have no identity, an identity of several attributes, or JSON as their identity.
+        /// JSON. The relationship leads to objects without an identity, with an identity of several attributes, or with a JSON value as
+        /// their identity.
         case json
         /// A text that CSV does not convert. Either a mapping converts it when the row is read, or the column maps to no attribute or
         /// relationship.
