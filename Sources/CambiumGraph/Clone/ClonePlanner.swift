@@ -26,7 +26,7 @@ struct ClonePlanner {
         guard ids.count <= CloneRequest.rootCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "A clone takes at most \(CloneRequest.rootCountMax) objects, but \(ids.count) are given. Clone them in groups.")
+                "A clone can start from at most \(CloneRequest.rootCountMax) objects, but \(ids.count) were given. Clone them in groups.")
         }
         var seen = Set<ObjectID>()
         if let repeated = ids.first(where: { !seen.insert($0).inserted }) {

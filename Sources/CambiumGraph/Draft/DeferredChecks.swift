@@ -57,8 +57,8 @@ package struct DeferredChecks {
         /// there is no such series, or if `DeferredChecks` does not record series.
         package fileprivate(set) var series: Series?
 
-        /// The refusals of the later rows of the series. Each refusal remains valid if the import omits only the earlier rows of the
-        /// series.
+        /// A refusal for each row of `series` after the first. If the import omits the earlier rows of the series, and no others, it
+        /// refuses this row for the same reason.
         package var successors: [Refusal] {
             (series?.rows.dropFirst() ?? []).map { Refusal(place: $0, violation: violation, cause: cause, isCertain: false) }
         }

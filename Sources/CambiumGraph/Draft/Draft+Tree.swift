@@ -75,7 +75,8 @@ extension Draft {
         node == noRow ? 0 : Int(link(tree.members, node, tree.size))
     }
 
-    /// Replaces `member` with `child` below the parent of `member`. If `child` is `noRow`, the parent has no child on this side afterwards.
+    /// Replaces `member` with `child` below the parent of `member`. If `child` is `noRow`, the parent has no child in the former position
+    /// of `member`.
     private mutating func replace(_ tree: Tree, _ owner: UInt32, _ member: UInt32, by child: UInt32) {
         let parent = link(tree.members, member, tree.up)
         if parent == noRow {

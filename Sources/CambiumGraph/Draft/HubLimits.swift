@@ -5,9 +5,9 @@ package struct HubLimits: Sendable {
     package var memberCountMin = 64
     /// An object is a hub only if it has at least this many members for each touched member.
     package var memberRatio = 8
-    /// A block states the new order of a hub by listing all members from the first changed position on. If there are more than
-    /// `suffixRatio` such members for each touched member, single ops state the order instead. A member in both the old and the new list
-    /// counts twice.
+    /// A block states the new order of a hub by listing the new members from the first changed position on. The block is used only if the
+    /// old and new orders together have at most `suffixRatio` members from this position on for each touched member. Otherwise, single ops
+    /// state the order.
     package var suffixRatio = 16
     /// The maximum number of members in one list of a block. This maximum applies to hubs and to all other objects.
     package var blockMemberCountMax = LinkBlockBuilder.memberCountMax

@@ -16,7 +16,7 @@ struct LiveDependencies {
     }
 
     private var levels: [Level]
-    /// For each property, the indexes in `levels` of the levels at which the query reads the property.
+    /// For each property, the levels at which the query reads it, as indexes in `levels`.
     private var levelsByKey: [LiveKey: Set<Int>] = [:]
     /// The keys for the existence and the attributes of the objects of the query. Keys for the objects to which paths lead are not
     /// included.

@@ -63,7 +63,8 @@ extension Draft {
 
     // MARK: Removed objects and links
 
-    /// Deletes the objects of dropped entities. Removes the links of other objects in relationships that their entities lose.
+    /// Deletes the objects of dropped entities. If a remaining entity loses a relationship, removes the links of its objects in this
+    /// relationship.
     private mutating func leaveOldEntities(_ plan: MigrationPlan) {
         let kept = Set(plan.links.compactMap(\.old))
         for table in layout.tables where table.root != nil {

@@ -11,7 +11,7 @@ enum OrderedSort {
     private static let partCountMax = 16
     private static let digitBitCountMax = 11
 
-    /// - Parameter isBefore: Whether a record precedes another record. The result must agree with the order of the heads.
+    /// - Parameter isBefore: Whether a record precedes another record. If the heads differ, the result must be the order of the heads.
     ///
     /// Complexity: O(n) for records with different heads, otherwise O(n log n).
     static func sort(_ records: UnsafeMutableBufferPointer<Record>, _ isBefore: (Record, Record) -> Bool) {

@@ -34,7 +34,7 @@ package struct Cell {
 }
 
 extension Cell {
-    /// Returns the value in the form that indexes compare, in which 0.0 replaces -0.0.
+    /// Returns the value as indexes compare it: -0.0 becomes 0.0.
     ///
     /// - Parameter negativeZero: The bits of -0.0 in the type of the attribute; 0 for a type without -0.0.
     @inline(__always) func key(_ negativeZero: UInt64) -> Cell {
@@ -43,7 +43,7 @@ extension Cell {
         return key
     }
 
-    /// Returns the value in the form that indexes over attributes of this type compare, in which 0.0 replaces -0.0.
+    /// Returns the value as indexes compare it: -0.0 becomes 0.0. `type` is the type of the indexed attribute.
     @inline(__always) package func key(_ type: AttributeType) -> Cell { key(type.negativeZero) }
 
     package func equals(_ other: Cell) -> Bool {

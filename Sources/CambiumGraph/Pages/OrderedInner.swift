@@ -30,7 +30,7 @@ struct OrderedInner {
     @inline(__always) private var heads: UnsafeMutablePointer<UInt64> {
         (page + Self.referencesOffset + 8 &* count).assumingMemoryBound(to: UInt64.self)
     }
-    /// The end of the lower bound of each child except the first, relative to the beginning of the first bound.
+    /// The end offset of the lower bound of each child except the first, counted from the beginning of the first bound.
     @inline(__always) private var ends: UnsafeMutablePointer<UInt16> {
         UnsafeMutableRawPointer(heads + (count &- 1)).assumingMemoryBound(to: UInt16.self)
     }

@@ -28,7 +28,7 @@ final class QueryContext {
         return found
     }
 
-    /// Calls `body` with each group of rows that exists until `body` returns `false`.
+    /// Calls `body` with each existing group of rows, until `body` returns `false`.
     @inline(__always) func forEachGroup(_ table: TableLayout, _ body: (GroupView) throws -> Bool) rethrows {
         let rows = reader.rows(table.index)
         for index in 0..<reader.groupCount(table.index) {

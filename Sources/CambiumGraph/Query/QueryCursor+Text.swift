@@ -2,7 +2,7 @@ import CambiumBytes
 public import CambiumModel
 
 extension QueryCursor: CustomStringConvertible {
-    /// The cursor as a text of hexadecimal digits.
+    /// The cursor as hexadecimal digits.
     public var description: String {
         var bytes: [UInt8] = [Self.version]
         for word in [order, serial] {

@@ -156,7 +156,8 @@ struct QueryRun: ~Copyable {
     func scan(_ body: (GroupView) throws -> Bool) throws {
         var groupCount = 0
         try context.forEachGroup(table, prefetchingFor: node) { group in
-            // The loop counts groups instead of using their indexes, because a table may lack every group whose index would cause a check.
+            // The loop counts groups instead of testing their indexes, because a table may have no group at any index that is a multiple of
+            // 64. Then a scan would never check.
             if groupCount & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
             groupCount += 1
             return try body(group)

@@ -9,7 +9,7 @@ import CambiumModel
 /// }
 /// ```
 ///
-/// Use `ObjectID` to keep an object; resolve it with `Graph.place(of:)`.
+/// To refer to an object for longer, keep its `ObjectID` and resolve it with `Graph.place(of:)`.
 public struct ObjectPlace: Hashable, Sendable {
     @usableFromInline package let table: UInt32
     @usableFromInline package let row: UInt32
@@ -174,6 +174,6 @@ struct Rows {
 }
 
 extension Reader {
-    /// A vector with the number of cells that refer to each blob in addition to the first cell. A blob is a value of more than 255 bytes.
+    /// A vector that counts, for each blob, the cells after the first one that refer to it. A blob is a value of more than 255 bytes.
     var sharedBlobs: RadixVector { chunks[directory].load(fromByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self) }
 }

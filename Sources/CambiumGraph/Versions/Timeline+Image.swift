@@ -112,8 +112,8 @@ extension Timeline {
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
-        // A rollback decides by the epoch in the header of a page whether the page is already free. In a frozen chunk, releasing a page
-        // does not change this epoch, so a rollback could release the page twice.
+        // A rollback uses the epoch in a page's header to decide whether the page is already free. In a frozen chunk, releasing a page does
+        // not change this epoch, so a rollback could release the page twice.
         precondition(!isUnconfirmed, "An unconfirmed version must not be frozen.")
         reclaim()
         let (tables, disk) = try takeTableChunks(tableChunkCount)
