@@ -67,14 +67,15 @@ extension SegmentArchive {
         }
     }
 
-    /// Copies segments, and the files of their ops, from a log to the archive. Makes the copies durable and reads them again to check them.
+    /// Copies segments from a log to the archive, together with the files that hold the ops of some transactions. Makes the copies durable
+    /// and reads them again to check them.
     ///
     /// Compares the transactions that the archive already contains with those of the log. Replaces a segment of the archive only if the
     /// segment is corrupt. Otherwise, the archive keeps its segments, even if the log has merged its own segments since.
     ///
-    /// Throws `.conflict` if a transaction of the archive differs from that transaction of the log, or if the archive continues after the
-    /// last of `segments`. Throws `.damaged` if the log is corrupt, and `.ioFailure` if a disk operation fails. After an error, some of the
-    /// files may be in the archive. Complexity: O(bytes).
+    /// Throws `.conflict` if a transaction in the archive differs from the transaction with the same number in the log. Also throws
+    /// `.conflict` if the archive has transactions after the last of `segments`. Throws `.damaged` if the log is corrupt, and `.ioFailure`
+    /// if a disk operation fails. After an error, some of the files may be in the archive. Complexity: O(bytes).
     ///
     /// - Parameter segments: neighboring segments, in ascending order.
     /// - Returns: the number of segments that were not completely in the archive, and the bytes of the files that were created.
