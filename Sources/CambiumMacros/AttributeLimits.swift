@@ -27,7 +27,8 @@
 
         private func has(_ option: String) -> Bool { property.options.contains { $0.name == option } }
 
-        /// Returns the number of an option such as `.minLength(1)`, with its text and its expression in the source.
+        /// Returns the number that is the argument of an option such as `.minLength(1)`, with its text and its expression in the source.
+        /// Returns `nil` if there is no such option, or if `number(ofLiteral:)` returns `nil` for its argument.
         func number(_ option: String) -> (value: Double, text: String, expression: ExprSyntax)? {
             guard let expression = property.options.first(where: { $0.name == option })?.firstArgument else { return nil }
             let text = expression.trimmedDescription
