@@ -24,8 +24,8 @@ struct NameMatch {
         for name in new where oldNames[name.name] == nil {
             guard let former = name.formerName, former != name.name, formerNames[former] != nil, newNames[former] == nil else { continue }
             let keeper = wanted[former]
-            // If the new schema still has the former name, no other name can be renamed from the former name. There is one exception: the
-            // new schema renames another old name to the former name, as in an exchange of names.
+            // If the new schema still contains the name `former`, that name normally matches the old `former`, so `name` was not renamed
+            // from it. There is one exception: the new `former` was itself renamed from another old name, as when two names are exchanged.
             if let keeper, !(keeper.map { formerNames[$0] != nil && $0 != former } ?? false) { continue }
             take(name.name, former)
         }

@@ -50,7 +50,8 @@ struct OldRelatives {
         return found.sorted { $0.place < $1.place }.map(\.key)
     }
 
-    /// Returns old entities of a hierarchy that declare a property, including all relatives of `entity` that declare the property.
+    /// Returns the old entities of a hierarchy that declare a property. If there are many, returns only those that may be relatives of
+    /// `entity`. `before` is the old version of `entity`.
     private func holders(of property: String, _ root: EntityNumber, _ before: Entity?, _ entity: Entity) -> [Holder] {
         let all = declaring[Declaration(root: root, property: property)] ?? []
         // Thousands of entities may declare the same name, although each of them has few relatives. Comparing each of these entities with

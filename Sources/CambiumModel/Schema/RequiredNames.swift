@@ -61,7 +61,7 @@ private func presentName(_ name: String?) -> String? { name.map { "Its name is '
 /// The maximum number of names that an error lists. A schema may have thousands of entities.
 private let listedCountMax = 50
 
-/// Returns the sentence that lists the names of the first entities, attributes or relationships.
+/// Returns a sentence that lists at most `listedCountMax` of the names, and states how many more there are.
 private func nameList(_ kind: String, _ names: [String]) -> String {
     if names.isEmpty { return "It has no \(kind)." }
     let rest = names.count - listedCountMax
