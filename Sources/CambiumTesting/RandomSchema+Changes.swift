@@ -4,8 +4,8 @@ package import CambiumModel
 /// Random changes to a schema. A migration makes most of these changes automatically. Some changes need a closure that converts values, and
 /// some add rules that existing objects violate.
 extension RandomSchema {
-    /// Returns a valid schema that differs from another schema in one to three respects. Occasionally, the new schema also exchanges the
-    /// names of two attributes.
+    /// Returns a valid schema that differs from another schema in one to three respects. Occasionally, two attributes also swap their
+    /// names.
     package static func changed(_ schema: Schema, _ random: inout SplitMix64) -> SchemaDefinition {
         var definition = schema.definition
         for _ in 0..<Int.random(in: 1...3, using: &random) {
