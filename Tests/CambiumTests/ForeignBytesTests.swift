@@ -47,6 +47,9 @@ import Testing
         let volume = files(log.bytes)
         try volume.create(LogFileName.path(header.firstTransaction, .segment), header.encode())
         let store = try Store.open(volume, durability: .synced, environment: fixedEnvironment())
+        // A compaction must refuse this time, because it is after the newest transaction.
+        let time = Timestamp(microsecondsSince1970: header.creationTime)
+        #expect(code { try store.compact(.since(.time(time)), effect: .preview) } == .notFound)
         try store.recordDigest()
         store.abandon()
         var last: TransactionMetadata?

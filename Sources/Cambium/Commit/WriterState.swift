@@ -144,7 +144,11 @@ final class WriterState: @unchecked Sendable {
 
     /// The newest transaction and its time.
     var newestTransaction: (number: TransactionNumber, time: Timestamp) {
-        lock.hold { (log?.lastTransaction ?? timeline.head.transaction, lastTime) }
+        lock.hold {
+            guard let log else { return (timeline.head.transaction, lastTime) }
+            // `lastTime` may be later, because an empty last segment may state a later creation time.
+            return (log.lastTransaction, Timestamp(microsecondsSince1970: log.lastTime))
+        }
     }
 
     /// The numbers that `Store.memory` returns.
