@@ -48,6 +48,9 @@ import Testing
         #expect(try steps("size <= 60 and age >= 0 and size >= 50 and size > 50") == ["Note.size 10 10"])
         #expect(try steps("size >= 51 and size > 50 and not size > 60 and size < 62") == ["Note.size 10 11"])
         #expect(try steps("size > 60 and size < 50") == ["Note.size 0 0"])
+        // A stated value leads to fewer objects than a limit, whichever of them comes first.
+        #expect(try steps("size >= 0 and size == 5") == ["Note.size 1 1"])
+        #expect(try steps("size == 5 and size >= 0") == ["Note.size 1 1"])
         let sorted = try graph.answer(Query("Note", where: "size > 1 and size < 4", sort: "-size"))
         #expect(sorted.ids.map(\.serial) == [4, 3])
         var query = try Query("Note", where: "size > 1 and size < 190", sort: "-size")

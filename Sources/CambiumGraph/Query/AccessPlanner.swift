@@ -121,9 +121,7 @@ struct AccessPlanner {
         if graph.version.mayHaveDuplicates { return nil }
         var values: [[Value]] = []
         for attribute in entity.identity {
-            guard let match = matches.first(where: { $0.attribute == attribute.number && !$0.isFolded }),
-                case .equal(let equal) = match.values
-            else { return nil }
+            guard case .equal(let equal)? = Self.match(matches, attribute.number, isFolded: false)?.values else { return nil }
             values.append(equal.map { Self.typed($0, attribute.type) })
         }
         // The planner looks up the combinations at once, so their number must not exceed the length of the condition by much.
@@ -172,7 +170,7 @@ struct AccessPlanner {
         var count = 1
         for component in index.components {
             let isFolded = component.comparison == .folded
-            guard let match = matches.first(where: { $0.attribute == component.attribute && $0.isFolded == isFolded }) else { break }
+            guard let match = Self.match(matches, component.attribute, isFolded: isFolded) else { break }
             guard case .equal(let values) = match.values else { return count > Self.unionCountMax ? used : used + [match] }
             // The planner looks up all combinations at once. But a list alone may have any length.
             if count > 1, count * max(1, values.count) > Self.unionCountMax { break }
@@ -180,6 +178,16 @@ struct AccessPlanner {
             count *= values.count
         }
         return used
+    }
+
+    /// Returns the condition on an attribute that states its values, or otherwise the first condition on the attribute.
+    private static func match(_ matches: [ColumnMatch], _ attribute: PropertyNumber, isFolded: Bool) -> ColumnMatch? {
+        var first: ColumnMatch?
+        for match in matches where match.attribute == attribute && match.isFolded == isFolded {
+            if case .equal = match.values { return match }
+            first = first ?? match
+        }
+        return first
     }
 
     private func candidate(_ index: OrderedIndex, _ ranges: [IndexRange]) -> Candidate {
