@@ -117,16 +117,21 @@ import Testing
         #expect(verification.findings == [] && verification.transactionCount == 2)
     }
 
+    /// Opens a store with one note, whose graph maps the pages of a checkpoint.
+    private func openedWithCheckpoint() throws -> Store {
+        let first = try Store.create(at: directory, schema: Notes.schema)
+        try insert(first, 1)
+        try first.checkpoint()
+        try first.close()
+        return try Store.open(at: directory)
+    }
+
     @Test(arguments: [Removal.directory, .movedAway])
     func `closing a store whose directory was removed or moved away does not create it again`(removal: Removal) throws {
         let moved = directory + "-moved"
         // The operating system removes leftovers.
         defer { for path in [directory, moved] { try? FileManager.default.removeItem(atPath: path) } }
-        let first = try Store.create(at: directory, schema: Notes.schema)
-        try insert(first, 1)
-        try first.checkpoint()
-        try first.close()
-        let store = try Store.open(at: directory)
+        let store = try openedWithCheckpoint()
         try remove(removal)
         try store.close()
         #expect(!FileManager.default.fileExists(atPath: directory))
@@ -139,11 +144,7 @@ import Testing
         let moved = directory + "-moved"
         // The operating system removes leftovers.
         defer { for path in [directory, moved] { try? FileManager.default.removeItem(atPath: path) } }
-        let first = try Store.create(at: directory, schema: Notes.schema)
-        try insert(first, 1)
-        try first.checkpoint()
-        try first.close()
-        let store = try Store.open(at: directory)
+        let store = try openedWithCheckpoint()
         try remove(.movedAway)
         try FileManager.default.copyItem(atPath: moved, toPath: directory)
         try store.close()

@@ -48,8 +48,8 @@ struct GroupOrder {
         (self.kinds, self.entityNamePlaces) = (kinds, entityNamePlaces)
     }
 
-    /// Returns the condition that groups must satisfy, or `nil` if there is none. Replaces each name in the condition with the index of a
-    /// key or a function (see `places`), and each parameter with its value.
+    /// Returns the condition that groups must satisfy, or `nil` if the query does not restrict its groups. Replaces each name in the
+    /// condition with the index of a key or a function (see `places`), and each parameter with its value.
     func condition() throws(QueryMistake) -> GroupCondition? {
         guard let having = grouping.having else { return nil }
         return try resolved(having)
