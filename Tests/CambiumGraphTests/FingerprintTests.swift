@@ -46,12 +46,4 @@ import Testing
         for kind in kinds { #expect("[\(kind.fingerprintText)]" == "\([kind])") }
         #expect(Set(kinds).isSuperset(of: [.fixed(width: 1), .fixed(width: 8), .fixed(width: 16), .string, .rows, .numbers]))
     }
-
-    /// The small pages of other tests are excluded, because no stored checkpoint has them.
-    @Test(.enabled(if: PageLayout.fanOut == 128))
-    func `the fingerprint of a layout equals the one in stored checkpoints`() throws {
-        let layout = GraphLayout(try Schema(SchemaDefinition(json: Array(Self.schema.utf8))), hasIndexes: false)
-        #expect(layout.fingerprint(.sipHash) == 13_078_183_426_800_234_587)
-        #expect(layout.fingerprint(.products) == 7_037_030_309_328_286_094)
-    }
 }

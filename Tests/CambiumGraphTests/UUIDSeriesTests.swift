@@ -9,7 +9,7 @@ import Testing
 
     private func hashes(_ bitCount: UInt64, _ numbers: [UInt64], secret: UInt8 = 1) -> [UInt64] {
         let first = UUIDSeries.tagged(0xFEDC_4A98_7654_3210, bitCount: bitCount)
-        let key = OwnedHashNumbers(HashNumbers(HashKey(secret: [secret]), .products))
+        let key = OwnedHashNumbers(HashNumbers(HashKey(secret: [secret])))
         return withExtendedLifetime(key) { numbers.map { key.hasher.hash(first | $0, high) } }
     }
 
@@ -32,7 +32,7 @@ import Testing
 
     @Test func `keys that name no series and plain numbers have distinct hashes`() {
         let others = [UInt64(0), 25, 31].flatMap { hashes($0, [0, 1, 2, 3]) }
-        let key = OwnedHashNumbers(HashNumbers(HashKey(secret: [1]), .products))
+        let key = OwnedHashNumbers(HashNumbers(HashKey(secret: [1])))
         let numbers = withExtendedLifetime(key) { (UInt64(0)..<4).map { key.hasher.hash(20 << 24 | $0, 0) } }
         #expect(Set((others + numbers).map { $0 >> 48 }).count == 16)
     }

@@ -18,7 +18,7 @@ import Testing
         typealias Segment = Format.Segment
         typealias Head = Format.Head
         let segment = [
-            "\(Segment.versionOffset) | 2 | format version: \(Format.oldestVersion) or \(Format.version). Kind 2: \(Format.fileVersion) |",
+            "\(Segment.versionOffset) | 2 | format version: \(Format.version) |",
             "\(Segment.kindOffset) | 1 | kind |", "\(Segment.storeOffset) | 16 | store id |",
             "\(Segment.firstTransactionOffset) | 8 | number of the first transaction", "\(Segment.creationTimeOffset) | 8 | creation time",
             "\(Segment.saltSeedOffset) | 16 | salt seed", "\(Segment.previousChecksumOffset) | 4 | checksum of the last frame",
@@ -27,14 +27,14 @@ import Testing
             "0 | 8 | `\(letters(Segment.magic))` |",
         ]
         let head = [
-            "0 | 8 | `\(letters(Head.magic))`; `\(letters(Head.oldestMagic))` in version 1 |",
+            "0 | 8 | `\(letters(Head.magic))` |",
             "\(Head.sequenceOffset) | 8 | sequence", "\(Head.segmentOffset) | 8 | the first transaction of the segment",
             "\(Head.positionOffset) | 8 | the position", "\(Head.transactionOffset) | 8 | the last transaction",
             "\(Head.closedOffset) | 8 | 1 if", "\(Head.storeOffset) | \(Head.storeByteCount) | the first",
-            "\(Head.treeOffset) | 8 | in version 2",
+            "\(Head.treeOffset) | 8 | the last transaction of the tree",
         ]
         #expect(missing((segment + head).map { "| " + $0 }) == [])
-        #expect(Self.text.contains("slots of \(Head.slotByteCount) bytes, or of \(Head.oldestSlotByteCount) bytes in version 1"))
+        #expect(Self.text.contains("slots of \(Head.slotByteCount) bytes"))
         #expect(Self.text.contains("header of \(Segment.headerByteCount) bytes and frames"))
         #expect(Self.text.contains("number of transactions is 1 to 2^\(Format.Frame.transactionCountMax.trailingZeroBitCount);"))
         let entryCountMax = "2^\(Format.Index.entryCountMax.trailingZeroBitCount)"

@@ -164,10 +164,10 @@ class Checkpoint:
         require(crc(data[:-4]) == int.from_bytes(data[-4:], "little"), "the record does not verify")
         record = Reader(data, 8)
         version, self.shift, bits = record.uint(2), record.u8(), record.u8(7)
-        require(data[:8] == b"CAMBROOT" and version in (1, 2), "not a record of format 1 or 2")
+        require(data[:8] == b"CAMBROOT" and version == 2, "not a record of format 2")
         record.take(16)
         self.transaction = record.uint(8)
-        record.take(20 if version == 1 else 28)
+        record.take(28)
         with open(os.path.join(store, "pages-%016x" % record.uint(8)), "rb") as file:
             self.file = file.read()
         record.take(8)
@@ -176,20 +176,11 @@ class Checkpoint:
         table = self.table(record, schema_length + width * count) if bits & 2 else record
         op = Reader(table.take(schema_length))
         require(op.u8() == 1 << 5 | 1, "a record without a schema")
-        self.labels = {}
-        for names in ({}, self.labels) if version == 1 else ():
-            length = table.uint(4)
-            entries = Reader(table.take(table.uint(4)))
-            for _ in range(length):
-                number, size = entries.uint(8), entries.uint(4)
-                names[str(entries.take(size & 0x7FFFFFFF), "utf-8")] = number
-                entries.take(size >> 31 << 4)
         for chunk in range(count):
             self.read_chunk(chunk, table.uint(2), table.uint(4), table.uint(2) if bits & 1 else 0)
         self.layout = Layout(json.loads(op.blob()))
         self.next_serials = self.load(directory, self.layout)
-        if version > 1:
-            self.labels = self.register_labels(self.uint(self.page(directory, 1), 112 + 4 * len(self.layout.tables)))
+        self.labels = self.register_labels(self.uint(self.page(directory, 1), 112 + 4 * len(self.layout.tables)))
 
     def register_labels(self, reference):
         if not reference:

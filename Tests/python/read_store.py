@@ -227,8 +227,8 @@ class Segment:
             "<10sB5s16sQq16sI24sI", data)
         self.time = self.created
         require(crc(data[:92]) == self.crc, "the header does not verify")
-        self.version, self.is_after_joint = int.from_bytes(start[8:], "little"), True
-        require(start[:8] == b"CAMBLOG1" and self.version in ((1,) if self.kind == APART else (1, 2)), "not a header of format 1 or 2")
+        self.is_after_joint = True
+        require(start == b"CAMBLOG1\x02\x00", "not a header of format 2")
         require(self.kind in kinds and not any(nothing + zeros), "a header of an unknown kind, or not here")
         require(owner == store.id_bytes and self.number == int(name[:20]), "a header of another store, or a number that differs from its name")
 
@@ -280,7 +280,7 @@ class Segment:
 
     def transactions(self, at, count, region, number):
         reader = Reader(region)
-        if count == 0 and self.kind == OPEN and self.version == 2:
+        if count == 0 and self.kind == OPEN:
             fits = not self.is_after_joint and region == struct.pack("<Qq", number - 1, self.time)
             require(fits, "a joint that does not fit the transactions before it")
             self.interned, self.is_after_joint = [], True
@@ -289,8 +289,7 @@ class Segment:
         self.is_after_joint = False
         if self.kind in (SEALED, RETIRED):
             self.interned, self.time = [], self.created
-            if self.version == 2:
-                self.seed = reader.take(16)
+            self.seed = reader.take(16)
         for index in range(count):
             yield self.transaction(reader, number + index, at)
         require(reader.at == len(region), "the frame continues after its last transaction")
@@ -307,14 +306,13 @@ class Segment:
             length, transactions = reader.varint(), reader.varint()
             time += reader.varint()
             _, end, count, region = self.plain(at) or self.fail("a frame of a sealed segment does not verify")
-            first = Reader(region, 16 if self.version == 2 else 0)
+            first = Reader(region, 16)
             if first.u8() & 128:
                 first.u8()
             require((end - at, count, self.created + first.varint()) == (length, transactions, time), "the index does not fit")
             at, held = end, held + transactions
-        if self.version == 2:
-            joints = reader.repeat(lambda: (reader.varint(), reader.uint(4))[0])
-            require(all(joints) and sum(joints) <= held, "joints that the segment cannot have")
+        joints = reader.repeat(lambda: (reader.varint(), reader.uint(4))[0])
+        require(all(joints) and sum(joints) <= held, "joints that the segment cannot have")
         require(at == offset and reader.at == len(found[3]), "the index does not fit")
         return offset, before
 

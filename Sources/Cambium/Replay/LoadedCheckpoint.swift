@@ -92,7 +92,7 @@ struct LoadedCheckpoint: ~Copyable {
             destination: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         let timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,
-            hasRegister: pages.root.firstFormat == nil, source: pages, memory: memory)
+            source: pages, memory: memory)
         timeline.requestCountMax = reader.settings.requestWindow
         guard timeline.head.transaction == number else {
             throw pages.flaw("they belong to transaction \(timeline.head.transaction)")
@@ -116,9 +116,7 @@ struct LoadedCheckpoint: ~Copyable {
         func check(_ name: String, _ number: TransactionNumber) {
             isValid = isValid && TransactionLabel.isValid(name) && (1...pages.root.transaction.rawValue).contains(number.rawValue)
         }
-        if let names = pages.root.firstFormat {
-            names.forEachLabel { check($0, $1) }
-        } else if pages.isCheckedCompletely {
+        if pages.isCheckedCompletely {
             for (name, number) in timeline.head.labels { check(name, number) }
         }
         return isValid
@@ -129,7 +127,7 @@ extension Timeline {
     /// Creates a timeline without transactions. Pages beyond the memory budget are kept in a file without a name on the volume.
     convenience init(replaying reader: LogReader, memory: MemoryBudget = .standard) {
         let settings = reader.settings
-        self.init(memory: memory, key: HashKey(secret: settings.indexSecret ?? settings.store))
+        self.init(memory: memory, key: HashKey(secret: settings.indexSecret))
         keepPages(in: PageFileMemory(reader.volume, nil))
         requestCountMax = settings.requestWindow
     }

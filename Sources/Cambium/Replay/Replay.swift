@@ -30,7 +30,6 @@ struct Replay {
 
     /// Creates a replay that begins with a loaded checkpoint, or with an empty graph before the first transaction.
     init(_ loaded: consuming LoadedCheckpoint) throws(CambiumError) {
-        try loaded.completePages()
         // The record of a skipped checkpoint may be the only evidence that the log has lost its end.
         storedEnd = try loaded.skippedCheckpoints.isEmpty ? loaded.transaction : loaded.reader.newestCheckpoint()
         (timeline, pages, reader) = (loaded.timeline, loaded.pages, loaded.reader)
@@ -193,25 +192,3 @@ extension Draft {
     }
 }
 
-extension LoadedCheckpoint {
-    /// If an earlier version of Cambium wrote the pages, adds the parts that the pages lack. The parts are space for ordered indexes and,
-    /// if the checkpoint has format 1, requests and labels. This method writes pages, so a writer must first find out which chunks are in
-    /// use.
-    ///
-    /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
-    fileprivate borrowing func completePages() throws(CambiumError) {
-        if let names = pages?.root.firstFormat { try addRegister(names) }
-        try timeline.addIndexes()
-    }
-
-    private borrowing func addRegister(_ names: FirstFormatNames) throws(CambiumError) {
-        try timeline.addRegister { draft throws(CambiumError) in
-            var entries: [RegisterEntry] = []
-            names.forEachRequest { entries.append(RegisterEntry(name: $0, transaction: $1, digest: $2)) }
-            for entry in entries { try draft.note(entry) }
-            var labels: [(name: String, number: TransactionNumber)] = []
-            names.forEachLabel { labels.append(($0, $1)) }
-            for label in labels { try draft.setLabel(label.name, label.number) }
-        }
-    }
-}

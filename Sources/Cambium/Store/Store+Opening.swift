@@ -169,9 +169,8 @@ extension Store {
         let loaded = try LoadedCheckpoint(LogReader(volume), memory: memory, tuning: tuning)
         let newFile = environment.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
         let replayed = try ReplayedStore(OwnedCheckpoint(loaded, newFile: newFile), requiring: content)
-        var settings = replayed.reader.settings
-        try settings.upgrade(in: volume)
-        return try Store(replayed, lock, durability ?? Durability(settings.durability), environment, tuning)
+        let recorded = Durability(replayed.reader.settings.durability)
+        return try Store(replayed, lock, durability ?? recorded, environment, tuning)
     }
 
     /// Creates the store object for a store that was opened and replayed, and takes over the lock of the store. If the initializer throws,

@@ -26,7 +26,7 @@ final class Version: @unchecked Sendable {
 
 extension Graph {
     /// A hash of everything that determines the meaning of the graph's pages.
-    package var fingerprint: UInt64 { layout.fingerprint(hashNumbers.texts) }
+    package var fingerprint: UInt64 { layout.fingerprint }
     /// The numbers from which the hashes in indexes are computed. They are the same in all graphs of an open store.
     package var hashNumbers: OwnedHashNumbers {
         guard let numbers = version.space.hashNumbers else { preconditionFailure("A space with a graph has numbers for hashes.") }

@@ -3,9 +3,7 @@ import CambiumBytes
 extension GraphLayout {
     /// A hash of everything that determines the meaning of pages. If the fingerprint of a checkpoint differs from this one, the
     /// checkpoint's pages cannot be used, and the log is replayed instead.
-    ///
-    /// - Parameter texts: The hash of texts in the indexes of the pages.
-    package func fingerprint(_ texts: TextHash = .products) -> UInt64 {
+    package var fingerprint: UInt64 {
         let sizes = [PageLayout.fanOut, Bucket.blockCount, Bucket.blockCapacity, GroupLayout.columnsOffset, TablePage.indexesOffset]
         var parts = (sizes + [DirectoryPage.tablesOffset]).map(String.init)
         parts += ConstantPages.stored.all.map(String.init)
@@ -18,11 +16,11 @@ extension GraphLayout {
             }
         }
         for link in links { parts.append("link \(link.fingerprintText)") }
-        if hasRegister { parts.append("register \(Register.layout.fingerprint(texts))") }
+        if hasRegister { parts.append("register \(Register.layout.fingerprint)") }
         // The hash does not depend on which ordered indexes exist, because the index directory in the pages states them.
         if !ordered.isEmpty { parts.append("ordered 1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)") }
         // Stored buckets can be used only with the hash function that filled them.
-        parts.append("hash \(KeyHasher.fingerprint(texts))")
+        parts.append("hash \(KeyHasher.fingerprint)")
         return Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }
 

@@ -28,8 +28,8 @@ package final class GraphLayout: Sendable {
     private let roots: [EntityNumber]
     /// For each entity number, the index over the entity's identity.
     private let identityByEntity: [IdentityIndex?]
-    /// Whether the directory page refers to a register, the inner graph of requests and labels. A graph of format 1 has no register, and a
-    /// register does not contain another register.
+    /// Whether the directory page refers to a register, the inner graph of requests and labels. A register
+    /// does not contain another register.
     package let hasRegister: Bool
     /// The ordered indexes. If there are any, the directory page refers to an index directory.
     let ordered: [OrderedIndexLayout]
@@ -63,8 +63,7 @@ package final class GraphLayout: Sendable {
         let layout: IndexLayout
     }
 
-    /// - Parameter hasIndexes: `false` if the pages were stored by a version of Cambium without ordered indexes.
-    package init(_ schema: Schema, hasRegister: Bool = true, hasIndexes: Bool = true) {
+    package init(_ schema: Schema, hasRegister: Bool = true) {
         self.schema = schema
         self.hasRegister = hasRegister
         let hierarchies = Dictionary(grouping: schema.entities, by: \.root)
@@ -90,7 +89,7 @@ package final class GraphLayout: Sendable {
         indexCount = tables.reduce(0) { $0 + $1.indexes.count }
         let derived = DerivedLayout(schema, tables: tables, ends: ends, tableOf: { byRoot[Int($0.rawValue)] })
         self.derived = derived
-        let ordered = !hasIndexes ? [] : OrderedIndexLayout.all(of: schema, tables: tables) { tables[byRoot[Int($0.rawValue)]] }
+        let ordered = OrderedIndexLayout.all(of: schema, tables: tables) { tables[byRoot[Int($0.rawValue)]] }
         self.ordered = ordered
         orderedByTable = Set(ordered.map(\.table)).sorted().map { table in (table, ordered.filter { $0.table == table }) }
         let relationships = drafts.map { draft in (draft.root.flatMap { hierarchies[$0.number] } ?? []).flatMap(\.relationships) }

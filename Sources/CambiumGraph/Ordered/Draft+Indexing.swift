@@ -138,22 +138,6 @@ extension Draft {
     }
 }
 
-extension Draft {
-    /// Replaces the directory page with a page that has space for a reference to ordered indexes. Does nothing if the page already has this
-    /// space. The page lacks the space if an older program, without ordered indexes, stored the graph.
-    mutating func reserveIndexes() {
-        let indexed = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
-        let byteCount = DirectoryPage.byteCount(indexed)
-        guard layout.ordered.isEmpty, !indexed.ordered.isEmpty, byteCount <= PageLayout.chunkByteCount else { return }
-        let before = reader
-        let register = before.registerReference(of: layout)
-        layout = indexed
-        let page = newDirectory(sharedBlobs: before.sharedBlobs, register: register) { _, table in before.tableReference(table.index) }
-        discard(directory)
-        directory = page
-    }
-}
-
 extension Timeline {
     /// The maximum number of rows that a transaction adds to incomplete indexes.
     package static let indexedRowCount = 512
@@ -171,15 +155,6 @@ extension Timeline {
         if !head.hasIncompleteIndexes || space.isInReserve { return false }
         try publish(packingDraft(), indexing: rowCountMax, show: show)
         return head.hasIncompleteIndexes && head.indexedGroupCounts != before
-    }
-
-    /// Adds ordered indexes to a graph that an older program, without ordered indexes, stored. The indexes are built later.
-    package func addIndexes() throws(CambiumError) {
-        if !head.layout.ordered.isEmpty { return }
-        var draft = packingDraft()
-        draft.reserveIndexes()
-        if draft.layout === draft.base.layout { return }
-        try publish(draft, indexing: 0)
     }
 }
 

@@ -4,12 +4,11 @@ extension KeyHasher {
     /// Returns the hash of a text or data.
     ///
     /// A value of at most 64 bytes is first reduced to two words. These words, the number of bytes and the hash of the preceding values are
-    /// multiplied by secret factors, as for a value of fixed width. Longer values, and all values in graphs of earlier builds, are hashed
-    /// with SipHash-1-3.
+    /// multiplied by secret factors, as for a value of fixed width. Longer values are hashed with SipHash-1-3.
     ///
     /// - Parameter before: The hash of the preceding values of the key; 0 for the first value.
     func hash(_ bytes: UnsafeRawBufferPointer, after before: UInt64 = 0) -> UInt64 {
-        if bytes.count > numbers.pointee.pairedByteCountMax {
+        if bytes.count > HashNumbers.pairedByteCountMax {
             return SipHash.hash13(bytes, key: numbers.pointee.key.bytes.x, numbers.pointee.key.bytes.y ^ before)
         }
         let (low, high) = bytes.count < 16 ? Self.words(of: bytes) : sumOfPairs(bytes)

@@ -14,23 +14,19 @@ package struct KeyHasher {
 
     @inline(__always) init(_ numbers: UnsafePointer<HashNumbers>) { self.numbers = numbers }
 
-    private static let fingerprints = (products: fingerprint(of: .products), sipHash: fingerprint(of: .sipHash))
-
-    /// Returns a value that identifies a hash function. If another function filled the buckets of a page file, the pages of this file
-    /// cannot be used.
-    static func fingerprint(_ texts: TextHash) -> UInt64 { texts == .products ? fingerprints.products : fingerprints.sipHash }
-
-    private static func fingerprint(of texts: TextHash) -> UInt64 {
-        let numbers = OwnedHashNumbers(HashNumbers(HashKey(secret: Array("cambium".utf8)), texts))
+    /// A value that identifies the hash function. If another function filled the buckets of a page file, the pages of this file cannot be
+    /// used.
+    static let fingerprint: UInt64 = {
+        let numbers = OwnedHashNumbers(HashNumbers(HashKey(secret: Array("cambium".utf8))))
         let hasher = numbers.hasher
         var hash = hasher.hash(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)
         hash = hasher.hash(0x0123_4567_89AB_CDEF, 0, after: hash)
         hash = hasher.hash(UUIDSeries.tagged(0x0123_4567_0000_0000, bitCount: 20) | 5, 1, after: hash)
         var samples = [Array("cambium".utf8)]
-        if texts == .products { samples += [0, 1, 12, 16, 36, 64, 65].map { count in (0..<UInt8(count)).map(\.self) } }
+        samples += [0, 1, 12, 16, 36, 64, 65].map { count in (0..<UInt8(count)).map(\.self) }
         for sample in samples { hash = sample.withUnsafeBytes { hasher.hash($0, after: hash) } }
         return withExtendedLifetime(numbers) { hash }
-    }
+    }()
 
     /// Returns the hash of a value of fixed width.
     ///

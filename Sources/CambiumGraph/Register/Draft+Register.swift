@@ -77,7 +77,7 @@ extension Draft {
     /// Runs `body` with the register (the inner graph of requests and labels) in place of the draft's graph.
     mutating func inRegister(_ body: (inout Draft) -> Void) {
         guard let offset = DirectoryPage.registerOffset(layout) else {
-            preconditionFailure("A graph of format 1 must get a register before its first change.")
+            preconditionFailure("A register does not contain another register.")
         }
         let (graph, graphDirectory) = (layout, directory)
         let before = reader.registerReference(of: graph)
@@ -100,27 +100,4 @@ extension Draft {
 
     /// Creates the directory of a register without requests and labels. The layout of the draft must be the layout of the register.
     private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
-
-    /// Replaces the directory page of a graph of format 1 with a larger page, which has space for the reference to a register.
-    mutating func reserveRegister() {
-        let before = reader
-        layout = GraphLayout(layout.schema)
-        let page = newDirectory(sharedBlobs: before.sharedBlobs, register: 0) { _, table in before.tableReference(table.index) }
-        discard(directory)
-        directory = page
-    }
-}
-
-extension Timeline {
-    /// Adds a register, the inner graph of requests and labels, to a graph of format 1. The transaction number of the graph stays the same.
-    /// Does nothing if the graph has a later format.
-    ///
-    /// - Parameter fill: Records the requests and labels, which a checkpoint of format 1 stores outside the graph.
-    package func addRegister(_ fill: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
-        if head.layout.hasRegister { return }
-        var draft = packingDraft()
-        draft.reserveRegister()
-        try fill(&draft)
-        try publish(draft)
-    }
 }

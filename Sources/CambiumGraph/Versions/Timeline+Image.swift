@@ -56,16 +56,15 @@ extension Timeline {
     ///
     /// - Parameters:
     ///   - fingerprint: The fingerprint of the layout for which the pages were written.
-    ///   - hasRegister: `false` for a graph of format 1.
     package convenience init(
-        _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, hasRegister: Bool = true,
-        source: any ChunkSource, memory: MemoryBudget = .standard
+        _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, source: any ChunkSource,
+        memory: MemoryBudget = .standard
     ) throws(CambiumError) {
         guard image.isPossible else {
             throw CambiumError.corruptCheckpoint("The checkpoint record describes pages that no graph can have.")
         }
-        let resolved = try Schema(catalog: schema)
-        guard let (layout, texts) = Self.layout(resolved, hasRegister, fingerprint) else {
+        let layout = GraphLayout(try Schema(catalog: schema))
+        guard layout.fingerprint == fingerprint else {
             throw CambiumError.corruptCheckpoint("Another version of this program laid out the pages of the checkpoint.")
         }
         // Drafts must get later epochs than all stored pages.
@@ -78,18 +77,8 @@ extension Timeline {
             throw CambiumError.corruptCheckpoint("The checkpoint record does not refer to a directory page.")
         }
         let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space)
-        space.setHashNumbers(HashNumbers(version.reader.hashKey, texts))
+        space.setHashNumbers(HashNumbers(version.reader.hashKey))
         self.init(space, version)
-    }
-
-    /// Returns the layout with this fingerprint, and the hash of texts in its indexes. Earlier builds wrote graphs without ordered indexes,
-    /// and hashed all texts with SipHash.
-    private static func layout(_ schema: Schema, _ hasRegister: Bool, _ fingerprint: UInt64) -> (GraphLayout, TextHash)? {
-        for hasIndexes in [true, false] {
-            let layout = GraphLayout(schema, hasRegister: hasRegister, hasIndexes: hasIndexes)
-            for texts in TextHash.allCases where layout.fingerprint(texts) == fingerprint { return (layout, texts) }
-        }
-        return nil
     }
 
     /// Returns whether a page is a directory page of this layout. Readers follow the references in a directory page without checking the

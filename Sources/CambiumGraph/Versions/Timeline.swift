@@ -25,8 +25,7 @@ package final class Timeline: @unchecked Sendable {
     /// Creates the empty graph of a schema without entities.
     ///
     /// - Parameter key: The key for the hashes of the indexes. An attacker who knows the key can choose values whose hashes collide.
-    /// - Parameter texts: The hash of texts in the indexes. Tests create graphs of earlier builds.
-    package init(memory: MemoryBudget = .standard, key: HashKey, texts: TextHash = .products) {
+    package init(memory: MemoryBudget = .standard, key: HashKey) {
         space = PageSpace(budget: memory)
         let layout = GraphLayout(Schema.empty)
         let epoch = Self.nextEpoch()
@@ -38,7 +37,7 @@ package final class Timeline: @unchecked Sendable {
         space.chunks[page].storeBytes(of: 0, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
         space.chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
         space.chunks[page].storeBytes(of: key, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
-        space.setHashNumbers(HashNumbers(key, texts))
+        space.setHashNumbers(HashNumbers(key))
         current = Guarded(Version(epoch: epoch, directory: page, layout: layout, space: space))
         noteTotals()
     }

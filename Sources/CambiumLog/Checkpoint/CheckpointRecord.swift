@@ -57,17 +57,14 @@ package struct CheckpointRecord: Sendable {
     package var pageDirectory: UInt32
     package var schema: SchemaCatalog
     package var chunks: [Chunk]
-    /// The Merkle tree over the log up to `transaction`. It is `nil` in format 1, or if the writer could not read this part of the log.
+    /// The Merkle tree over the log up to `transaction`. It is `nil` if the writer could not read this part of the log.
     package var tree: MerkleTree?
-    /// The requests and the labels of the store, which a record of format 1 contains. In later formats, the pages contain the requests and
-    /// the labels, and this property is `nil`.
-    package var firstFormat: FirstFormatNames?
 
     package init(
         store: [UInt8], transaction: TransactionNumber, time: Int64, fanOutShift: UInt8, isPacked: Bool, layout: UInt64,
         logPosition: LogPosition,
         pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, chunks: [Chunk],
-        tree: MerkleTree? = nil, firstFormat: FirstFormatNames? = nil
+        tree: MerkleTree? = nil
     ) {
         self.store = store
         self.transaction = transaction
@@ -82,7 +79,6 @@ package struct CheckpointRecord: Sendable {
         self.schema = schema
         self.chunks = chunks
         self.tree = tree
-        self.firstFormat = firstFormat
     }
 
     // MARK: Names
@@ -151,7 +147,7 @@ package struct CheckpointRecord: Sendable {
         let parts = owned.isEmpty ? [] : CheckpointTable.parts(of: table, in: owned, partByteCountMax: partByteCountMax)
         var writer = ByteWriter(capacity: Format.Root.recordByteCountMax)
         writer.write(Format.Root.magic)
-        writer.write(firstFormat == nil ? Format.version : Format.oldestVersion)
+        writer.write(Format.version)
         writer.writeByte(fanOutShift)
         writer.writeByte(kind(hasTableInChunks: !parts.isEmpty))
         writer.write(store)
@@ -159,22 +155,18 @@ package struct CheckpointRecord: Sendable {
         writer.write(time)
         writer.write(layout)
         writer.write(logPosition.checksum)
-        if firstFormat == nil { writer.write(UInt64(logPosition.jointOffset)) }
+        writer.write(UInt64(logPosition.jointOffset))
         writer.write(pageFile)
         writer.write(epoch)
         writer.write(pageDirectory)
         writer.write(UInt32(chunks.count))
         writer.write(UInt32(op.count))
-        if let firstFormat {
-            writer.write(op)
-            firstFormat.write(to: &writer)
-            writer.write(Array(table.dropFirst(op.count)))
-        } else if let head = parts.first {
+        if let head = parts.first {
             CheckpointTable.Part(chunk: head.chunk, head.bytes).write(to: &writer)
         } else {
             writer.write(table)
         }
-        for subtree in firstFormat == nil ? tree?.subtrees ?? [] : [] { writer.write(subtree) }
+        for subtree in tree?.subtrees ?? [] { writer.write(subtree) }
         writer.write(CRC32C.checksum(writer.bytes))
         return Encoded(record: writer.bytes, parts: parts)
     }
@@ -182,7 +174,7 @@ package struct CheckpointRecord: Sendable {
     private func kind(hasTableInChunks: Bool) -> UInt8 {
         var kind = isPacked ? Format.Root.Kind.packed : 0
         if hasTableInChunks { kind |= Format.Root.Kind.tableInChunks }
-        if firstFormat == nil, tree != nil { kind |= Format.Root.Kind.tree }
+        if tree != nil { kind |= Format.Root.Kind.tree }
         return kind
     }
 

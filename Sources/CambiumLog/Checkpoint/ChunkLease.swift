@@ -112,7 +112,7 @@ struct LeaseRecord: Sendable, Equatable {
     func encode(store: [UInt8]) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(Format.Lease.magic)
-        writer.write(Format.fileVersion)
+        writer.write(Format.version)
         writer.write(store)
         writer.write(UInt32(chunks.count))
         for (pageFile, chunks) in chunks.sorted(by: { $0.key < $1.key }) {
@@ -156,7 +156,7 @@ struct LeaseRecord: Sendable, Equatable {
         }
         var reader = ByteReader(bytes.dropLast(4))
         guard try reader.readBytes(8).elementsEqual(Format.Lease.magic) else { throw .invalid("bytes that are not a lease", offset: 0) }
-        guard try reader.read(UInt16.self) == Format.fileVersion else {
+        guard try reader.read(UInt16.self) == Format.version else {
             throw .invalid("a format that this program cannot read", offset: 8)
         }
         guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the lease of another store", offset: 10) }

@@ -134,11 +134,9 @@ extension PageFile {
         return try bytes(of: file)
     }
 
-    /// Returns the bytes of a checkpoint record. If the file is longer than any record of its format, returns only its beginning, which
-    /// then fails verification.
+    /// Returns the bytes of a checkpoint record. If the file is longer than any record, returns only its beginning, which then fails
+    /// verification.
     static func bytes(of record: any VolumeFile) throws(CambiumError) -> [UInt8] {
-        let beginning = try record.read(at: 0, count: Format.Root.recordByteCountMax + 1)
-        guard beginning.count > Format.Root.recordByteCountMax, RecordedCheckpoint.isOfOldestFormat(beginning) else { return beginning }
-        return try record.read(at: 0, count: min(try record.byteCount(), Format.Root.byteCountMax))
+        try record.read(at: 0, count: Format.Root.recordByteCountMax + 1)
     }
 }

@@ -29,11 +29,10 @@ struct RecordedCheckpoint {
             throw .invalid("bytes that are not a checkpoint record", offset: 0)
         }
         let version = try reader.read(UInt16.self)
-        guard Format.versions.contains(version) else { throw .invalid("a format that this program cannot read", offset: 8) }
-        let isFirstFormat = version == Format.oldestVersion
+        guard version == Format.version else { throw .invalid("a format that this program cannot read", offset: 8) }
         let fanOutShift = try reader.readByte()
         let kind = try reader.readByte()
-        guard kind & ~(isFirstFormat ? Format.Root.Kind.packed : Format.Root.Kind.all) == 0 else {
+        guard kind & ~Format.Root.Kind.all == 0 else {
             throw .invalid("a kind that this program cannot read", offset: 11)
         }
         let isPacked = kind & Format.Root.Kind.packed != 0
@@ -45,7 +44,7 @@ struct RecordedCheckpoint {
         let time = try reader.read(Int64.self)
         let layout = try reader.read(UInt64.self)
         let logChecksum = try reader.read(UInt32.self)
-        let jointOffset = isFirstFormat ? 0 : try reader.read(UInt64.self)
+        let jointOffset = try reader.read(UInt64.self)
         guard jointOffset <= Format.Root.jointOffsetMax else { throw .invalid("the offset of a joint that is out of range", offset: 56) }
         let pageFile = try reader.read(UInt64.self)
         let epoch = try reader.read(UInt64.self)
@@ -59,12 +58,6 @@ struct RecordedCheckpoint {
             store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, isPacked: isPacked, layout: layout,
             logPosition: LogPosition(jointOffset: Int(jointOffset), checksum: logChecksum), pageFile: pageFile, epoch: epoch,
             pageDirectory: pageDirectory, schema: SchemaCatalog(json: []), chunks: [])
-        if isFirstFormat {
-            let schemaOp = try reader.readBytes(schemaByteCount)
-            record.firstFormat = try FirstFormatNames(&reader)
-            table = .record(Array(schemaOp) + (try reader.readBytes(reader.remaining)))
-            return
-        }
         guard bytes.count <= Format.Root.recordByteCountMax, chunkCount <= Format.Root.chunkCountMax else {
             throw .limitExceeded("a checkpoint record with \(chunkCount) chunks in \(bytes.count) bytes", offset: reader.offset)
         }
@@ -76,14 +69,6 @@ struct RecordedCheckpoint {
         }
         if treeByteCount > 0 { record.tree = try Self.readTree(&reader, transaction) }
         try reader.finish()
-    }
-
-    /// Whether bytes begin like a record of the oldest format, which contains the requests and the labels, and so may be long.
-    static func isOfOldestFormat(_ bytes: [UInt8]) -> Bool {
-        var beginning = ByteWriter()
-        beginning.write(Format.Root.magic)
-        beginning.write(Format.oldestVersion)
-        return bytes.starts(with: beginning.bytes)
     }
 
     private static func readTree(_ reader: inout ByteReader, _ transaction: TransactionNumber) throws(DecodingError) -> MerkleTree? {

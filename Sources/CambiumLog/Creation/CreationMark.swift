@@ -68,7 +68,7 @@ struct CreationMark: Equatable {
     private static let start: [UInt8] = {
         var writer = ByteWriter()
         writer.write(Format.CreationMark.magic)
-        writer.write(Format.fileVersion)
+        writer.write(Format.version)
         return writer.bytes
     }()
 

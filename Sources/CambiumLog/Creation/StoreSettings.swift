@@ -10,12 +10,10 @@ package struct StoreSettings: Equatable, Sendable {
         case buffered(microseconds: Int64)
     }
 
-    /// The highest format version that a file of the store may have.
-    package var format: UInt16
     /// The id of the store, 16 random bytes.
     package var store: [UInt8]
-    /// 16 random bytes, from which the key of the graph's indexes is computed; `nil` in older stores, which have no such key.
-    package var indexSecret: [UInt8]?
+    /// 16 random bytes, from which the key of the graph's indexes is computed. Without such bytes, they are the id of the store.
+    package var indexSecret: [UInt8]
     /// The time when the store was created, in microseconds since 1970.
     package var creationTime: Int64
     package var durability: Durability
@@ -33,9 +31,8 @@ package struct StoreSettings: Equatable, Sendable {
         store: [UInt8], indexSecret: [UInt8]? = nil, creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000,
         checkpointCountMax: Int = 32, pastPercent: Int = 100, compressesPages: Bool = false
     ) {
-        format = Format.version
         self.store = store
-        self.indexSecret = indexSecret
+        self.indexSecret = indexSecret ?? store
         self.creationTime = creationTime
         self.durability = durability
         self.requestWindow = requestWindow
@@ -48,16 +45,6 @@ package struct StoreSettings: Equatable, Sendable {
     package func replace(in volume: any Volume) throws(CambiumError) {
         try volume.replace(Self.fileName, encode())
         try volume.syncDirectory("")
-    }
-
-    /// Converts a store of an earlier format to the current format. The caller holds the store's lock and has verified its log.
-    ///
-    /// Changes only the settings: each other file states its own version. Throws `.ioFailure` if a disk operation fails. In that case the
-    /// store is unchanged.
-    package mutating func upgrade(in volume: any Volume) throws(CambiumError) {
-        if format == Format.version { return }
-        format = Format.version
-        try replace(in: volume)
     }
 
     /// Reads the settings of a store. Throws `.notFound` if there is no store, or if the creation of the store was interrupted. Throws
@@ -98,11 +85,11 @@ package struct StoreSettings: Equatable, Sendable {
             case .buffered(let microseconds): "buffered:\(microseconds)"
             }
         let text =
-            "{\"format\":\(format),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
+            "{\"format\":\(Format.version),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
             + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
             + ",\"checkpoints\":\(checkpointCountMax),\"pastPercent\":\(pastPercent)"
             + (compressesPages ? ",\"compression\":\"lz4\"" : "")
-            + (indexSecret.map { ",\"indexSecret\":\"\(HexText.encode($0))\"" } ?? "")
+            + ",\"indexSecret\":\"\(HexText.encode(indexSecret))\""
         let content = Array(text.utf8)
         return content + Self.end(of: content)
     }
@@ -132,14 +119,14 @@ package struct StoreSettings: Equatable, Sendable {
         guard let text = String(validating: bytes, as: UTF8.self), text.utf8.count <= 4096 else { throw damaged("The file is not text") }
         guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format number of a store") }
         let version = text.dropFirst(10).prefix { $0.isNumber }
-        guard let format = UInt16(version), Format.versions.contains(format) else {
+        guard UInt16(version) == Format.version else {
             // An unknown number is the number of a later format only if the checksum matches. Otherwise, the settings are corrupt, and a
             // repair ignores them.
             guard hasChecksum(bytes) else { throw damaged("The checksum at the end of the file does not match the settings") }
             throw CambiumError(
                 .unsupportedFormat,
-                "The store has format \(version); this program reads formats \(Format.oldestVersion) to \(Format.version). "
-                    + "Use a newer version of Cambium.",
+                "The store has format \(version); this program reads format \(Format.version). "
+                    + "Use the version of Cambium that wrote the store.",
                 place: .init(file: file))
         }
         var fields: [Substring: Substring] = [:]
@@ -156,14 +143,14 @@ package struct StoreSettings: Equatable, Sendable {
         else { throw damaged("A setting is missing or malformed") }
         let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
         guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is not a level of durability") }
-        let indexSecret = fields["indexSecret"].flatMap { HexText.decode(String($0)) }
-        guard indexSecret?.count ?? 16 == 16 else { throw damaged("The setting 'indexSecret' is malformed") }
-        var settings = StoreSettings(
+        guard let indexSecret = fields["indexSecret"].flatMap({ HexText.decode(String($0)) }), indexSecret.count == 16 else {
+            throw damaged("The setting 'indexSecret' is missing or malformed")
+        }
+        let settings = StoreSettings(
             store: store, indexSecret: indexSecret, creationTime: creationTime,
             durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
             requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent,
             compressesPages: fields["compression"] == "lz4")
-        settings.format = format
         guard settings.encode() == bytes else { throw damaged("The checksum at the end of the file does not match the settings") }
         return settings
     }

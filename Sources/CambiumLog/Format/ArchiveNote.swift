@@ -38,7 +38,7 @@ package struct ArchiveNote: Equatable, Sendable {
     func encode(_ store: [UInt8]) -> [UInt8] {
         var writer = ByteWriter(capacity: 128)
         writer.write(Format.ArchiveNote.magic)
-        writer.write(Format.fileVersion)
+        writer.write(Format.version)
         writer.write(store)
         writer.write(end.rawValue)
         writer.writeVarint(archive.utf8.count)
@@ -51,7 +51,7 @@ package struct ArchiveNote: Equatable, Sendable {
         guard bytes.count >= 4, ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4))) else { return nil }
         var reader = ByteReader(bytes.dropLast(4))
         do throws(DecodingError) {
-            guard try reader.readBytes(8).elementsEqual(Format.ArchiveNote.magic), try reader.read(UInt16.self) == Format.fileVersion,
+            guard try reader.readBytes(8).elementsEqual(Format.ArchiveNote.magic), try reader.read(UInt16.self) == Format.version,
                 try reader.readBytes(16).elementsEqual(store)
             else { return nil }
             let end = TransactionNumber(rawValue: try reader.read(UInt64.self))

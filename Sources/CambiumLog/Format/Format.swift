@@ -1,12 +1,8 @@
-/// The constants of the format, version 2. `Docs/FORMAT.md` explains them; a test compares the constants with the document.
+/// The constants of the format. `Docs/FORMAT.md` explains them; a test compares the constants with the document.
 enum Format {
+    /// The version of every file of a store. Until the first release, the format changes without a new version, and no program converts
+    /// stores of earlier builds.
     static let version: UInt16 = 2
-    /// The oldest version that this program reads. The first writer that opens a store of an older version converts it to the current
-    /// version.
-    static let oldestVersion: UInt16 = 1
-    static let versions = oldestVersion...version
-    /// The version of those kinds of files that have not changed since format 1.
-    static let fileVersion: UInt16 = 1
     /// The highest number that a transaction can have. It is lower than the type allows, so that the next number always exists.
     static let transactionMax: UInt64 = 1 << 62
 
@@ -33,9 +29,6 @@ enum Format {
 
         /// Whether a file of this kind has an index, and larger frames than an open segment.
         var isSealed: Bool { self == .sealed || self == .retired }
-
-        /// The versions that a file of this kind may have.
-        var versions: ClosedRange<UInt16> { self == .ops ? fileVersion...fileVersion : Format.versions }
     }
 
     enum Index {
@@ -52,9 +45,6 @@ enum Format {
     }
 
     enum Head {
-        /// The magic number of the file HEAD in version 1. In this version, the file contains no Merkle tree.
-        static let oldestMagic = Array("CAMBHEAD".utf8)
-        static let oldestSlotByteCount = 64
         static let magic = Array("CAMBHED2".utf8)
         static let slotByteCount = 128
         static let sequenceOffset = 8
@@ -86,12 +76,11 @@ enum Format {
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
-        /// The number of bytes of a checkpoint record before the first field that depends on the version. In version 1, this field is the
-        /// length of the schema. In later versions, it is the offset of a joint, a marked position in the log.
+        /// The number of bytes of a checkpoint record before the offset of its joint, a marked position in the log.
         static let headerByteCount = 80
-        /// The maximum length of a whole checkpoint record, except in version 1.
+        /// The maximum length of a whole checkpoint record.
         static let recordByteCountMax = 4096
-        /// The length of a checkpoint record without a table and a tree, except in version 1.
+        /// The length of a checkpoint record without a table and a tree.
         static let fixedByteCount = 96
         /// The number of chunks that a page reference can address.
         static let chunkCountMax = 1 << 20
@@ -102,7 +91,6 @@ enum Format {
         /// A chunk that would take more bytes than this when compressed is stored uncompressed, because compression would save less than a
         /// quarter.
         static let packedByteCountMax = 49_152
-        static let byteCountMax = 1 << 30
         static let schemaByteCountMax = 64 << 20
 
         /// The bits of the byte that states the kind of a checkpoint record.

@@ -25,8 +25,7 @@ package struct LogReader: Sendable {
             return StoreSettings(store: header.store, creationTime: segment.rawValue == 1 ? header.creationTime : 0, durability: .synced)
         }
         for root in try CheckpointRecord.list(volume) {
-            // If this record cannot be read, the loop tries the next checkpoint. `PageFile.bytes` has no limit of 1 MiB, because a record
-            // of format 1 may take many MiB.
+            // If this record cannot be read, the loop tries the next checkpoint.
             guard let bytes = try? PageFile.bytes(volume, CheckpointRecord.path(root)), let store = CheckpointRecord.store(in: bytes)
             else { continue }
             return StoreSettings(store: store, creationTime: 0, durability: .synced)

@@ -18,7 +18,7 @@ extension LogWriter {
         try checkPlace()
         // The random bytes in the header distinguish the file from earlier files of ops for a transaction with the same number.
         let header = SegmentHeader(
-            version: Format.fileVersion, kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0,
+            kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0,
             saltSeed: makeSaltSeed(), previousChecksum: 0
         )
         return try OpsFileWriter(volume, header: header)
@@ -214,7 +214,7 @@ extension LogWriter {
 
     /// Returns the end of the log as a position for a checkpoint. The caller ensures that no transaction is staged.
     ///
-    /// Writes a joint, unless the log ends with a joint or at the beginning of a segment. If the segment is full or has format 1, begins
+    /// Writes a joint, unless the log ends with a joint or at the beginning of a segment. If the segment is full, begins
     /// another segment instead. Throws as `write` and `sync` do.
     ///
     /// - Parameter syncs: whether to make everything that was written durable. If not, the caller syncs before it uses the position.
@@ -222,7 +222,7 @@ extension LogWriter {
         try checkPoison()
         try checkLock()
         precondition(!hasStaged, "The staged transactions must be written first: the position follows them.")
-        if header.firstTransaction <= lastTransaction, position >= tuning.segmentByteCount || !header.hasJoints { try rotate() }
+        if header.firstTransaction <= lastTransaction, position >= tuning.segmentByteCount { try rotate() }
         if header.firstTransaction > lastTransaction { return LogPosition(checksum: header.previousChecksum) }
         if jointOffset == nil {
             markStaged()

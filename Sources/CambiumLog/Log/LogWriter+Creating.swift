@@ -8,8 +8,6 @@ extension LogWriter {
     package static func create(
         _ volume: any Volume, _ settings: StoreSettings, saltSeed: [UInt8]
     ) throws(CambiumError) {
-        var settings = settings
-        settings.format = Format.version
         try volume.createDirectory(LogDirectory.name)
         let first = TransactionNumber(rawValue: 1)
         let header = SegmentHeader(

@@ -9,34 +9,16 @@ extension LogWriter {
             sequence: headSequence, segment: header.firstTransaction, position: UInt64(durablePosition),
             lastTransaction: durableTransaction, isClosed: isClosed, tree: headTree)
         try poisoning { () throws(CambiumError) in
-            if isHeadOfOldestFormat { return try replaceHead(head) }
             let offset = Int(headSequence % 2) * Format.Head.slotByteCount
             try headFile.write(head.encode(store: settings.store), at: offset)
         }
         headTime = clockTime
     }
 
-    /// Replaces a HEAD of version 1. The slots of version 1 are shorter, so one slot of the current version would overlap both of them. A
-    /// torn write in place could leave no valid slot.
-    ///
-    /// Throws as `checkPlace` does. If the directory was replaced, the HEAD at this path belongs to another store.
-    private func replaceHead(_ head: Head) throws(CambiumError) {
-        try checkPlace()
-        var other = head
-        other.sequence -= 1
-        let slots = [head, other].sorted { $0.sequence % 2 < $1.sequence % 2 }.map { $0.encode(store: settings.store) }
-        try volume.replace(Head.fileName, slots[0] + slots[1])
-        try volume.syncDirectory("")
-        headFile.close()
-        headFile = try volume.open(Head.fileName, .update)
-        isHeadOfOldestFormat = false
-    }
-
-    /// Cuts off the bytes after the slots. No write of a slot replaces these bytes, so every verification would report them. A HEAD of
-    /// version 1 needs no cut, because the next write replaces the whole file.
+    /// Cuts off the bytes after the slots. No write of a slot replaces these bytes, so every verification would report them.
     func cutHead() throws(CambiumError) {
         let byteCount = 2 * Format.Head.slotByteCount
-        if !isHeadOfOldestFormat, try headFile.byteCount() > byteCount { try headFile.truncate(to: byteCount) }
+        if try headFile.byteCount() > byteCount { try headFile.truncate(to: byteCount) }
     }
 
     /// Makes HEAD durable. After a failure, the caller must write HEAD again before it repeats the call.

@@ -15,8 +15,6 @@ package final class LogWriter: @unchecked Sendable {
     /// The path of the segment to which the writer appends.
     @exclusivity(unchecked) var path: String
     @exclusivity(unchecked) var headFile: any VolumeFile
-    /// Whether the two slots of the file HEAD have the form of version 1. Such slots are shorter and contain no tree.
-    @exclusivity(unchecked) var isHeadOfOldestFormat: Bool
     /// The Merkle tree that the file HEAD contains.
     @exclusivity(unchecked) var headTree: Head.Tree?
     @exclusivity(unchecked) var header: SegmentHeader
@@ -105,7 +103,6 @@ package final class LogWriter: @unchecked Sendable {
         // number for the same slot. That is safe, because `noteOpen` replaces both slots before anything is appended.
         let sequence = reader.head?.sequence ?? 0
         headSequence = sequence <= Format.Head.sequenceMax / 2 ? sequence : sequence % 2
-        isHeadOfOldestFormat = reader.head?.isOfOldestFormat ?? false
         // `headFlaw` means that HEAD is older than the log. Such a HEAD may belong to a copy of the store that has diverged, so its tree
         // may be wrong.
         headTree = end.headFlaw == nil ? reader.head?.tree : nil

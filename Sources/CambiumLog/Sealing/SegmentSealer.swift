@@ -147,13 +147,13 @@ package struct SegmentSealer: Sendable {
     /// Writes a segment that contains the transactions of neighboring segments. The new file gets its final name after it is durable and
     /// has been compared with these segments.
     ///
-    /// - Parameter header: the header of the new segment. Its kind and version are ignored.
+    /// - Parameter header: the header of the new segment. Its kind is ignored.
     /// - Returns: the number of bytes of the file.
     func write(
         _ segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>, _ header: SegmentHeader, _ kind: Format.FileKind
     ) throws -> Int {
         var header = header
-        (header.version, header.kind) = (Format.version, kind)
+        header.kind = kind
         let path = LogFileName.path(range.lowerBound, .segment)
         let newPath = path + LogFileName.replacementSuffix
         try checkPlace()

@@ -15,8 +15,6 @@ package struct Head: Equatable, Sendable {
     package var isClosed: Bool
     /// The root of the Merkle tree over the first transactions of the log; `nil` if the root is not known.
     package var tree: Tree?
-    /// Whether the file contains slots of version 1. A writer must not write a slot of another version to such a file.
-    var isOfOldestFormat = false
 
     /// The root of the Merkle tree over the first transactions of the log. HEAD contains no other part of the tree.
     package struct Tree: Equatable, Sendable {
@@ -48,20 +46,18 @@ package struct Head: Equatable, Sendable {
 
     private static let noRoot = [UInt8](repeating: 0, count: MerkleTree.hashByteCount)
 
-    /// Decodes a slot of the current version, or of version 1 if the bytes have the length of such a slot. Throws if the bytes are not a
-    /// valid slot.
+    /// Decodes a slot. Throws if the bytes are not a valid slot.
     static func decode(_ bytes: ArraySlice<UInt8>, store: [UInt8]) throws(DecodingError) -> Head {
-        let isOldest = bytes.count == Format.Head.oldestSlotByteCount
-        guard isOldest || bytes.count == Format.Head.slotByteCount else { throw .truncated(offset: bytes.count) }
+        guard bytes.count == Format.Head.slotByteCount else { throw .truncated(offset: bytes.count) }
         let content = Array(bytes.dropLast(Format.Head.checksumByteCount))
         var reader = ByteReader(content)
-        guard try reader.readBytes(8).elementsEqual(isOldest ? Format.Head.oldestMagic : Format.Head.magic),
+        guard try reader.readBytes(8).elementsEqual(Format.Head.magic),
             ByteReader.peek(Array(bytes), at: content.count) == CRC32C.checksum(content)
         else { throw .invalid("a slot whose checksum does not match", offset: 0) }
         var head = Head(
             sequence: try reader.read(UInt64.self), segment: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             position: try reader.read(UInt64.self), lastTransaction: TransactionNumber(rawValue: try reader.read(UInt64.self)),
-            isClosed: false, isOfOldestFormat: isOldest)
+            isClosed: false)
         guard head.sequence <= Format.Head.sequenceMax else {
             throw .invalid("a sequence number that no writer reaches", offset: Format.Head.sequenceOffset)
         }
@@ -73,7 +69,7 @@ package struct Head: Equatable, Sendable {
         guard try reader.readBytes(Format.Head.storeByteCount).elementsEqual(store.prefix(Format.Head.storeByteCount)) else {
             throw .invalid("the HEAD of another store", offset: Format.Head.storeOffset)
         }
-        if !isOldest { head.tree = try readTree(&reader, notAfter: head.lastTransaction) }
+        head.tree = try readTree(&reader, notAfter: head.lastTransaction)
         return head
     }
 
@@ -112,22 +108,13 @@ package struct Head: Equatable, Sendable {
 
     /// Returns the newest valid slot of a HEAD file, and the flaws of the other slots.
     static func newest(_ bytes: [UInt8], store: [UInt8]) -> (head: Head?, flaws: [String]) {
-        let oldest = newest(bytes, store, slotByteCount: Format.Head.oldestSlotByteCount)
-        // Slots of version 1 have another size and another magic number. So the bytes contain valid slots of at most one version, and the
-        // order in which the versions are tried does not matter.
-        if oldest.head != nil { return oldest }
-        return newest(bytes, store, slotByteCount: Format.Head.slotByteCount)
-    }
-
-    private static func newest(_ bytes: [UInt8], _ store: [UInt8], slotByteCount: Int) -> (head: Head?, flaws: [String]) {
+        let slotByteCount = Format.Head.slotByteCount
         var heads: [Head] = []
         var flaws: [String] = []
         for slot in 0..<2 {
             let start = min(slot * slotByteCount, bytes.count)
             let end = min(start + slotByteCount, bytes.count)
             do {
-                // The incomplete slot of a shorter file may have the length of a slot of version 1, but it is not such a slot.
-                guard end - start == slotByteCount else { throw DecodingError.truncated(offset: end - start) }
                 let head = try decode(bytes[start..<end], store: store)
                 if head.sequence % 2 == UInt64(slot) {
                     heads.append(head)

@@ -3,7 +3,6 @@ internal import CambiumModel
 
 /// The first 96 bytes of a segment. FORMAT.md 2.
 struct SegmentHeader: Equatable {
-    var version = Format.version
     var kind = Format.FileKind.open
     /// The id of the store, 16 bytes.
     var store: [UInt8]
@@ -16,14 +15,10 @@ struct SegmentHeader: Equatable {
     /// The checksum of the last frame of the preceding segment.
     var previousChecksum: UInt32
 
-    /// Whether the segment may have joints (frames without transactions that mark positions in the log). If so, and if the segment is
-    /// sealed, its frames also have salt seeds.
-    var hasJoints: Bool { version > Format.oldestVersion }
-
     func encode() -> [UInt8] {
         var writer = ByteWriter(capacity: Format.Segment.headerByteCount)
         writer.write(Format.Segment.magic)
-        writer.write(version)
+        writer.write(Format.version)
         writer.writeByte(kind.rawValue)
         writer.write([UInt8](repeating: 0, count: 5))
         writer.write(store)
@@ -71,17 +66,17 @@ struct SegmentHeader: Equatable {
         guard checksum == CRC32C.checksum(content) else {
             throw DecodingError.invalid("a header whose checksum does not match", offset: Format.Segment.checksumOffset)
         }
-        guard let kind = Format.FileKind(rawValue: try reader.readByte()), kind.versions.contains(version),
+        guard let kind = Format.FileKind(rawValue: try reader.readByte()), version == Format.version,
             try reader.readBytes(5).allSatisfy({ $0 == 0 }), content[Format.Segment.reservedOffset...].allSatisfy({ $0 == 0 })
         else {
             throw CambiumError(
                 .unsupportedFormat,
-                "The file has format \(version), or a kind or a field that this program does not know. This program reads formats "
-                    + "\(Format.oldestVersion) to \(Format.version). Use a newer version of Cambium.",
+                "The file has format \(version), or a kind or a field that this program does not know. This program reads format "
+                    + "\(Format.version). Use the version of Cambium that wrote the file.",
                 place: .init(file: file))
         }
         let header = SegmentHeader(
-            version: version, kind: kind, store: Array(try reader.readBytes(16)),
+            kind: kind, store: Array(try reader.readBytes(16)),
             firstTransaction: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             creationTime: try reader.read(Int64.self), saltSeed: Array(try reader.readBytes(16)),
             previousChecksum: try reader.read(UInt32.self))

@@ -25,8 +25,8 @@ struct SegmentIndex: Equatable {
     /// The checksum of the segment's last frame before the segment was sealed.
     var previousChecksum: UInt32
     var entries: [Entry] = []
-    /// The joints, in ascending order; `nil` in a segment of version 1, which cannot have joints.
-    var joints: [Joint]?
+    /// The joints, in ascending order.
+    var joints: [Joint] = []
 
     /// The end of the last frame, which is the offset of the index.
     var offset: Int { entries.reduce(Format.Segment.headerByteCount) { $0 + $1.byteCount } }
@@ -49,7 +49,7 @@ struct SegmentIndex: Equatable {
     /// checksum.
     func checksum(after transactionCount: UInt64) -> UInt32? {
         if transactionCount == self.transactionCount { return previousChecksum }
-        return joints?.first { $0.transactionCount == transactionCount }?.checksum
+        return joints.first { $0.transactionCount == transactionCount }?.checksum
     }
 
     // MARK: Bytes
@@ -64,14 +64,12 @@ struct SegmentIndex: Equatable {
             region.writeVarint(entry.transactionCount)
             region.writeVarint(entry.interval)
         }
-        if let joints {
-            region.writeVarint(joints.count)
-            var last: UInt64 = 0
-            for joint in joints {
-                region.writeVarint(joint.transactionCount - last)
-                region.write(joint.checksum)
-                last = joint.transactionCount
-            }
+        region.writeVarint(joints.count)
+        var last: UInt64 = 0
+        for joint in joints {
+            region.writeVarint(joint.transactionCount - last)
+            region.write(joint.checksum)
+            last = joint.transactionCount
         }
         var frame = ByteWriter()
         _ = Frame.encode(
@@ -111,7 +109,7 @@ struct SegmentIndex: Equatable {
             throw damage("is corrupt", stated)
         }
         do {
-            let index = try decode(frame.region, offset: stated, hasJoints: reader.header.hasJoints)
+            let index = try decode(frame.region, offset: stated)
             guard index.offset == stated else { throw damage("does not match the transactions in the file", stated) }
             return index
         } catch let error as DecodingError {
@@ -123,7 +121,7 @@ struct SegmentIndex: Equatable {
         }
     }
 
-    private static func decode(_ region: ArraySlice<UInt8>, offset indexOffset: Int, hasJoints: Bool) throws(DecodingError) -> SegmentIndex
+    private static func decode(_ region: ArraySlice<UInt8>, offset indexOffset: Int) throws(DecodingError) -> SegmentIndex
     {
         var reader = ByteReader(region)
         var index = SegmentIndex(previousChecksum: try reader.read(UInt32.self))
@@ -141,7 +139,7 @@ struct SegmentIndex: Equatable {
             }
             index.entries.append(Entry(byteCount: byteCount, transactionCount: transactionCount, interval: interval))
         }
-        if hasJoints { index.joints = try joints(&reader, transactionCount: index.transactionCount) }
+        index.joints = try joints(&reader, transactionCount: index.transactionCount)
         try reader.finish()
         return index
     }

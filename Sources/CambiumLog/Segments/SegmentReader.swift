@@ -26,8 +26,8 @@ struct SegmentReader {
     /// No further transaction of a sealed segment may be earlier than this time, in microseconds since 1970. It is the time of the last
     /// transaction that was read. If frames were skipped, it is the time of the first transaction in the last skipped frame.
     private var timeMin: Int64
-    /// The path and the salt seed of the file, in one object for all transactions that one read of the file returned. In a sealed segment
-    /// of version 2, each frame states its own salt seed, and this object is not used.
+    /// The path and the salt seed of the file, in one object for all transactions that one read of the file returned. In a sealed segment,
+    /// each frame states its own salt seed, and this object is not used.
     private var source: LogSource
     private var sourceWindow = 0
 
@@ -98,7 +98,7 @@ struct SegmentReader {
             return true
         }
         let offset = base.position.jointOffset
-        guard header.hasJoints, offset > Format.Segment.headerByteCount, offset < byteCount, let frame = try frames.frame(at: offset),
+        guard offset > Format.Segment.headerByteCount, offset < byteCount, let frame = try frames.frame(at: offset),
             frame.checksum == base.position.checksum, frame.transactionCount == 0
         else { return false }
         do {
@@ -137,7 +137,7 @@ struct SegmentReader {
         guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return false }
         let (first, number) = (records.count, next)
         do throws(DecodingError) {
-            if frame.transactionCount == 0, !isSealed, header.hasJoints {
+            if frame.transactionCount == 0, !isSealed {
                 try check(Joint(region: frame.region))
                 codec = TransactionCodec(time: codec.time)
                 pass(frame, isJoint: true)
@@ -213,14 +213,14 @@ struct SegmentReader {
         var reader = ByteReader(frame.region)
         // A corrupt count must not cause the reader to allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
-        // All transactions that one read of the file returned use the same source. But each frame of a sealed segment of version 2 states
-        // the salt seed of its original segment, so each such frame gets its own source.
+        // All transactions that one read of the file returned use the same source. But each frame of a sealed segment states the
+        // salt seed of its original segment, so each such frame gets its own source.
         if sourceWindow != frames.windowCount {
             source = LogSource(file: path, saltSeed: header.saltSeed)
             sourceWindow = frames.windowCount
         }
         let source =
-            isSealed && header.hasJoints
+            isSealed
             ? LogSource(file: path, saltSeed: Array(try reader.readBytes(Format.saltByteCount))) : source
         let share = frame.byteCount / frame.transactionCount
         for place in records.count..<records.count + frame.transactionCount {

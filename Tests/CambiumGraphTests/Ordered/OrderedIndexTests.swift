@@ -298,35 +298,4 @@ import Testing
         #expect(!timeline.head.hasIncompleteIndexes && timeline.head.invariantFindings() == [])
         #expect(PageChecker.findings(in: timeline) == [])
     }
-
-    @Test func `pages that were stored without indexes open and get indexes`() throws {
-        let people = try filled(900)
-        let timeline = people.timeline
-        let catalog = timeline.head.schema.catalog
-        // The layout of an earlier version.
-        let old = Timeline()
-        var draft = old.draft()
-        try draft.apply(.schema(catalog))
-        let bare = GraphLayout(try Schema(catalog: catalog), hasIndexes: false)
-        let (made, reader) = (draft.directory, draft.reader)
-        draft.layout = bare
-        draft.directory = draft.newDirectory(sharedBlobs: .empty, register: 0) { _, table in reader.tableReference(table.index) }
-        draft.discard(made)
-        for serial in 1...UInt64(900) {
-            try draft.apply(.insert(people.id(serial), entity: people.person.number, people.assignments(["name": .string("n\(serial)")])))
-        }
-        try old.publish(draft)
-        let frozen = try old.freeze()
-        let storage = ChunkStorage()
-        storage.store(frozen.fresh, of: old)
-        let opened = try Timeline(frozen.image, layout: bare.fingerprint(), schema: catalog, source: storage)
-        #expect(opened.head.layout.ordered.isEmpty)
-        let digest = opened.head.digest()
-        try opened.addIndexes()
-        #expect(opened.head.hasIncompleteIndexes && opened.head.digest() == digest)
-        while try opened.buildIndexes(rowCountMax: 100) {}
-        #expect(opened.head.orderedIndexes(of: people.person).count == 4)
-        #expect(opened.head.invariantFindings() == [] && PageChecker.findings(in: opened) == [])
-        #expect(opened.head.transaction == old.head.transaction)
-    }
 }

@@ -193,8 +193,8 @@ import Testing
         let reader = try SegmentReader(volume, path: path)
         var index = try #require(reader.index)
         let root = try #require(try CheckpointRecord.list(volume).first)
-        let place = try #require(index.joints?.firstIndex { $0.transactionCount == root.rawValue })
-        index.joints?[place].checksum ^= 1
+        let place = try #require(index.joints.firstIndex { $0.transactionCount == root.rawValue })
+        index.joints[place].checksum ^= 1
         var contents = volume.contents
         contents[path] = Array(try #require(contents[path]).prefix(index.offset)) + index.encode(headerChecksum: reader.headerChecksum)
         let forged = MemoryVolume(contents: contents)

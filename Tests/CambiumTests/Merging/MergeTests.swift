@@ -83,7 +83,7 @@ import Testing
         store.abandon()
         try Merging.open(volume).abandon()
         let index = try #require(try SegmentReader(volume, path: "log/00000000000000000001.log").index)
-        #expect(index.joints?.map(\.transactionCount) == Set(ends.dropLast() + joints).sorted())
+        #expect(index.joints.map(\.transactionCount) == Set(ends.dropLast() + joints).sorted())
         #expect(index.transactionCount == ends.last)
     }
 

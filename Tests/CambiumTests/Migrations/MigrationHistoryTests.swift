@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumTesting
 import Testing
 
@@ -190,13 +191,19 @@ import Testing
 
     // MARK: Foreign logs
 
+    /// Returns a text of settings with the checksum of its content.
+    private static func checked(_ settings: String) -> [UInt8] {
+        let content = Array(settings.prefix(upTo: settings.firstRange(of: ",\"check\"")?.lowerBound ?? settings.endIndex).utf8)
+        let checksum = String(CRC32C.checksum(content), radix: 16)
+        return content + Array(",\"check\":\"\(String(repeating: "0", count: 8 - checksum.count) + checksum)\"}\n".utf8)
+    }
+
     @Test func `a later format is refused with its number, and nothing is written`() throws {
         let notes = try MigratedNotes()
         try notes.store.close()
         var contents = notes.volume.contents
-        var settings = try StoreSettings.read(notes.volume)
-        settings.format = 7
-        contents[StoreSettings.fileName] = settings.encode()
+        let settings = String(decoding: try StoreSettings.read(notes.volume).encode(), as: UTF8.self)
+        contents[StoreSettings.fileName] = Self.checked(settings.replacing("\"format\":2", with: "\"format\":7"))
         let volume = MemoryVolume(contents: contents)
         let error = #expect(throws: CambiumError.self) { try Store.open(volume, durability: nil) }
         #expect(error?.code == .unsupportedFormat && error?.message.contains("format 7") == true)

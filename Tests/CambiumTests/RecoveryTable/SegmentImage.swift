@@ -17,13 +17,9 @@ struct SegmentImage {
     private var codec: TransactionCodec
 
     /// - Parameter previous: The checksum of the last frame of the segment before.
-    init(
-        first: UInt64, after previous: UInt32 = 0, kind: Format.FileKind = .open, store: [UInt8] = store, salt: UInt8 = 1,
-        version: UInt16 = Format.version
-    ) {
+    init(first: UInt64, after previous: UInt32 = 0, kind: Format.FileKind = .open, store: [UInt8] = store, salt: UInt8 = 1) {
         header = SegmentHeader(
-            version: version, kind: kind, store: store, firstTransaction: TransactionNumber(rawValue: first),
-            creationTime: Self.time + Int64(first) - 1,
+            kind: kind, store: store, firstTransaction: TransactionNumber(rawValue: first), creationTime: Self.time + Int64(first) - 1,
             saltSeed: [UInt8](repeating: salt, count: Format.saltByteCount), previousChecksum: previous)
         bytes = header.encode()
         codec = TransactionCodec(time: header.creationTime)
