@@ -55,6 +55,8 @@ let package = Package(
             dependencies: [
                 "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        // The example that script/demo builds and runs.
+        .executableTarget(name: "Demo", dependencies: ["Cambium"], path: "Docs/Demo"),
         // Counts allocations, by replacing the functions that allocate in the program of the tests.
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog", "CambiumTesting", "CAllocations"]),

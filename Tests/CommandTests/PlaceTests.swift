@@ -8,7 +8,7 @@ import Testing
     private static let creations = [
         ["init", "--schema", "schema.json"], ["backup", "notes"], ["restore", "notes"], ["restore", "notes", "--at", "1"],
         ["apply", "notes"],
-        ["repair", "notes", "--to"], ["demo"],
+        ["repair", "notes", "--to"],
     ]
 
     private func withForeignFiles() throws -> Workplace {

@@ -11,7 +11,6 @@ struct CambiumCommand: ParsableCommand {
         commandName: "cambium",
         abstract: "An append-only store of objects and of every change that led to them.",
         discussion: Discussion.text(
-            "Try 'cambium demo' first: it imports this machine's package graph and shows what the other commands do.",
             examples: "cambium init notes --schema schema.json", "cambium import notes Note notes.json",
             "cambium show notes Note/1 --at yesterday"),
         version: "0.1.0",
@@ -32,7 +31,7 @@ struct CambiumCommand: ParsableCommand {
                 name: "Store",
                 subcommands: [
                     InitCommand.self, SchemaCommand.self, VerifyCommand.self, CheckpointCommand.self, CompactCommand.self,
-                    ApplyCommand.self, BackupCommand.self, RestoreCommand.self, RepairCommand.self, DemoCommand.self,
+                    ApplyCommand.self, BackupCommand.self, RestoreCommand.self, RepairCommand.self,
                 ]),
         ])
 

@@ -9,7 +9,7 @@ extension Demo {
         guard let receipt else { return }
         let size =
             receipt.byteCount > 0
-            ? "\(Readable.bytes(receipt.byteCount)), in \(Readable.seconds(seconds))" : "automatically, in the background"
+            ? "\(Self.bytes(receipt.byteCount)), in \(Self.seconds(seconds))" : "automatically, in the background"
         detail("the graph of transaction \(receipt.transaction) is stored: \(size)")
     }
 
@@ -19,10 +19,10 @@ extension Demo {
         let seconds = try timed { reopened = try Store.open(at: store) }
         guard let reopened else { return }
         let isSame = reopened.graph.digest() == graph.digest()
-        let replayed = Readable.of(reopened.recovery.transactionCount, "transaction")
+        let replayed = Self.count(reopened.recovery.transactionCount, "transaction")
         detail(
             "from the checkpoint of transaction \(reopened.recovery.checkpoint) and \(replayed) after it, in "
-                + "\(Readable.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "DIFFERENT")")
+                + "\(Self.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "DIFFERENT")")
         try reopened.close()
         guard isSame else { throw CambiumError(.damaged, "The stored graph differs from the graph in memory. Please report this.") }
     }
@@ -33,8 +33,8 @@ extension Demo {
         let seconds = try timed { verification = try Store.verify(at: store) }
         guard let verification else { return }
         detail(
-            "\(verification.isSound ? "sound" : "CORRUPT"): every checksum of \(Readable.bytes(verification.logByteCount)) of log, "
-                + "a replay of it compared with the checkpoint, the graph's invariants and every page, in \(Readable.seconds(seconds))"
+            "\(verification.isSound ? "sound" : "CORRUPT"): every checksum of \(Self.bytes(verification.logByteCount)) of log, "
+                + "a replay of it compared with the checkpoint, the graph's invariants and every page, in \(Self.seconds(seconds))"
         )
         detail("root    \(verification.root)")
         if let digest = verification.digest { detail("digest  \(digest)") }
@@ -52,7 +52,7 @@ extension Demo {
         let after = try Statistics(of: store).logByteCount
         detail(
             "the log keeps author, time, message and a hash of transactions 1 to \(compaction.retiredEnd), and all of the later ones: "
-                + "\(Readable.bytes(before)) became \(Readable.bytes(after)), in \(Readable.seconds(seconds))")
+                + "\(Self.bytes(before)) became \(Self.bytes(after)), in \(Self.seconds(seconds))")
         let verification = try Store.verify(at: store)
         let soundness = verification.isSound ? "sound" : "CORRUPT"
         detail("\(soundness), and the root, the hash of the whole log, is still \(verification.root)")

@@ -1,5 +1,4 @@
 import Cambium
-import CambiumJSON
 
 extension Demo {
     /// Answers three questions about the graph, and prints the commands that ask the same questions.
@@ -12,7 +11,7 @@ extension Demo {
         needed.limit = 5
         try list("packages, by the number of packages that depend on them", graph.count(of: "Package"), needed, graph, "dependents.@count")
         try sections(graph)
-        let store = ShellWord.quoted(store)
+        let store = "'\(store)'"
         print(command: "find \(store) Package --where 'any depends.name == \"\(name)\"' --sort name --limit 5")
         print(command: "find \(store) Package --sort -dependents.@count --select name,dependents.@count --limit 5")
         print(command: "find \(store) Version --sum installedSize --group-by package.section.name --sort -sum.installedSize --limit 3")
@@ -24,7 +23,7 @@ extension Demo {
         let seconds = try timed { rows = try graph.values(of: [Operand(parsing: "name"), Operand(parsing: path)], query) }
         let names = rows.map { row in path == "name" ? text(row[0]) : "\(text(row[0])) (\(text(row[1])))" }
         let rest = count > rows.count ? ", ..." : ""
-        detail("\(Readable.count(count)) \(subject): \(names.joined(separator: ", "))\(rest), in \(Readable.seconds(seconds))")
+        detail("\(Self.count(count)) \(subject): \(names.joined(separator: ", "))\(rest), in \(Self.seconds(seconds))")
     }
 
     private func sections(_ graph: Graph) throws {
@@ -34,8 +33,8 @@ extension Demo {
             by: [try Operand(parsing: "package.section.name")], [Aggregate(.sum, of: try Operand(parsing: "installedSize"))])
         var rows: [AggregateRow] = []
         let seconds = try timed { rows = try graph.aggregate(query, bySection) }
-        let texts = rows.map { row in "\(text(row.group[0])) \(Readable.bytes(Int(text(row.values[0])) ?? 0))" }
-        detail("the largest sections: \(texts.joined(separator: ", ")), in \(Readable.seconds(seconds))")
+        let texts = rows.map { row in "\(text(row.group[0])) \(Self.bytes(Int(text(row.values[0])) ?? 0))" }
+        detail("the largest sections: \(texts.joined(separator: ", ")), in \(Self.seconds(seconds))")
     }
 
     private func text(_ value: QueryValue) -> String {

@@ -1,60 +1,34 @@
-import ArgumentParser
 import Cambium
-import CambiumJSON
+import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
-struct DemoCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Import this machine's package graph, and show what a store does with it.",
-        discussion: Discussion.text(
-            "Keeps the store in the given directory, or in a temporary one, and suggests commands to try on it.",
-            examples: "cambium demo", "cambium demo packages"))
-
-    @Argument(
-        help: "The store: a directory that does not exist yet, or is empty. A temporary directory by default.", completion: .directory)
-    var directory: String?
-
-    func run() throws {
-        let demo = Demo(store: try directory ?? Self.temporaryDirectory())
-        try demo.run()
-    }
-
-    private static func parentDirectory() throws -> String {
-        guard let variable = getenv("TMPDIR") else { return TemporaryDirectory.path(nil) }
-        guard let path = String(validatingCString: variable) else {
-            throw ValidationError("TMPDIR is not UTF-8. Name a directory as the argument.")
-        }
-        return TemporaryDirectory.path(path)
-    }
-
-    private static func temporaryDirectory() throws -> String {
-        let parent = try parentDirectory()
-        var template = Array("\(parent)/cambium-demo-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            let reason = String(cString: strerror(errno))
-            throw CambiumError(
-                .cannotCreate, "No directory can be created in '\(parent)': \(reason). Name a directory as the argument.")
-        }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-}
-
-/// Runs the main functions of a store, step by step, on real data.
+/// Runs the main functions of a store, step by step, on the package graph of this machine.
+///
+/// `script/demo [DIRECTORY]` builds and runs this program. The store is kept in the directory, or in a temporary one.
+@main
 struct Demo {
+    /// The directory of the store.
     let store: String
+
+    static func main() {
+        do {
+            let arguments = CommandLine.arguments.dropFirst()
+            let parent = FileManager.default.temporaryDirectory
+            try Demo(store: arguments.first ?? parent.appending(path: "cambium-demo-\(UUID())").path()).run()
+        } catch {
+            FileHandle.standardError.write(Data("demo: \(error)\n".utf8))
+            exit(1)
+        }
+    }
 
     func run() throws {
         let schema = try Schema(PackageRows.schema)
         // The store is created before the lists are read, so that an unsuitable directory is refused immediately.
         let made = try Store.create(at: store, schema: schema, author: Author(actor: "demo"))
-        Terminal.note("The store '\(store)' was created.")
+        print("The store '\(store)' was created.")
         title("This machine's packages")
         let lists = PackageLists.read()
-        let rows = PackageRows.jsonLines(lists.paragraphs)
-        detail("\(Readable.of(lists.paragraphs.count, "paragraph")) from \(lists.origin), as \(Readable.bytes(rows.count)) of JSON Lines")
+        let rows = try PackageRows.jsonLines(lists.paragraphs)
+        detail("\(Self.count(lists.paragraphs.count, "paragraph")) from \(lists.origin), as \(Self.bytes(rows.count)) of JSON Lines")
         let package = try schema.required("Package")
         try importRows(made, package, .bytes(rows, name: "packages.jsonl"))
         try checkpoint(made)
@@ -83,20 +57,20 @@ struct Demo {
         let seconds = try timed { report = try store.importRows(package, from: [rows], author: author) }
         let graph = store.graph
         detail(
-            "\(Readable.count(graph.objectCount)) objects and \(Readable.count(graph.linkCount)) links in one transaction: "
-                + "\(Readable.seconds(seconds)), \(Readable.bytes(report.logByteCount)) of log, synced to disk"
+            "\(Self.count(graph.objectCount)) objects and \(Self.count(graph.linkCount)) links in one transaction: "
+                + "\(Self.seconds(seconds)), \(Self.bytes(report.logByteCount)) of log, synced to disk"
         )
-        for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) { detail("  \(name): \(ReportText.counts(counts))") }
+        for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) { detail("  \(name): \(Self.text(counts))") }
     }
 
     private func importAgain(_ store: Store, _ package: Entity, _ rows: ImportSource) throws {
         title("Import the same rows again")
         var report = ImportReport()
-        let logBefore = try logContents()
+        let logBefore = logContents()
         let again = try timed { report = try store.importRows(package, from: [rows], author: author) }
-        let isIdentical = try logContents() == logBefore
+        let isIdentical = logContents() == logBefore
         detail(
-            "\(ReportText.counts(report.counts)) in \(Readable.seconds(again)): "
+            "\(Self.text(report.counts)) in \(Self.seconds(again)): "
                 + (report.transaction == nil ? "nothing was appended" : "SOMETHING CHANGED")
                 + ", and the log is \(isIdentical ? "byte for byte as it was" : "NOT AS IT WAS")"
         )
@@ -118,17 +92,17 @@ struct Demo {
         }
         for key in ["name", "summary"] {
             let field = graph.field(try package.requiredAttribute(key))
-            detail("\(key.padded(to: 10))  \(graph.value(of: field, at: place).text)")
+            detail("\(key.padding(toLength: 10, withPad: " ", startingAt: 0))  \(graph.value(of: field, at: place).text)")
         }
-        detail("\("section".padded(to: 10))  \(try self.names(graph, place, "section").first ?? "none")")
+        detail("section     \(try self.names(graph, place, "section").first ?? "none")")
         let versions = graph.end(try package.requiredRelationship("versions"))
         for version in graph.members(versions, of: place) { try describe(graph, version: version) }
         for key in Self.lists {
             let names = try self.names(graph, place, key)
-            detail("\(key.padded(to: 10))  \(names.isEmpty ? "none" : names.joined(separator: " "))")
+            detail("\(key.padding(toLength: 10, withPad: " ", startingAt: 0))  \(names.isEmpty ? "none" : names.joined(separator: " "))")
         }
         let dependents = graph.memberCount(graph.end(try package.requiredRelationship("dependents")), of: place)
-        detail("\(Readable.of(dependents, "package")) depend\(dependents == 1 ? "s" : "") on it")
+        detail("\(Self.count(dependents, "package")) depend\(dependents == 1 ? "s" : "") on it")
         let name = graph.column(try package.requiredAttribute("name"))
         return found ?? name.string(at: place) ?? ""
     }
@@ -138,9 +112,9 @@ struct Demo {
     private func describe(_ graph: Graph, version: ObjectPlace) throws {
         let entity = graph.entity(of: version)
         func text(_ name: String) throws -> String { graph.value(of: graph.field(try entity.requiredAttribute(name)), at: version).text }
-        let sizes = try ["downloadSize", "installedSize"].map { Readable.bytes(Int(try text($0)) ?? 0) }
+        let sizes = try ["downloadSize", "installedSize"].map { Self.bytes(Int(try text($0)) ?? 0) }
         detail(
-            "\("version".padded(to: 10))  \(try text("number")) \(try text("architecture")), \(sizes[0]) to download, "
+            "version     \(try text("number")) \(try text("architecture")), \(sizes[0]) to download, "
                 + "\(sizes[1]) installed, maintained by \(try self.names(graph, version, "maintainer").first ?? "an unknown maintainer")")
     }
 
@@ -163,7 +137,7 @@ struct Demo {
             }
             byteCount = receipt.logByteCount
         }
-        detail("the summary of \(name), in \(Readable.of(byteCount, "byte")) of log, durable after \(Readable.seconds(seconds))")
+        detail("the summary of \(name), in \(Self.count(byteCount, "byte")) of log, durable after \(Self.seconds(seconds))")
         struct Refused: Error {}
         do {
             try store.write { transaction in
@@ -186,7 +160,7 @@ struct Demo {
                 summary = graph.column(try package.requiredAttribute("summary")).string(at: place) ?? "none"
             }
             let place = point == .latest ? "latest:" : "at label:imported (transaction \(before)):"
-            detail("\(place) '\(summary)' (opened in \(Readable.seconds(seconds)))")
+            detail("\(place) '\(summary)' (opened in \(Self.seconds(seconds)))")
         }
     }
 
@@ -200,10 +174,10 @@ struct Demo {
         let author = Author(actor: "demo", message: "a copy to try things on")
         let seconds = try timed { made = try store.write(author) { try $0.clone(original, request) } }
         guard let (clone, receipt) = made else { return }
-        let counts = clone.summary.counts.map { Readable.of($0.count, $0.entity.name) }.joined(separator: ", ")
+        let counts = clone.summary.counts.map { Self.count($0.count, $0.entity.name) }.joined(separator: ", ")
         detail(
-            "\(name) with the objects that it owns: \(counts), in \(Readable.of(receipt.logByteCount, "byte")) of log "
-                + "and \(Readable.seconds(seconds))")
+            "\(name) with the objects that it owns: \(counts), in \(Self.count(receipt.logByteCount, "byte")) of log "
+                + "and \(Self.seconds(seconds))")
         guard let copy = receipt.graph.place(of: clone.root) else { return }
         let versions = receipt.graph.end(try package.requiredRelationship("versions"))
         for version in receipt.graph.members(versions, of: copy) {
@@ -215,7 +189,7 @@ struct Demo {
 
     private func suggest(_ name: String) {
         title("Commands to try")
-        let store = ShellWord.quoted(store)
+        let store = "'\(store)'"
         for command in [
             "find \(store) Package --identity \(name)", "find \(store) Package --identity \(name)-copy --include versions",
             "find \(store) Section --limit 5", "log \(store) --ops",
@@ -227,20 +201,31 @@ struct Demo {
 
     // MARK: Output
 
-    func title(_ text: String) {
-        Terminal.print("")
-        Terminal.print(text)
+    func title(_ text: String) { print("\n\(text)") }
+    func detail(_ text: String) { print("  \(text)") }
+
+    static func count(_ value: Int, _ noun: String? = nil) -> String {
+        value.formatted() + (noun.map { " \($0)\(value == 1 ? "" : "s")" } ?? "")
     }
-    func detail(_ text: String) { Terminal.print("  " + text) }
+    static func bytes(_ value: Int) -> String { value.formatted(.byteCount(style: .memory)) }
+    static func seconds(_ duration: Duration) -> String {
+        let milliseconds = duration / .milliseconds(1)
+        return "\(milliseconds.formatted(.number.precision(.significantDigits(1...3)))) ms"
+    }
+    static func text(_ counts: ImportReport.Counts) -> String {
+        "\(count(counts.inserted)) inserted, \(count(counts.updated)) updated, \(count(counts.unchanged)) unchanged"
+    }
 
     func timed(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
 
+    /// Returns the sorted names of the files in a directory. Returns no names if the directory cannot be read.
+    static func fileNames(in directory: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()  // A machine may lack apt's lists.
+    }
+
     /// Returns the bytes of every file of the log.
-    private func logContents() throws -> [String: [UInt8]] {
-        var contents: [String: [UInt8]] = [:]
-        for name in FileNames.sorted(in: store + "/log") where name.hasSuffix(".log") {
-            contents[name] = try Terminal.contents(of: "\(store)/log/\(name)", byteCountMax: .max)
-        }
-        return contents
+    private func logContents() -> [String: Data?] {
+        let names = Self.fileNames(in: store + "/log").filter { $0.hasSuffix(".log") }
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: "\(store)/log/\($0)")) })
     }
 }

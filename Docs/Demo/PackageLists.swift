@@ -1,8 +1,4 @@
-import Cambium
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Foundation
 
 /// The package graph of this machine, or a made-up graph if the machine has no package lists.
 struct PackageLists {
@@ -14,7 +10,7 @@ struct PackageLists {
     /// generates a graph.
     static func read() -> PackageLists {
         let lists = "/var/lib/apt/lists"
-        let names = FileNames.sorted(in: lists).filter { $0.contains("_Packages") }
+        let names = Demo.fileNames(in: lists).filter { $0.contains("_Packages") }
         var paragraphs: [ControlFile.Paragraph] = []
         for name in names { paragraphs += Self.paragraphs(of: "\(lists)/\(name)") }
         if !paragraphs.isEmpty { return PackageLists(origin: "\(names.count) package lists of apt", paragraphs: paragraphs) }
@@ -26,9 +22,9 @@ struct PackageLists {
     /// Returns the paragraphs of a list. An unreadable list is skipped, because the demo needs only some lists.
     private static func paragraphs(of path: String) -> [ControlFile.Paragraph] {
         let isPlain = path.hasSuffix("_Packages") || path.hasSuffix("status")
-        let contents = isPlain ? try? Terminal.contents(of: path, byteCountMax: 1 << 30) : decompressed(path)  // Skipped if unreadable.
+        let contents = isPlain ? FileManager.default.contents(atPath: path) : decompressed(path)
         guard let bytes = contents else { return [] }
-        var file = ControlFile(bytes)
+        var file = ControlFile(Array(bytes))
         var paragraphs: [ControlFile.Paragraph] = []
         while let paragraph = file.paragraph() {
             if paragraph["Package"] != nil { paragraphs.append(paragraph) }
@@ -36,17 +32,18 @@ struct PackageLists {
         return paragraphs
     }
 
-    /// Returns the output of apt's own helper for a compressed list.
-    private static func decompressed(_ path: String) -> [UInt8]? {
-        guard path.utf8.allSatisfy({ $0 != UInt8(ascii: "'") }) else { return nil }
-        guard let pipe = popen("/usr/lib/apt/apt-helper cat-file '\(path)' 2>/dev/null", "r") else { return nil }
-        defer { pclose(pipe) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = fread(&buffer, 1, buffer.count, pipe)
-            if count == 0 { return bytes }
-            bytes.append(contentsOf: buffer[..<count])
+    /// Returns the output of apt's own helper for a compressed list. Returns `nil` if there is no such helper.
+    private static func decompressed(_ path: String) -> Data? {
+        let (helper, pipe) = (Process(), Pipe())
+        helper.executableURL = URL(filePath: "/usr/lib/apt/apt-helper")
+        helper.arguments = ["cat-file", path]
+        (helper.standardOutput, helper.standardError) = (pipe, FileHandle.nullDevice)
+        do {
+            try helper.run()
+            defer { helper.waitUntilExit() }
+            return try pipe.fileHandleForReading.readToEnd()
+        } catch {
+            return nil  // The demo then uses the other lists.
         }
     }
 
@@ -63,23 +60,5 @@ struct PackageLists {
                 "Tag": "role::program, number::\(number % 100)",
             ]
         }
-    }
-}
-
-/// The names of the files in a directory.
-enum FileNames {
-    /// Returns the names of the files, sorted. Returns no names if the directory cannot be read.
-    static func sorted(in directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            // SAFETY: the operating system terminates the name with a zero byte inside the entry, which lives until the next call.
-            names.append(
-                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                })
-        }
-        return names.sorted()
     }
 }

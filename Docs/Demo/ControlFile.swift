@@ -1,5 +1,3 @@
-import Cambium
-
 /// Reads Debian control files (Debian policy, chapter 5): paragraphs of fields, separated by empty lines.
 struct ControlFile {
     /// The fields of one paragraph. A field of several lines keeps its line feeds.
