@@ -174,7 +174,7 @@ extension Workplace {
                     for b in data: c = table[(c ^ b) & 255] ^ (c >> 8)
                     return c ^ 0xFFFFFFFF
                 root = sys.argv[1]
-                head = b'CAMBMAKE' + struct.pack('<H', 1) + bytes(16)
+                head = b'CAMBMAKE' + struct.pack('<H', 2) + bytes(16)
                 last = crc(head)
                 out = head + struct.pack('<I', last)
                 for folder, _, files in os.walk(root):
