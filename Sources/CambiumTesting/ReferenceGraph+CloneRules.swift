@@ -138,7 +138,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns the new UUID of an attribute of a copy. Section 4 of Docs/FORMAT.md states how the UUID is computed.
+    /// Returns the new UUID of an attribute of a copy. Section 4 of Docs/Formats/FORMAT.md states how the UUID is computed.
     private func newUUID(_ attribute: Attribute, _ copy: ObjectID, _ plan: ReferenceClone) -> UUID {
         let seed = plan.seed ?? CloneSeed(low: 0, high: 0)
         let input =

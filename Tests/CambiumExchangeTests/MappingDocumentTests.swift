@@ -5,10 +5,11 @@ import Testing
 
 @testable import CambiumExchange
 
-/// The tables of Docs/IMPORT.md.
+/// The tables of Docs/Use/IMPORT.md.
 @Suite struct MappingDocumentTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    private static let text = (try? String(contentsOf: root.appending(path: "Docs/IMPORT.md"), encoding: .utf8)) ?? ""  // Empty text fails.
+    private static let path = "Docs/Use/IMPORT.md"
+    private static let text = (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""  // Empty text fails.
 
     /// Returns the cells of the table rows that begin with a value in backticks.
     private func rows(of header: String) throws -> [[String]] {

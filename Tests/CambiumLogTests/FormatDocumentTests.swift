@@ -4,10 +4,11 @@ import Testing
 
 @testable import CambiumLog
 
-/// The constants of the code are those in the tables of Docs/FORMAT.md.
+/// The constants of the code are those in the tables of Docs/Formats/FORMAT.md.
 @Suite struct FormatDocumentTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    private static let text = (try? String(contentsOf: root.appending(path: "Docs/FORMAT.md"), encoding: .utf8)) ?? ""  // Empty text fails.
+    private static let path = "Docs/Formats/FORMAT.md"
+    private static let text = (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""  // Empty text fails.
 
     /// Returns the beginnings of lines that the document lacks.
     private func missing(_ beginnings: [String]) -> [String] { beginnings.filter { !Self.text.contains("\n" + $0) } }

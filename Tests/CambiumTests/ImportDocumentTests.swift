@@ -3,10 +3,11 @@ import Testing
 
 @testable import Cambium
 
-/// The examples of Docs/IMPORT.md.
+/// The examples of Docs/Use/IMPORT.md.
 @Suite struct ImportDocumentTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    private static let text = (try? String(contentsOf: root.appending(path: "Docs/IMPORT.md"), encoding: .utf8)) ?? ""  // Empty text fails.
+    private static let path = "Docs/Use/IMPORT.md"
+    private static let text = (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""  // Empty text fails.
 
     private func block(_ name: String) throws -> String {
         let parts = Self.text.split(separator: "```json \(name)\n")

@@ -1,7 +1,7 @@
 import Cambium
 import Testing
 
-/// Conditions on values that are null, as Docs/QUERIES.md defines them.
+/// Conditions on values that are null, as Docs/Use/QUERIES.md defines them.
 @Suite struct QueryNullTests {
     /// Note 1 has no rank and no items. Note 2 has the rank 7, and an item that has an owner with the rank 7. Note 3 has an item without
     /// an owner.

@@ -5,7 +5,7 @@ import CambiumTesting
 import Foundation
 import Testing
 
-/// The second implementation of the format, which was written from Docs/FORMAT.md and Docs/PAGES.md alone.
+/// The second implementation of the format, which was written from Docs/Formats/FORMAT.md and Docs/Formats/PAGES.md alone.
 @Suite struct PythonReaderTests {
     private func read(_ place: Workplace, _ store: String, with name: String = "read_store.py") throws -> Workplace.Outcome {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -43,7 +43,7 @@ struct Document: CustomTestStringConvertible {
     }
 
     /// Returns the documents in Docs, which describe one part of Cambium each.
-    static func references() throws -> [Document] { try pages(in: "Docs") }
+    static func references() throws -> [Document] { try ["Docs", "Docs/Use", "Docs/Operate", "Docs/Formats"].flatMap(pages) }
 
     /// Returns the texts of the Swift files in a folder.
     ///

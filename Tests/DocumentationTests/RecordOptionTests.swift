@@ -2,7 +2,7 @@ import Cambium
 import Foundation
 import Testing
 
-/// The options in the tables of Docs/RECORDS.md have the same effect in a record as in a definition by names.
+/// The options in the tables of Docs/Use/RECORDS.md have the same effect in a record as in a definition by names.
 @Suite struct RecordOptionTests {
     enum Level: String, CaseIterable, AttributeValue { case junior, senior }
 

@@ -10,7 +10,7 @@ struct LengthRuleTests {
     @Test(arguments: [
         ("Tests/Long.swift", 600, 0), ("Tests/Long.swift", 601, 1), ("Sources/A/Long.swift", 400, 0), ("Sources/A/Long.swift", 401, 1),
     ])
-    func `a source of 251 lines and any other file of 601 lines is found`(path: String, lineCount: Int, violationCount: Int) {
+    func `a source of 401 lines and any other file of 601 lines is found`(path: String, lineCount: Int, violationCount: Int) {
         let file = TextFile(path: path, text: String(repeating: "\n", count: lineCount))
         #expect(LengthRule().violations(in: file).count == violationCount)
     }

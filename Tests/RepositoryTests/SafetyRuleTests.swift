@@ -17,7 +17,7 @@ struct SafetyRuleTests {
     }
 
     @Test func `every test that SAFETY names exists`() throws {
-        let safety = try Repository.current.text("Docs/SAFETY.md")
+        let safety = try Repository.current.text("Docs/Operate/SAFETY.md")
         let tests = try Repository.current.texts(in: ["Tests"], suffix: ".swift")
         let (names, declared) = (quoted(safety), Set(tests.flatMap(declared)))
         #expect(names.count > 10)

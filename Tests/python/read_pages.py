@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reads the checkpoints of a Cambium store, written from Docs/CHECKPOINTS.md and Docs/PAGES.md.
+"""Reads the checkpoints of a Cambium store, written from Docs/Formats/CHECKPOINTS.md and Docs/Formats/PAGES.md.
 
 `python3 read_pages.py STORE` prints a JSON object a line for each checkpoint: {"transaction":n,"objects":n,"labels":{...},"digest":hex}.
-The digest is that of section 7 of Docs/FORMAT.md, so it equals the digest of a replay of the log up to this transaction."""
+The digest is that of section 7 of Docs/Formats/FORMAT.md, so it equals the digest of a replay of the log up to this transaction."""
 import ctypes
 import json
 import os

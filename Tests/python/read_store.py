@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists the transactions of a Cambium store and verifies it: another reader of the format, written from Docs/FORMAT.md alone.
+"""Lists the transactions of a Cambium store and verifies it: another reader of the format, written from Docs/Formats/FORMAT.md alone.
 
 `python3 read_store.py STORE` prints a JSON object a line for each transaction, then {"transactions":n,"root":hex,"verdict":...}.
 If a store is corrupt, it prints the transactions that verify, and a message on stderr, and exits with 1. It never writes to the store."""

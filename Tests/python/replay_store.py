@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Replays the log of a Cambium store, written from Docs/FORMAT.md, Docs/CLONE.md and Docs/MIGRATION.md.
+"""Replays the log of a Cambium store, written from Docs/Formats/FORMAT.md, Docs/Use/CLONE.md and Docs/Use/MIGRATION.md.
 
 `python3 replay_store.py STORE` prints {"transactions":n,"objects":n,"digest":hex}. It also compares each digest in the log with its own
 graph. It exits with 1 if the log is corrupt or cannot be applied. It never writes to the store. Defaults may have any type except date."""
@@ -55,7 +55,7 @@ def stored(value, type):
 
 
 def widened(value, old, new):
-    """A stored value in a wider type (Docs/MIGRATION.md)."""
+    """A stored value in a wider type (Docs/Use/MIGRATION.md)."""
     if value is None or old == new or (old, new) == ("uri", "string"):
         return value
     if (old, new) == ("float", "double"):

@@ -6,7 +6,7 @@ extension Store {
     /// Copies the missing transactions from another store to this store.
     ///
     /// The transactions keep their numbers, authors, messages, requests and times, and each object has the same id in both stores.
-    /// Docs/APPLY.md has the rules.
+    /// Docs/Operate/APPLY.md has the rules.
     ///
     /// If the source has no new transactions, nothing is written. This store must be an earlier state of the source. Either the source was
     /// applied to this store earlier, or this store has only one transaction, with the same schema as the source's first transaction. A

@@ -4,7 +4,7 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Decides when checkpoints are made, and makes them in the background while other threads write. See Docs/CHECKPOINTS.md.
+/// Decides when checkpoints are made, and makes them in the background while other threads write. See Docs/Formats/CHECKPOINTS.md.
 ///
 /// When a checkpoint may be due, a write rings the `UpkeepAlarm` of the store. The scheduler then decides whether to make a checkpoint, and
 /// sets new limits for the alarm.

@@ -77,7 +77,7 @@ extension Checkpointer {
     /// If the sync fails, the kernel treats the bytes of the mapped chunks as written. The kernel may then drop these bytes from memory,
     /// and later read older bytes from the disk. No checksum exists that could reveal the older bytes. So the store writes nothing more
     /// that depends on these pages. A full disk does not cause this failure, because disk space was preallocated for mapped chunks.
-    /// Docs/SAFETY.md names the file systems that may still lack the space.
+    /// Docs/Operate/SAFETY.md names the file systems that may still lack the space.
     private func finish(_ root: CheckpointRecord, _ pages: inout PageFileWriter) throws(CambiumError) -> Int? {
         do throws(CambiumError) { return try pages.finish(root, tuning: tuning) } catch {
             if let failure = pages.syncFailure, (failure.underlying as? SystemError)?.isOutOfSpace != true {

@@ -3,7 +3,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Makes checkpoints while writers continue. See Docs/CHECKPOINTS.md.
+/// Makes checkpoints while writers continue. See Docs/Formats/CHECKPOINTS.md.
 ///
 /// SENDABLE: mutable state is accessed only while `making` is held, or is under a mutex.
 final class Checkpointer: @unchecked Sendable {

@@ -48,7 +48,7 @@ public struct Clone: Sendable {
 }
 
 extension Graph {
-    /// Returns how many objects a clone would copy now. Docs/CLONE.md has the rules.
+    /// Returns how many objects a clone would copy now. Docs/Use/CLONE.md has the rules.
     ///
     /// Throws as `WriteTransaction.clone(_:_:)` would. Does not check the attributes that get the time of the clone, because that time is
     /// not known yet. Complexity: O(objects that the clone would copy and their links).
@@ -70,7 +70,7 @@ extension Graph {
 }
 
 extension WriteTransaction {
-    /// Copies objects with everything that they own, as one op of any size. Docs/CLONE.md has the rules.
+    /// Copies objects with everything that they own, as one op of any size. Docs/Use/CLONE.md has the rules.
     ///
     /// ```swift
     /// let clone = try store.write { try $0.clone([note]) }.result

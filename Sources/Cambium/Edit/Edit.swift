@@ -6,7 +6,7 @@ package import CambiumModel
 ///
 /// An edit is a value. It holds the graph of one moment, its *base*, and the changes to that graph. Reading an edit returns the base with
 /// these changes. An edit holds no lock, so the store can change in the meantime. Copying an edit costs nothing.
-/// `Store.commit(_:policy:author:durability:)` compares an edit with the store, and applies the changes in one transaction. Docs/EDITS.md
+/// `Store.commit(_:policy:author:durability:)` compares an edit with the store, and applies the changes in one transaction. Docs/Use/EDITS.md
 /// has the rules.
 ///
 /// ```swift

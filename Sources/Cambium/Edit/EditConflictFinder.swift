@@ -3,7 +3,7 @@ public import CambiumGraph
 import CambiumModel
 
 extension Edit {
-    /// Compares the edit with a newer graph, and returns the conflicting changes, ordered by object and property. Docs/EDITS.md has the
+    /// Compares the edit with a newer graph, and returns the conflicting changes, ordered by object and property. Docs/Use/EDITS.md has the
     /// rules. For the conflicts of a failed commit, use the `EditConflicts` of its error. The newest graph may differ from the graph with
     /// which the commit compared the edit.
     ///

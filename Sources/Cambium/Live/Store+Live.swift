@@ -19,7 +19,7 @@ extension Store {
     /// The sequence ends after the last update if the store is closed. If the task is cancelled, the sequence throws `CancellationError`.
     /// The first update throws as `Graph.find(_:)` does. It also throws `.invalidInput` for a query with a cursor. If a change to the
     /// schema removes a name in the query, the sequence throws `.unknownName` or `.invalidInput`. After an error, the sequence ends. See
-    /// Docs/LIVE.md.
+    /// Docs/Use/LIVE.md.
     ///
     /// Each iterator of the sequence begins with the whole result. As long as a sequence or an iterator exists, the store stays open,
     /// unless the program closes it.

@@ -5,7 +5,7 @@ public import CambiumModel
 
 extension Store {
     /// Replaces the whole schema of the store: everything that is not in the new schema is removed. Most changes are made automatically, by
-    /// the rules in Docs/MIGRATION.md, and are reported. If the store already has the schema, nothing is changed.
+    /// the rules in Docs/Use/MIGRATION.md, and are reported. If the store already has the schema, nothing is changed.
     ///
     /// ```swift
     /// let report = try store.migrate(to: definition, Author(actor: "jane"))
@@ -77,7 +77,7 @@ extension Store {
         let rest = replacements.count > 20 ? ["and \(replacements.count - 20) more"] : []
         throw CambiumError(
             .ruleViolated,
-            "These changes to the schema need a program that migrates with a closure for the new values (Docs/MIGRATION.md):",
+            "These changes to the schema need a program that migrates with a closure for the new values (Docs/Use/MIGRATION.md):",
             details: lines + rest)
     }
 

@@ -32,7 +32,7 @@ extension Store {
     /// unless the program closes it.
     ///
     /// A transaction is delivered once it is as durable as the store promises. After a crash, the last transactions of a `buffered` store
-    /// may be missing, although they were delivered. See Docs/OBSERVATION.md.
+    /// may be missing, although they were delivered. See Docs/Use/OBSERVATION.md.
     ///
     /// Complexity of a delivery: that of `Graph.changes(since:)`; if transactions are replayed, also O(bytes of the replayed log).
     ///

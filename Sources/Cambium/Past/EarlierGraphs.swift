@@ -10,7 +10,7 @@ import CambiumModel
 ///     let after = try past.graph(at: .transaction(TransactionNumber(rawValue: 42)))  // replays one transaction
 ///
 /// The graphs of the last few requests are kept. A replay continues from the latest of these graphs that is not after the requested moment.
-/// See Docs/CHECKPOINTS.md.
+/// See Docs/Formats/CHECKPOINTS.md.
 package final class EarlierGraphs: Sendable {
     private let volume: any Volume
     private let viewCountMax: Int

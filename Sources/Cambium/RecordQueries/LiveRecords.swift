@@ -57,7 +57,7 @@ extension Store {
     /// }
     /// ```
     ///
-    /// Docs/LIVE.md states what an update contains, and how a slow consumer catches up.
+    /// Docs/Use/LIVE.md states what an update contains, and how a slow consumer catches up.
     public func live<Record: EntityRecord>(
         _ query: RecordQuery<Record>
     ) -> some AsyncSequence<RecordUpdate<Record>, any Error> & Sendable {

@@ -55,7 +55,7 @@ extension Store {
     ///     `Store.backUp` can combine the store and this directory into a store with the whole history. Throws `.conflict` if the directory
     ///     is the archive of another store. Throws `.cannotCreate` if the directory contains something else, or is in `log` or `roots` of
     ///     the store. Throws `.locked` if another process is adding to the directory. In these cases, nothing was retired. See
-    ///     Docs/ARCHIVE.md.
+    ///     Docs/Operate/ARCHIVE.md.
     ///   - effect: `.preview` only reports which transactions could be retired with the existing checkpoints. It changes nothing.
     @discardableResult
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
@@ -113,6 +113,6 @@ extension Store {
 
     /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts. When
     /// the store is next opened, it checks every checkpoint completely, and replays the log after a sound checkpoint. See
-    /// Docs/CHECKPOINTS.md.
+    /// Docs/Formats/CHECKPOINTS.md.
     public static func onCorruptPages(_ body: @escaping @Sendable (CambiumError) -> Never) { CorruptPages.setHandler(body) }
 }

@@ -1,4 +1,4 @@
-/// The work of a store since it was opened, and its current size: numbers for a dashboard. See Docs/METRICS.md.
+/// The work of a store since it was opened, and its current size: numbers for a dashboard. See Docs/Operate/METRICS.md.
 ///
 /// The numbers are read one by one while other threads are writing, so two of them may be some transactions apart.
 ///

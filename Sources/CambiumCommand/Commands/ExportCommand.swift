@@ -12,7 +12,7 @@ struct ExportCommand: ParsableCommand {
         discussion: Discussion.text(
             "An export with '--references identity' can be imported into any store with the same schema. The same export of that "
                 + "store then writes the same bytes. A reference cannot create an object of a sub-entity, or with several identity "
-                + "attributes, if the object needs other mandatory values. Import such objects first (Docs/CSV.md). "
+                + "attributes, if the object needs other mandatory values. Import such objects first (Docs/Use/CSV.md). "
                 + "The condition of --where selects the rows. Nested objects and references need not satisfy it.",
             examples: "cambium export notes --references identity", "cambium export notes Note --format csv --at 2026-11-21",
             "cambium export notes Note --where 'id > 7' --references identity"))
@@ -105,7 +105,7 @@ struct ExportFormOptions: ParsableArguments {
     var keyPaths = ExportOptions.KeyPaths.nested
     @Option(
         help: .init(
-            "Write the rows that an import by this mapping reads (Docs/IMPORT.md). References are then identities.", valueName: "file"),
+            "Write the rows that an import by this mapping reads (Docs/Use/IMPORT.md). References are then identities.", valueName: "file"),
         completion: .file())
     var mapping: String?
 }

@@ -16,7 +16,7 @@ extension ImportSource.Format: ExpressibleByArgument {}
 struct InputOptions: ParsableArguments {
     @Option(
         help: .init(
-            "Read rows by this mapping, a JSON file that states where each property is and how it is read (Docs/IMPORT.md).",
+            "Read rows by this mapping, a JSON file that states where each property is and how it is read (Docs/Use/IMPORT.md).",
             valueName: "file"), completion: .file())
     var mapping: String?
     @Option(help: .init("Read all files in this format, whatever their names are.", valueName: "format")) var format: ImportSource.Format?

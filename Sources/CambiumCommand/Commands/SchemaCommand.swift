@@ -7,7 +7,7 @@ struct SchemaCommand: ParsableCommand {
         commandName: "schema", abstract: "Print the schema of a store, or change it.",
         discussion: Discussion.text(
             "--set takes the whole new schema. Elements that it does not name are removed. A renamed element states its former name "
-                + "with \"renamedFrom\". Values and links are carried over if that loses nothing; Docs/MIGRATION.md has the rules. "
+                + "with \"renamedFrom\". Values and links are carried over if that loses nothing; Docs/Use/MIGRATION.md has the rules. "
                 + "If the change is not automatic, or objects would break a rule, nothing is written and the exit code is 1.",
             examples: "cambium schema notes", "cambium schema notes --set next.json --dry-run"))
 

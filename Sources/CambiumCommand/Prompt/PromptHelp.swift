@@ -9,7 +9,7 @@ enum PromptHelp {
         let condition = [name, "where", attribute, "!= null"].joined(separator: " ")
         let rows = [
             ("\(name)", "lists objects; also: find \(name)"),
-            (condition, "lists the objects that satisfy a condition (Docs/QUERIES.md)"),
+            (condition, "lists the objects that satisfy a condition (Docs/Use/QUERIES.md)"),
             ("\(name) query NAME", "runs a query of the schema; 'where' narrows it, and $source is an object"),
             ("... sort -\(attribute)", "sorts; a key with - before it descends; also: order by"),
             ("... limit 10 offset 20", "shows a part of the rows"),

@@ -97,7 +97,7 @@ extension ImportBatch {
         // An import that skips errors omits all rows of this error, and applies the remaining rows again. So the error contains the first
         // refused row, and only those other rows that would be refused even without that row. These other rows are in `certain`. If
         // `certain` is empty, `followers` finds them. The remaining refused rows may be valid in the next pass, and are then imported
-        // (Docs/IMPORT.md).
+        // (Docs/Use/IMPORT.md).
         let certain = hasDependentRow ? [] : refusals.dropFirst().filter(\.isCertain)
         let others = certain.isEmpty ? followers(refusals) : certain
         guard let first = refusals.first.flatMap(refusal) else { return }

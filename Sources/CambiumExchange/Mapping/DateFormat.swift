@@ -11,7 +11,7 @@ public enum DateFormat: Sendable, Hashable {
     case secondsSince1970
     case millisecondsSince1970
     case secondsSince2001
-    /// A pattern of letters for fields, such as `dd MMM yy HH:mm`; Docs/IMPORT.md lists the letters.
+    /// A pattern of letters for fields, such as `dd MMM yy HH:mm`; Docs/Use/IMPORT.md lists the letters.
     case pattern(String)
 
     /// Reads the text that a mapping contains: the name of a format, or a pattern.

@@ -1,7 +1,7 @@
 package import CambiumJSON
 public import CambiumModel
 
-/// States where the value of each property is in a row, and how an import reads the value. Docs/IMPORT.md describes the JSON form.
+/// States where the value of each property is in a row, and how an import reads the value. Docs/Use/IMPORT.md describes the JSON form.
 ///
 /// ```swift
 /// var options = ImportOptions()

@@ -98,7 +98,7 @@ extension Graph {
     /// The comparison skips all pages that the two graphs have in common. So its cost does not depend on the size of the graph or on the
     /// number of transactions between the two graphs. Two graphs of one open store share all pages that did not change. Other graphs, such
     /// as two graphs that `Store.graph(at:)` returned, share the pages of a checkpoint if both read the checkpoint from the same file. See
-    /// Docs/CHANGES.md.
+    /// Docs/Use/CHANGES.md.
     ///
     /// ```swift
     /// let changes = store.graph.changes(since: try store.graph(at: .label("monday")))

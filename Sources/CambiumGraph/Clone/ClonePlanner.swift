@@ -8,7 +8,7 @@ struct ClonePlanner {
     let space: PageSpace?
 
     /// Plans a clone. Throws the errors of `CloneOptions.init`, and `.notFound` for a root that does not exist. Throws `.limitExceeded`
-    /// and `.ruleViolated` as Docs/CLONE.md states.
+    /// and `.ruleViolated` as Docs/Use/CLONE.md states.
     func plan(_ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
         var entities: [Entity] = []
         for id in ids {

@@ -1,7 +1,7 @@
 package import CambiumModel
 
 /// Keeps derived attributes up to date. A change records the objects that it affects, and the values are computed at the end of the
-/// transaction. See Docs/DERIVED.md.
+/// transaction. See Docs/Use/DERIVED.md.
 extension Draft {
     // MARK: Notes
 

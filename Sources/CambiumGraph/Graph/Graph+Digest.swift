@@ -7,7 +7,7 @@ public import CambiumModel
 
 extension Graph {
     /// Returns a sum of hashes modulo 2^128. The sum has a term for each object, each value that is neither null nor derived, each link,
-    /// and the next serial of each hierarchy. Docs/FORMAT.md specifies the exact bytes.
+    /// and the next serial of each hierarchy. Docs/Formats/FORMAT.md specifies the exact bytes.
     ///
     /// The digest depends neither on the order of the changes that led to the graph, nor on the pages and rows that store it. Complexity:
     /// O(graph).

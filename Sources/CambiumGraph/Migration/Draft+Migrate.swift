@@ -5,7 +5,7 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Changes the schema of a graph that already has a schema. This method is algorithm 1 of the schema op. Docs/MIGRATION.md states the
+    /// Changes the schema of a graph that already has a schema. This method is algorithm 1 of the schema op. Docs/Use/MIGRATION.md states the
     /// rules.
     ///
     /// - Throws: `.invalidInput` for a change that a migration cannot make by itself, or if the draft has already changed objects.

@@ -1,7 +1,7 @@
 import CambiumModel
 
 /// Maps each part of a graph's new layout to its source in the old layout. The plan depends only on the two schemas, in which the same
-/// number identifies the same entity or property. Docs/MIGRATION.md has the rules.
+/// number identifies the same entity or property. Docs/Use/MIGRATION.md has the rules.
 struct MigrationPlan {
     let old: GraphLayout
     let new: GraphLayout

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Writes values in a form in which the order of the bytes is the order of the values. See Docs/PAGES.md 8.
+/// Writes values in a form in which the order of the bytes is the order of the values. See Docs/Formats/PAGES.md 8.
 ///
 /// SAFETY: the memory has `limit + slackByteCount` bytes. A component is written only if it begins before the limit. The component exceeds
 /// the limit by at most `slackByteCount` bytes, so it fits.

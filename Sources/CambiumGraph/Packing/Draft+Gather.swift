@@ -2,7 +2,7 @@ import CambiumModel
 
 /// The rows of a table are divided into groups of 128 rows. A group is sparse if few of its rows contain an object. Packing gathers these
 /// rows: it moves the rows of several sparse groups into one shared group. Each row keeps its position within the group. So even if only
-/// one in a hundred objects remains, the objects take little space. See Docs/CHECKPOINTS.md.
+/// one in a hundred objects remains, the objects take little space. See Docs/Formats/CHECKPOINTS.md.
 extension Draft {
     /// Runs one step of a plan: moves the rows of sparse groups into shared groups. A group that is no longer sparse stays in place.
     ///

@@ -3,7 +3,7 @@
 ///
 /// A plan is made from an immutable graph while other threads write. Each step examines the next places again, does a bounded part of the
 /// work, and stores its position in the plan. A place that has changed since the plan was made is left to the next plan. See
-/// Docs/CHECKPOINTS.md, "Packing".
+/// Docs/Formats/CHECKPOINTS.md, "Packing".
 package struct PackingPlan {
     let limits: PackingLimits
     let layout: GraphLayout

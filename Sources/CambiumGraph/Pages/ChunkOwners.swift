@@ -1,7 +1,7 @@
 /// The owners that need chunks of pages, besides the versions of this process: kept checkpoint records, and graphs that exist longer than
 /// their store.
 ///
-/// A `PageSpace` asks the owners before it uses a chunk again. See Docs/CHECKPOINTS.md, "Which chunks are used again".
+/// A `PageSpace` asks the owners before it uses a chunk again. See Docs/Formats/CHECKPOINTS.md, "Which chunks are used again".
 package struct ChunkOwners: Sendable {
     private let isRooted: [Bool]
     private let leased: Set<Int>

@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// The parts that leaves and inner nodes of an ordered index have in common. Docs/PAGES.md 8 describes the layouts.
+/// The parts that leaves and inner nodes of an ordered index have in common. Docs/Formats/PAGES.md 8 describes the layouts.
 ///
 /// An entry is a key of at most `keyByteCountMax` bytes, followed by the row in four bytes, in big-endian order. Entries are compared as
 /// bytes.

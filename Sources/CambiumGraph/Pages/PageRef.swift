@@ -27,7 +27,7 @@ enum PageKind: UInt8 {
     case indexLeaf = 14
 }
 
-/// The offsets and sizes of pages, in bytes. Docs/PAGES.md describes the layouts in prose.
+/// The offsets and sizes of pages, in bytes. Docs/Formats/PAGES.md describes the layouts in prose.
 @usableFromInline enum PageLayout {
     static let granule = 16
     static let chunkByteCount = 65_536

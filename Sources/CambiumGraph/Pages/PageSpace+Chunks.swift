@@ -62,7 +62,7 @@ struct StoredSpace {
     let source: any ChunkSource
 }
 
-/// Gives memory to chunks, and releases the memory. Docs/CHECKPOINTS.md describes the life of a chunk.
+/// Gives memory to chunks, and releases the memory. Docs/Formats/CHECKPOINTS.md describes the life of a chunk.
 extension PageSpace {
     /// Returns the address of a chunk that is touched for the first time since the space was opened, and stores the address in `chunks`.
     func supply(_ chunk: Int) -> UnsafeMutableRawPointer {

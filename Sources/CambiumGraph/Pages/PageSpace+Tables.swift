@@ -1,5 +1,5 @@
 /// A checkpoint has a table with an entry for each chunk. If the table is too large for the checkpoint record, some chunks contain parts of
-/// the table instead of pages. See Docs/CHECKPOINTS.md, "Checkpoint records".
+/// the table instead of pages. See Docs/Formats/CHECKPOINTS.md, "Checkpoint records".
 extension PageSpace {
     /// Takes chunks for the table of a checkpoint. No page is placed in these chunks until `reuse` is called. Call this method only between
     /// two drafts.

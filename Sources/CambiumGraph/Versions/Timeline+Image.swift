@@ -3,7 +3,7 @@ package import CambiumModel
 import Synchronization
 
 /// The description of a version's pages in a checkpoint record: the chunks, and how many granules (16 bytes each) of each chunk are in use.
-/// See Docs/CHECKPOINTS.md.
+/// See Docs/Formats/CHECKPOINTS.md.
 package struct PageImage: Sendable {
     /// The epoch of the version: all of its pages were born in this epoch or earlier.
     package let epoch: UInt64

@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumModel
 
 /// The record of a checkpoint: the position of its pages in the file of pages, and everything else that is needed to open the store.
-/// Docs/CHECKPOINTS.md describes the bytes.
+/// Docs/Formats/CHECKPOINTS.md describes the bytes.
 package struct CheckpointRecord: Sendable {
     package static let directory = "roots"
     static let suffix = ".root"

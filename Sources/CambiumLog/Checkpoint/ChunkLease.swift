@@ -5,7 +5,7 @@ package import CambiumModel
 /// closed, so that later writers do not write to these chunks. A `ChunkLease` holds a shared lock on the file as long as the object exists.
 ///
 /// The lock ends with the process, so a lease that no process has locked has no effect. The file is not synced, because a power failure
-/// ends all processes anyway. Docs/CHECKPOINTS.md describes the bytes.
+/// ends all processes anyway. Docs/Formats/CHECKPOINTS.md describes the bytes.
 package final class ChunkLease: Sendable {
     static let suffix = ".lease"
     /// The number of bytes that the hexadecimal digits in the name of a lease represent.

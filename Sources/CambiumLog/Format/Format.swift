@@ -1,4 +1,4 @@
-/// The constants of the format. `Docs/FORMAT.md` explains them; a test compares the constants with the document.
+/// The constants of the format. `Docs/Formats/FORMAT.md` explains them; a test compares the constants with the document.
 enum Format {
     /// The version of every file of a store. Until the first release, the format changes without a new version, and no program converts
     /// stores of earlier builds.

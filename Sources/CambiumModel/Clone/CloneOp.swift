@@ -13,7 +13,7 @@ package struct CloneOp: Sendable, Equatable {
     package var seed: CloneSeed?
     /// One entry for each hierarchy in which objects were copied, in ascending order of the root entity.
     package var hierarchies: [Hierarchy]
-    /// The hash of the set of copied objects. Section 4 of Docs/FORMAT.md defines the hashed bytes.
+    /// The hash of the set of copied objects. Section 4 of Docs/Formats/FORMAT.md defines the hashed bytes.
     package var setHash: UInt64
     /// The algorithm that derives new UUIDs from the seed, and the date of copies from the time.
     package var algorithm: Algorithm

@@ -13,7 +13,7 @@ public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
     case share = 2
 }
 
-/// The options of a deep clone, in addition to the rules in the schema. Docs/CLONE.md describes the options and the rules.
+/// The options of a deep clone, in addition to the rules in the schema. Docs/Use/CLONE.md describes the options and the rules.
 ///
 /// ```swift
 /// let request = CloneRequest(excluding: ["tags"], rootValues: ["title": .string("A copy")])

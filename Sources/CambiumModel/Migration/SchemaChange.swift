@@ -1,4 +1,4 @@
-/// One difference between a new schema and the schema of a store. Docs/MIGRATION.md has the rules.
+/// One difference between a new schema and the schema of a store. Docs/Use/MIGRATION.md has the rules.
 ///
 /// ```swift
 /// for entry in try store.previewMigration(to: definition).entries {

@@ -15,7 +15,7 @@ package enum Op: Sendable, Equatable {
     case delete([ObjectID])
     case upsert(UpsertBlock)
     case relink(LinkBlock)
-    /// Copies objects and the objects that they own. Docs/CLONE.md has the rules.
+    /// Copies objects and the objects that they own. Docs/Use/CLONE.md has the rules.
     case clone(CloneOp)
     /// Gives a label (a name) to the moment after a transaction. If another moment has the label, moves the label. The op does not change
     /// the graph.

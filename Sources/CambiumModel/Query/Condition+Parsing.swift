@@ -1,5 +1,5 @@
 extension Condition {
-    /// Parses the text of a condition, such as `age > 30 and name beginswith[c] "Ma"`. Docs/QUERIES.md specifies the language.
+    /// Parses the text of a condition, such as `age > 30 and name beginswith[c] "Ma"`. Docs/Use/QUERIES.md specifies the language.
     ///
     /// Throws `.invalidInput` with the line and the column if the text is not a condition. Throws `.limitExceeded` if the text has more
     /// than 1 MiB or nests deeper than 200 levels. Also throws this error if a list or a path is too long. Complexity: O(bytes of the

@@ -1,6 +1,6 @@
 /// A condition that an object satisfies or does not satisfy: the parsed form of a predicate.
 ///
-/// A condition is always either true or false, even if a value is null, as in NSPredicate. Docs/QUERIES.md specifies the text and the
+/// A condition is always either true or false, even if a value is null, as in NSPredicate. Docs/Use/QUERIES.md specifies the text and the
 /// meaning of each form.
 ///
 /// ```swift

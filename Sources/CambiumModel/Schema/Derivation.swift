@@ -7,12 +7,12 @@
 /// AttributeDefinition("searchName", .string, derived: .folded("name"))
 /// ```
 ///
-/// Docs/DERIVED.md has the rules.
+/// Docs/Use/DERIVED.md has the rules.
 public enum Derivation: Sendable, Hashable {
     /// The number of members of a to-many relationship. The attribute is a whole number.
     case count(String)
     /// The sum of an attribute of the members, such as `items.price`; 0 if no member has a value. The sum is a whole number, a `double` or
-    /// a `decimal`. Docs/DERIVED.md states the type of the sum for each type of attribute.
+    /// a `decimal`. Docs/Use/DERIVED.md states the type of the sum for each type of attribute.
     case sum(String)
     /// The least value of an attribute of the members; null if no member has a value. The derived attribute has the type of the members'
     /// attribute.

@@ -5,7 +5,7 @@
 /// QueryDefinition("rivals", of: "Team", where: "city == $source.city and self != $source")
 /// ```
 ///
-/// `$source` represents an object of the entity that declares the query. Docs/QUERIES.md has the rules, and `Graph.query(_:named:_:)`
+/// `$source` represents an object of the entity that declares the query. Docs/Use/QUERIES.md has the rules, and `Graph.query(_:named:_:)`
 /// returns the query.
 public struct QueryDefinition: PropertyDefinition, Hashable {
     package var name: String

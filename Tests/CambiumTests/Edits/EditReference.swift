@@ -4,7 +4,7 @@ import CambiumModel
 @testable import Cambium
 
 /// A simple model of a rebase: the objects of the base, of the edit and of the newer graph, as dictionaries. It computes the conflicts and
-/// the result that Docs/EDITS.md promises.
+/// the result that Docs/Use/EDITS.md promises.
 struct EditReference {
     struct Object {
         let entity: Entity

@@ -12,7 +12,7 @@ import CambiumModel
 ///         let files = try forged.files()
 ///     }
 ///
-/// A page header has the layout of Docs/PAGES.md: the epoch in 8 bytes, the size in granules of 16 bytes in 2
+/// A page header has the layout of Docs/Formats/PAGES.md: the epoch in 8 bytes, the size in granules of 16 bytes in 2
 /// bytes, and the kind in 1 byte.
 package struct ForgedPages: Sendable {
     /// A page, as its header describes it.
