@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Functions that search and compare bytes. They call the functions of the C library, which process many bytes at once.
 public enum ByteSearch {

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A thread that runs one closure. A dedicated thread is for work that has to wait, and that would therefore block a shared thread.
 public final class DedicatedThread: Sendable {

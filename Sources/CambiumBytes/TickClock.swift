@@ -1,8 +1,5 @@
 internal import CMachine
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A clock that measures durations with a counter of the processor. Reading this counter takes less time than reading the operating
 /// system's clock.

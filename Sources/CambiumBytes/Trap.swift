@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Ends the process after a programming error, or if the operating system has no memory or threads left.
 ///

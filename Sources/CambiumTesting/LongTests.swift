@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Whether tests that take more than two seconds run. `script/check` sets the variable `CAMBIUM_LONG_TESTS` to run them.
 ///

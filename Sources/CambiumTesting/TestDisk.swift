@@ -1,9 +1,6 @@
 public import Cambium
 public import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A disk in memory for tests of programs. The disk can fail, fill up or lose power at any operation, and a store can be opened on the
 /// remaining files.

@@ -1,9 +1,6 @@
 import Foundation
+import Glibc
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// Links, FIFOs, directories and sockets in place of the files of a store.
 @Suite struct FileKindTests {

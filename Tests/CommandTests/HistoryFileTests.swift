@@ -1,11 +1,8 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import CambiumCommand
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 @Suite struct HistoryFileTests {
     @Test func `lines are kept in a file that only the user can read`() throws {

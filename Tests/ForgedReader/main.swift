@@ -2,10 +2,7 @@ import Cambium
 import CambiumLog
 import CambiumModel
 import FuzzTargets
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 // Runs every operation on a store. Pages are checked when they are read, as in a large store.
 //

@@ -1,9 +1,6 @@
 package import CambiumLog
 public import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The transactions of a store, read from its log.
 ///

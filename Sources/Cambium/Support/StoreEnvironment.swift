@@ -1,8 +1,5 @@
 public import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The environment of a store: the time and random bytes. Tests supply their own environment.
 ///

@@ -1,10 +1,7 @@
 internal import CambiumBytes
 import CambiumModel
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// A lock for long work: a waiting thread sleeps, and no thread waits forever while other threads take the lock again and again. The lock
 /// knows its holder. So a thread that takes the lock twice gets an error, or traps, instead of waiting for itself. The lock also measures

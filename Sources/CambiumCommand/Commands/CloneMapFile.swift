@@ -1,9 +1,6 @@
 import Cambium
 import CambiumJSON
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The file for the old and the new ids of a clone. Until the clone is committed, a temporary file next to the requested file contains the
 /// ids. After the commit, the temporary file replaces the requested file.

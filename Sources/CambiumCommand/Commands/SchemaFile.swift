@@ -1,9 +1,6 @@
 import Cambium
 import CambiumCoreData
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Reads a schema from a file: JSON, or a Core Data model.
 enum SchemaFile {

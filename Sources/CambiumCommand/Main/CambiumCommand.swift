@@ -1,9 +1,6 @@
 import ArgumentParser
 import Cambium
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 @main
 struct CambiumCommand: ParsableCommand {

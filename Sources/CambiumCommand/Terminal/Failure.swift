@@ -1,9 +1,6 @@
 import Cambium
 import CambiumJSON
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Reports errors to the user. The exit codes from 64 on are those of sysexits.h.
 enum Failure {

@@ -1,9 +1,6 @@
 import Cambium
 import CambiumJSON
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The file that keeps the lines of earlier prompts. A prompt also works without the file, so failures are ignored.
 struct HistoryFile: Equatable {

@@ -1,9 +1,6 @@
 import Cambium
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// Shows the progress of an operation on one line of the terminal, if the operation takes more than a second. If standard error is not a
 /// terminal, nothing is shown.

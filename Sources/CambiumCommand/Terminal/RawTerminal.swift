@@ -1,8 +1,5 @@
 import CambiumJSON
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The terminal at standard input and output, in a mode in which it passes each key to the program. This type makes all system calls of the
 /// line editor.

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A word of a command line as a user writes it, with the quotes and escapes of the shell. bash and zsh pass such words for completion.
 enum ShellWord {

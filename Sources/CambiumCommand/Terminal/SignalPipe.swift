@@ -1,9 +1,6 @@
 import Cambium
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// The signals that end, stop or interrupt the prompt. A handler writes the number of each signal to a pipe, and the main thread takes the
 /// numbers from there. Thus the main thread restores the terminal before a signal takes effect, and no handler interrupts other code for

@@ -1,8 +1,5 @@
 import Cambium
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A pipe or FIFO whose bytes can be read more than once. The first reading copies them to a temporary file. The file has no name, so its
 /// space is released when the process ends.

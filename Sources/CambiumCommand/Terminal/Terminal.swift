@@ -1,10 +1,7 @@
 import Cambium
 import CambiumJSON
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// The streams of the process. Every command reads and writes through this type.
 ///

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension ChangeFinder {
     /// Returns whether an attribute has the same value in a row of each graph. Two values are the same if they have the same bits, so 0.0

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The leaves that store one column of a group of rows in two graphs.
 ///

@@ -1,8 +1,5 @@
 import CambiumBytes
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The copied rows of one table, and the positions of their copies.
 ///

@@ -1,8 +1,5 @@
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension Draft {
     /// Creates the rows of a table's copies and copies their attributes, one group of copies after another.

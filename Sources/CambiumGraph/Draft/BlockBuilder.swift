@@ -1,8 +1,5 @@
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Copies columns of a table into the columns of a block, an op that inserts or changes many objects.
 struct BlockBuilder {

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension Draft {
     private var sharedBlobs: RadixVector { reader.sharedBlobs }

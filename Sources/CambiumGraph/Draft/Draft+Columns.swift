@@ -1,8 +1,5 @@
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension Draft {
     /// Stores a value in a column, and updates the indexes over the column. Returns whether the new value differs from the old value.

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The pages of a draft: allocating, copying and releasing them.
 extension Draft {

@@ -1,9 +1,6 @@
 import CambiumBytes
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension Draft {
     /// Creates the row of a new object. The serial must never have belonged to another object.

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension Draft {
     /// Stores the bytes of a value, or null if `bytes` is `nil`.

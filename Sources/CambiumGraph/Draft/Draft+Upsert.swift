@@ -1,8 +1,5 @@
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension Draft {
     /// Inserts or changes the objects of a block, column by column.

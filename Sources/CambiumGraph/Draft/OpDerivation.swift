@@ -1,8 +1,5 @@
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Derives the ops that lead from one graph to another. Changes that cancel each other out cause no ops.
 struct OpDerivation {

@@ -1,9 +1,6 @@
 import CambiumBytes
 public import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension Graph {
     /// Returns a sum of hashes modulo 2^128. The sum has a term for each object, each value that is neither null nor derived, each link,

@@ -1,8 +1,5 @@
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension Draft {
     /// Changes the schema of a graph that already has a schema. This method is algorithm 1 of the schema op. Docs/Use/MIGRATION.md states the

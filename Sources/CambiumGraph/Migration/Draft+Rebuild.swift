@@ -1,8 +1,5 @@
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A column whose type changes: the leaves (pages) with the old values, each with the number of its group of rows.
 struct ConvertedColumn {

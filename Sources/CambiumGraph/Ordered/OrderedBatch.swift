@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Collects entries to add to an ordered index or to remove from it, and sorts them.
 package struct OrderedBatch: ~Copyable {

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Packing empties chunks that are mostly unused. A step copies the pages in use to other chunks, so that the emptied chunks are free for
 /// other pages.

@@ -1,8 +1,5 @@
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A value of more than 255 bytes. The head page contains the length of the value, and references to its extents. The extents are pages of
 /// up to 64 KiB that contain the bytes of the value.

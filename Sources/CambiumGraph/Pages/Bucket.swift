@@ -1,8 +1,5 @@
 internal import CMachine
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A page of a hash index: eight blocks of 15 entries. An entry is a row and 16 bits of the hash of its key, the *fragment*.
 ///

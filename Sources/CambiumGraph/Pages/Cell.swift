@@ -1,8 +1,5 @@
 package import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A stored value of a column: null, up to 16 bytes, or a pointer to bytes that belong to another owner, such as a page.
 ///

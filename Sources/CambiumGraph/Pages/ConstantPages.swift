@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The constant pages: leaves without content, to which many groups of rows refer. A leaf is a page with the values of one column. All
 /// values in a constant page are null, no row, or zero.

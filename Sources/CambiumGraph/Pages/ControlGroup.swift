@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The limits of the control groups of a process (cgroups(7)), read from the files of the kernel.
 ///

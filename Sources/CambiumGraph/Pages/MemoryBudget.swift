@@ -1,9 +1,6 @@
 package import CambiumModel
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// Limits the memory that the pages of stores take outside of files. Pages beyond the limit are in files, which the operating system can
 /// evict from memory. Stores that are opened with the same budget share the limit.

@@ -1,9 +1,6 @@
 internal import CMachine
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// A thread that makes the kernel supply fresh memory in advance. Otherwise, the first touch by a writer would have to wait for the kernel.
 ///

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The children of an inner node of an ordered index while the node is rewritten. The list contains the number of entries below each child,
 /// and the child's whole lower bound, including the common prefix of all bounds.

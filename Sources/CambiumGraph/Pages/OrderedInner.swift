@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// An inner node of an ordered index. It contains the references to its children, the number of entries below each child, and the lower
 /// bounds of the children.

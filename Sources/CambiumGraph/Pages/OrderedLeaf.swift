@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A node without children in the tree of an ordered index. A leaf contains entries in order. The bytes with which all keys begin are
 /// stored only once, as the prefix.

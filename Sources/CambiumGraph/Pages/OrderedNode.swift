@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The parts that leaves and inner nodes of an ordered index have in common. Docs/Formats/PAGES.md 8 describes the layouts.
 ///

@@ -1,8 +1,5 @@
 import CambiumBytes
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Supplies memory for chunks (64 KiB of pages each). The memory is mapped in regions: the more memory is in use, the larger is the next
 /// region. The kernel can prepare memory of a region in advance.

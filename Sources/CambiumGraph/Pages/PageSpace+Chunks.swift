@@ -1,8 +1,5 @@
 import CambiumBytes
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Supplies the chunks of a page space that was opened from stored pages. Any thread may call its methods.
 package protocol ChunkSource: AnyObject, Sendable {

@@ -1,9 +1,6 @@
 import CambiumBytes
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The memory for pages, divided into chunks of 64 KiB. The space has a list of free pages for each size.
 ///

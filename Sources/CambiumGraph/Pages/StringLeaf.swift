@@ -1,8 +1,5 @@
 internal import CMachine
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A leaf of texts or bytes: 128 cells of 4 bytes, then a heap with the values. The heap is a part of the page.
 ///

@@ -1,9 +1,6 @@
 internal import CMachine
 import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A test of the bytes of a value.
 enum TextTest {

@@ -1,9 +1,6 @@
 import CambiumBytes
 package import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Ends a process that finds corrupt pages while it reads a graph, in code that cannot throw an error.
 package enum CorruptPages {

@@ -1,8 +1,5 @@
 import CambiumBytes
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A file, or a part of a file, that is mapped into memory.
 ///

@@ -1,8 +1,5 @@
 package import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// An input file that the user names. It is read once, from its beginning to its end. The path may be a link. Bytes from a FIFO or a device
 /// are read as they arrive.

@@ -1,8 +1,5 @@
 internal import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// Creates the errors of failed system calls, with a reason and a remedy.
 enum SystemFailure {

@@ -1,10 +1,7 @@
 internal import CMachine
 import CambiumBytes
 internal import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// An open file of the operating system.
 ///

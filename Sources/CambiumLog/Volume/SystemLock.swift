@@ -1,9 +1,6 @@
 import CambiumBytes
 internal import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A lock that the kernel releases when its file is closed, at the latest when the process ends.
 ///

@@ -1,10 +1,7 @@
 internal import CMachine
 import CambiumBytes
 package import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The identity of a file of the operating system, which is the same for all paths that lead to the file.
 struct FileIdentity: Hashable {

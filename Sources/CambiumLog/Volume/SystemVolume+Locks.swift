@@ -1,8 +1,5 @@
 package import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension SystemVolume {
     package func lock(_ path: String) throws(CambiumError) -> any VolumeLock {

@@ -1,8 +1,5 @@
 package import CambiumModel
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A volume that is a directory of the file system.
 package struct SystemVolume: Volume {

@@ -1,8 +1,5 @@
 package import CambiumJSON
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// The stored form of a scalar that was just read. The form refers to the stored bytes, and does not contain a copy of them.
 package enum ScalarForm: Sendable {
