@@ -51,7 +51,7 @@ package struct SystemVolume: Volume {
         let code = SystemCalls.uninterrupted { fstat(descriptor, &status) }
         if code == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
         Glibc.close(descriptor)
-        throw SystemFailure.irregular(path, "regular file")
+        throw code == 0 ? SystemFailure.irregular(path, "regular file") : SystemFailure.error("examine", path, code)
     }
 
     package func kind(of path: String) throws(CambiumError) -> FileKind? {
