@@ -53,6 +53,28 @@ import Testing
         }
     }
 
+    @Test(arguments: creations)
+    func `no store is created inside another store`(command: [String]) throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("init", "outer", "--schema", "schema.json").code == 0)
+        try place.makeDirectory("outer/empty")
+        try place.link("link", to: "outer/empty")
+        let before = try place.tree("outer")
+        for target in ["outer/log/x", "outer/x", "outer/deep/er/x", "outer/empty", "link", "link/x"] {
+            let outcome = try place.runWithoutWaiting(command + [target])
+            #expect(outcome.code == 73 && outcome.errors.contains("is inside the store '"), "'\(target)': \(outcome.errors)")
+            #expect(try place.tree("outer") == before, "'\(target)'")
+        }
+        #expect(try place.run("verify", "outer").code == 0)
+    }
+
+    @Test func `a store can be created beside the files of another program`() throws {
+        let place = try Workplace.withStore()
+        try place.makeDirectory("other/new")
+        try place.write("mine", to: "other/store.json")
+        #expect(try place.run("init", "other/new", "--schema", "schema.json").code == 0)
+    }
+
     @Test func `a store can be created at a link to an empty directory`() throws {
         let place = try Workplace.withStore()
         try place.makeDirectory("empty")

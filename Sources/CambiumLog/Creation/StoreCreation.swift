@@ -22,6 +22,7 @@ package enum StoreCreation {
     package static func make<Result>(
         in target: any Volume, store: [UInt8], expecting names: [String] = [], _ body: (any Volume) throws -> Result
     ) throws -> (result: Result, lock: any VolumeLock) {
+        try checkIsOutsideOfStores(target)
         _ = try Place(target)
         let hasLock = try target.exists(StoreFileName.lock)
         let lock = try lock(target)
@@ -61,6 +62,19 @@ package enum StoreCreation {
                     underlying: failure)
             }
             throw error
+        }
+    }
+
+    /// Checks that a directory is not inside a store, or inside the directory of an interrupted creation. Otherwise, throws
+    /// `.cannotCreate`, because the outer store would report the files as corruption, and a removal of the store would remove them.
+    package static func checkIsOutsideOfStores(_ target: any Volume) throws(CambiumError) {
+        for outer in try target.enclosing() {
+            let hasSettings = try outer.kind(of: StoreFileName.settings) == .regularFile
+            let hasLog = try outer.kind(of: LogDirectory.name) == .directory
+            let isInterrupted = try isInterrupted(outer)
+            guard hasSettings && hasLog || isInterrupted else { continue }
+            throw CambiumError(
+                .cannotCreate, "'\(target.name)' is inside the store '\(outer.name)'; choose another place. Nothing was changed.")
         }
     }
 

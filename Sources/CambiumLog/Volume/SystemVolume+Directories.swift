@@ -66,20 +66,38 @@ extension SystemVolume {
     /// - Parameter code: the error number of `mkdir`.
     private static func checkIsDirectory(_ path: String, _ code: Int32) throws(CambiumError) {
         guard code == EEXIST else { throw SystemFailure.error("create the directory", path, code, isCreation: true) }
-        var status = stat()
-        if SystemCalls.uninterrupted({ stat(path, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
-        throw Self.taken(path)
+        if try isDirectory(path) != true { throw taken(path) }
     }
+
+    /// Whether a path leads to a directory; `nil` if it leads to no file.
+    private static func isDirectory(_ path: String) throws(CambiumError) -> Bool? {
+        var status = stat()
+        let code = SystemCalls.uninterrupted { stat(path, &status) }
+        if code == 0 { return status.st_mode & S_IFMT == S_IFDIR }
+        if absences.contains(code) { return nil }
+        throw SystemFailure.error("examine", path, code, isCreation: true)
+    }
+
+    /// The error numbers that mean that a path leads to no file.
+    private static let absences: Set<Int32> = [ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP]
 
     /// Checks that the path of the volume is a directory, or that a directory can be created there. Otherwise, throws `.cannotCreate`.
     package func checkIsPlace() throws(CambiumError) {
         if root.isEmpty { throw Self.emptyName }
+        guard let isDirectory = try Self.isDirectory(root) else {
+            // A link that leads nowhere still occupies the name. A path through a file or a ring of links cannot become a directory.
+            if try Self.isFree(root) { return }
+            throw Self.taken(root)
+        }
+        if !isDirectory { throw Self.taken(root) }
+    }
+
+    /// Whether nothing has the name at the end of a path, and a directory can be created there.
+    private static func isFree(_ path: String) throws(CambiumError) -> Bool {
         var status = stat()
-        let code = SystemCalls.uninterrupted { stat(root, &status) }
-        let isDirectory = code == 0 && status.st_mode & S_IFMT == S_IFDIR
-        // A link that leads nowhere still occupies the name.
-        let isFree = code == ENOENT && SystemCalls.uninterrupted { lstat(root, &status) } != 0
-        if !isDirectory, !isFree { throw Self.taken(root) }
+        let code = SystemCalls.uninterrupted { lstat(path, &status) }
+        if code == 0 || absences.contains(code) { return code == ENOENT }
+        throw SystemFailure.error("examine", path, code, isCreation: true)
     }
 
     private static var emptyName: CambiumError {
@@ -94,15 +112,26 @@ extension SystemVolume {
     package func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
         if other.root.isEmpty { return }
         // The system compares the bytes of names. Different names may be equal strings, because Unicode can write a letter in several ways.
-        let (path, otherPath) = (Self.resolved(root).utf8, Self.resolved(other.root).utf8)
+        let (path, otherPath) = (try Self.resolved(root).utf8, try Self.resolved(other.root).utf8)
         guard path.starts(with: otherPath), path.count == otherPath.count || path.dropFirst(otherPath.count).first == Self.slash else {
             return
         }
         throw CambiumError(.cannotCreate, "'\(name)' is in the directory '\(other.name)', which is being read; choose another place.")
     }
 
+    package func enclosing() throws(CambiumError) -> [any Volume] {
+        if root.isEmpty { return [] }
+        var path = try Self.resolved(root)
+        var volumes: [any Volume] = []
+        while let slash = path.utf8.lastIndex(of: Self.slash), path != "/" {
+            path = slash == path.startIndex ? "/" : String(path[..<slash])
+            volumes.append(SystemVolume(root: path, calls: calls))
+        }
+        return volumes
+    }
+
     /// Returns a path without links. The part of the path that does not exist is appended unchanged.
-    private static func resolved(_ path: String) -> String {
+    private static func resolved(_ path: String) throws(CambiumError) -> String {
         var head = absolute(path)
         var tail = ""
         while true {
@@ -111,6 +140,8 @@ extension SystemVolume {
                 // SAFETY: `realpath` terminates the text with a zero byte, and the text is freed only after it has been copied.
                 return String(cString: found) + tail
             }
+            let code = errno
+            if code != EACCES, !absences.contains(code) { throw SystemFailure.error("resolve", head, code, isCreation: true) }
             guard let slash = head.utf8.lastIndex(of: Self.slash), slash > head.startIndex else { return head + tail }
             if head[slash...] != "/" { tail = head[slash...] + tail }
             head = String(head[..<slash])

@@ -43,6 +43,9 @@ package protocol Volume: Sendable {
     func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool
     /// Opens a new file without a name, which disappears when it is closed. Returns `nil` if the volume does not support such files.
     func openNameless() throws(CambiumError) -> (any VolumeFile)?
+    /// Returns the directories above this volume's directory, the innermost first, as volumes. Empty if this volume is not a directory of
+    /// the file system.
+    func enclosing() throws(CambiumError) -> [any Volume]
     /// Returns the number of bytes that a file takes on disk. The number is less than the file's length if disk space of the file was
     /// released.
     func diskByteCount(of path: String) throws(CambiumError) -> Int
@@ -52,6 +55,7 @@ extension Volume {
     package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { true }
     package func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool { false }
     package func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
+    package func enclosing() throws(CambiumError) -> [any Volume] { [] }
     /// The default implementation, for volumes that contain only files, and in which a directory exists only if it contains a file.
     package func kind(of path: String) throws(CambiumError) -> FileKind? {
         guard try exists(path) else { return nil }
