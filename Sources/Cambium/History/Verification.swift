@@ -10,8 +10,8 @@ public import CambiumModel
 /// for finding in verification.findings { print(finding) }
 /// ```
 public struct Verification: Sendable {
-    /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption; `findings` reports such a
-    /// transaction.
+    /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption, and neither is one torn slot
+    /// of the file HEAD; `findings` reports both.
     public private(set) var isSound = true
     /// The number of transactions that pass verification.
     public private(set) var transactionCount = 0
@@ -28,7 +28,9 @@ public struct Verification: Sendable {
     package init(_ volume: any Volume, archive: (any Volume)? = nil) throws {
         do {
             let reader = try LogReader(whole(volume, archive))
-            for flaw in reader.flaws { noteCorruption(flaw) }
+            for flaw in reader.flaws {
+                if flaw == reader.tornHead { findings.append(flaw) } else { noteCorruption(flaw) }
+            }
             // A concurrent compaction may retire a part of the log that is being replayed. The replay then starts again with the checkpoint
             // that replaces that part.
             while try !replay(reader) {}

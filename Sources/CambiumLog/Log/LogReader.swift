@@ -8,6 +8,8 @@ package struct LogReader: Sendable {
     let head: Head?
     /// The flaws that affect no transaction: a corrupt slot of HEAD, or a file in the log's directory that does not belong to the log.
     package let flaws: [String]
+    /// The flaw that states that one slot of HEAD is torn; `nil` if neither slot is torn. `flaws` contains it, too. It is not corruption.
+    package let tornHead: String?
 
     /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings cannot be read.
     package init(_ volume: any Volume) throws(CambiumError) {
@@ -40,9 +42,10 @@ package struct LogReader: Sendable {
     package init(_ volume: any Volume, settings: StoreSettings) throws(CambiumError) {
         self.volume = volume
         self.settings = settings
-        let (head, headFlaws) = try Head.read(volume, store: settings.store)
-        self.head = head
-        var flaws = headFlaws.map { "\(Head.fileName) \($0)" }
+        let found = try Head.read(volume, store: settings.store)
+        head = found.head
+        tornHead = found.isTorn ? found.flaws.first : nil
+        var flaws = found.flaws
         for name in try volume.list(LogDirectory.name) where LogFileName.parse(name) == nil {
             if !name.hasSuffix(LogFileName.replacementSuffix) { flaws.append("\(LogDirectory.name)/\(name) is not a file of the log") }
         }

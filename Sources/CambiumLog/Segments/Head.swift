@@ -49,11 +49,9 @@ package struct Head: Equatable, Sendable {
     /// Decodes a slot. Throws if the bytes are not a valid slot.
     static func decode(_ bytes: ArraySlice<UInt8>, store: [UInt8]) throws(DecodingError) -> Head {
         guard bytes.count == Format.Head.slotByteCount else { throw .truncated(offset: bytes.count) }
-        let content = Array(bytes.dropLast(Format.Head.checksumByteCount))
-        var reader = ByteReader(content)
-        guard try reader.readBytes(8).elementsEqual(Format.Head.magic),
-            ByteReader.peek(Array(bytes), at: content.count) == CRC32C.checksum(content)
-        else { throw .invalid("a slot whose checksum does not match", offset: 0) }
+        guard verifies(bytes) else { throw .invalid("a slot whose checksum does not match", offset: 0) }
+        var reader = ByteReader(Array(bytes.dropLast(Format.Head.checksumByteCount)))
+        _ = try reader.readBytes(Format.Head.magic.count)
         var head = Head(
             sequence: try reader.read(UInt64.self), segment: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             position: try reader.read(UInt64.self), lastTransaction: TransactionNumber(rawValue: try reader.read(UInt64.self)),
@@ -73,6 +71,13 @@ package struct Head: Equatable, Sendable {
         return head
     }
 
+    /// Whether the bytes are a whole slot that some writer wrote. Its fields may still be invalid.
+    private static func verifies(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let content = Array(bytes.dropLast(Format.Head.checksumByteCount))
+        return bytes.count == Format.Head.slotByteCount && content.starts(with: Format.Head.magic)
+            && ByteReader.peek(Array(bytes), at: content.count) == CRC32C.checksum(content)
+    }
+
     private static func readTree(
         _ reader: inout ByteReader, notAfter last: TransactionNumber
     ) throws(DecodingError) -> Tree? {
@@ -87,12 +92,12 @@ package struct Head: Equatable, Sendable {
 
     /// Reads the HEAD of a volume. If a slot is not valid, reads the file up to two more times, because another process may be writing the
     /// slot.
-    static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> (head: Head?, flaws: [String]) {
-        var found: (head: Head?, flaws: [String]) = (nil, ["is missing"])
+    static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> Content {
+        var found = Content(head: nil, flaws: ["\(fileName) is missing"])
         for _ in 0..<3 {
             guard try volume.exists(fileName) else { break }
-            let newest = newest(try beginning(in: volume), store: store)
-            found = (newest.head, newest.flaws.map { "is corrupt: \($0)" })
+            found = newest(try beginning(in: volume), store: store)
+            found.flaws = found.flaws.map { found.isTorn ? "\(fileName) is torn: \($0)" : "\(fileName) is corrupt: \($0)" }
             if found.flaws.isEmpty { break }
         }
         return found
@@ -106,9 +111,21 @@ package struct Head: Equatable, Sendable {
         return try file.read(at: 0, count: 2 * Format.Head.slotByteCount + 1)
     }
 
+    /// The content of a HEAD file.
+    struct Content {
+        /// The newest valid slot; `nil` if neither slot is valid.
+        var head: Head?
+        /// The flaws of the other slots, and of the file.
+        var flaws: [String] = []
+        /// Whether the only flaw is a slot whose checksum does not match, and the other slot is valid. A process or machine that ends while
+        /// a slot is written leaves such a file. It is harmless, because HEAD is only a hint, and the next writer replaces both slots.
+        var isTorn = false
+    }
+
     /// Returns the newest valid slot of a HEAD file, and the flaws of the other slots.
-    static func newest(_ bytes: [UInt8], store: [UInt8]) -> (head: Head?, flaws: [String]) {
+    static func newest(_ bytes: [UInt8], store: [UInt8]) -> Content {
         let slotByteCount = Format.Head.slotByteCount
+        var hasTornSlot = false
         var heads: [Head] = []
         var flaws: [String] = []
         for slot in 0..<2 {
@@ -122,10 +139,12 @@ package struct Head: Equatable, Sendable {
                     flaws.append("slot \(slot) has a sequence number of the other slot")
                 }
             } catch {
+                if !verifies(bytes[start..<end]) { hasTornSlot = true }
                 flaws.append("slot \(slot) is not valid (\(error))")
             }
         }
         if bytes.count > 2 * slotByteCount { flaws.append("bytes follow the two slots") }
-        return (heads.max { $0.sequence < $1.sequence }, flaws)
+        let isTorn = hasTornSlot && heads.count == 1 && flaws.count == 1
+        return Content(head: heads.max { $0.sequence < $1.sequence }, flaws: flaws, isTorn: isTorn)
     }
 }
