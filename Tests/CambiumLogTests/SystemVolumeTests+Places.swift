@@ -155,6 +155,24 @@ extension SystemVolumeTests {
         }
     }
 
+    @Test(arguments: [(0, 0), (1, 1), (7, 3), (500, 15)])
+    func `a lock is awaited with pauses that add up to the limit`(milliseconds: Int, count: Int) throws {
+        try inDirectory { volume in
+            let lock = try volume.lock("LOCK")
+            var pauses: [Duration] = []
+            let limit = Duration.milliseconds(milliseconds)
+            let error = #expect(throws: CambiumError.self) { _ = try volume.lock("LOCK", waitingUpTo: limit) { pauses.append($0) } }
+            #expect(error?.code == .locked && pauses.count == count && pauses.reduce(.zero, +) == limit, "\(pauses)")
+            #expect(pauses.allSatisfy { $0 <= LockPause.longest })
+            pauses = []
+            _ = try volume.lock("LOCK", waitingUpTo: .seconds(3600)) { pause in
+                pauses.append(pause)
+                if pauses.count == 9 { lock.unlock() }
+            }
+            #expect(pauses.count == 9)
+        }
+    }
+
     @Test func `a path names an open file until the file is renamed, replaced or removed`() throws {
         try inDirectory { volume in
             let file = try volume.open("log/file", .create)

@@ -146,6 +146,43 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
+    /// The year 255482, and a time that is later than the limit for the first transaction of a store.
+    @Test(arguments: [8_000_000_000_000, 55 * 31_556_952])
+    func `a clock that is far in the future dates no transaction, and changes nothing`(lead: Int64) throws {
+        let (clock, volume) = (StillClock(), MemoryVolume())
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: clock.environment())
+        let (before, start) = (store.graph.export, clock.time)
+        clock.advance(lead)
+        #expect(code { try store.write { try $0.insert("Note", ["id": .int(1)]) } } == .limitExceeded)
+        #expect(store.graph.export == before)
+        clock.advance(1 - lead)
+        try store.write { try $0.insert("Note", ["id": .int(1)]) }
+        try store.close()
+        let last = try #require(try TransactionLog(volume).entry(TransactionNumber(rawValue: 2))).metadata
+        #expect(last.time.microsecondsSince1970 == start + 1_000_000 && last.clockLag == .zero)
+    }
+
+    @Test func `a store is not created while the clock is far in the future`() throws {
+        let (clock, volume) = (StillClock(), MemoryVolume())
+        clock.advance(8_000_000_000_000)
+        let environment = clock.environment()
+        let failed = code { _ = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: environment) }
+        #expect(failed == .limitExceeded && volume.contents.isEmpty)
+        #expect(code { _ = try Store.inMemory(schema: Notes.schema, environment: environment) } == .limitExceeded)
+    }
+
+    @Test func `a clock may be later than the last transaction by the stated limit, as often as it is`() throws {
+        let clock = StillClock()
+        let store = try Store.inMemory(schema: Notes.schema, environment: clock.environment())
+        clock.advance((ClockLimit.origin.microsecondsSince1970 - clock.time) / 1_000_000)
+        for number in 0..<4 {
+            clock.advance(ClockLimit.lead.components.seconds)
+            try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }
+        }
+        clock.advance(ClockLimit.lead.components.seconds + 1)
+        #expect(code { try store.write { try $0.insert("Note", ["id": .int(9)]) } } == .limitExceeded)
+    }
+
     @Test func `HEAD follows the log once a second even if the clock was set back`() throws {
         let (clock, volume) = (StillClock(), MemoryVolume())
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: clock.environment())

@@ -37,23 +37,28 @@ extension Store {
     ///
     /// Throws as `apply(from:)` does. Also throws `.cannotCreate` if something other than a store is at the target, and `.locked` if
     /// another process is writing to the target.
-    public static func apply(from source: String, to target: String) throws -> ApplyReport {
+    ///
+    /// - Parameters:
+    ///   - source: The directory of the store to read the changes from.
+    ///   - target: The directory of the store that gets the changes.
+    ///   - limit: The time for which the call waits while another process has the target open for writing, as `open` does.
+    public static func apply(from source: String, to target: String, waitingUpTo limit: Duration = .zero) throws -> ApplyReport {
         let (source, target) = (SystemVolume(root: source), SystemVolume(root: target))
         // Checks the source first, so that a wrong path of the source creates no target.
         try StoreSettings.checkPresence(source)
         try target.checkIsOutside(of: source)
-        return try target.withDirectory { try apply(from: source, to: target) }
+        return try target.withDirectory { try apply(from: source, to: target, waitingUpTo: limit) }
     }
 
     static func apply(
         from source: any Volume, to target: any Volume, environment: StoreEnvironment = .system, tuning: LogTuning = .standard,
-        pace: ApplyRun.Pace = .standard
+        pace: ApplyRun.Pace = .standard, waitingUpTo limit: Duration = .zero
     ) throws -> ApplyReport {
         let isNew = try !StoreSettings.isPresent(target)
         let store =
             try isNew
             ? created(target, from: LogReader(source), environment, tuning)
-            : open(target, durability: nil, environment: environment, tuning: tuning, memory: .standard)
+            : open(target, durability: nil, environment: environment, tuning: tuning, memory: .standard, waitingUpTo: limit)
         do {
             var run = ApplyRun(store, source, pace, createdCount: isNew ? 1 : 0)
             try run.run()

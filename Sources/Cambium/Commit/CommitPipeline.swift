@@ -126,6 +126,7 @@ final class CommitPipeline: Sendable {
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
         let now = writer.environment.now()
+        try ClockLimit.check(record?.metadata.time ?? now, after: writer.lastTime)
         let time = now.microsecondsSince1970
         try stage(encoded, author, at: now, as: record)
         // While the next segment is being created (a rotation), no frame is written. So during a rotation, every transaction waits until

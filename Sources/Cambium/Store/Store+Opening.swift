@@ -38,15 +38,16 @@ extension Store {
     ///   - author: The author of the first transaction of a new store.
     ///   - environment: The clock and the source of random bytes.
     ///   - memory: The memory budget for the pages of the graph.
+    ///   - limit: The time for which the call waits while another process has the store open for writing.
     public static func open(
         at path: String, creating schema: Schema, durability: Durability? = nil, author: Author = Author(),
-        environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
+        environment: StoreEnvironment = .system, memory: MemoryBudget = .standard, waitingUpTo limit: Duration = .zero
     ) throws -> Store {
         var attemptCount = 0
         while true {
             attemptCount += 1
             do {
-                return try open(at: path, durability: durability, environment: environment, memory: memory)
+                return try open(at: path, durability: durability, environment: environment, memory: memory, waitingUpTo: limit)
             } catch let error as CambiumError where error.code == .notFound {
                 do {
                     return try create(
@@ -84,9 +85,11 @@ extension Store {
     ) throws -> Store {
         let setting: StoreSettings.Durability =
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
+        let now = environment.now()
+        try ClockLimit.check(now, after: .min)
         let settings = StoreSettings(
             store: environment.randomBytes(16), indexSecret: environment.randomBytes(16),
-            creationTime: environment.now().microsecondsSince1970,
+            creationTime: now.microsecondsSince1970,
             durability: setting)
         return try create(volume, settings, durability: durability, environment: environment, tuning: tuning, memory: memory) {
             try $0.begin(schema, author)
@@ -134,22 +137,26 @@ extension Store {
     ///   - durability: The durability of this store object; `nil` for the durability that the store was created with.
     ///   - environment: The clock and the source of random bytes.
     ///   - memory: The memory budget for the pages of the graph.
+    ///   - limit: The time for which the call waits while this process or another one has the store open for writing. The call blocks its
+    ///     thread, tries again at most every 50 ms, and throws `.locked` at the end of this time. By default, it throws at once.
     public static func open(
-        at path: String, durability: Durability? = nil, environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
+        at path: String, durability: Durability? = nil, environment: StoreEnvironment = .system, memory: MemoryBudget = .standard,
+        waitingUpTo limit: Duration = .zero
     ) throws -> Store {
         if durability == .memory {
             throw CambiumError(.invalidInput, "A store on disk cannot have the durability .memory. Choose .synced or .buffered.")
         }
-        return try open(SystemVolume(root: path), durability: durability, environment: environment, memory: memory)
+        return try open(
+            SystemVolume(root: path), durability: durability, environment: environment, memory: memory, waitingUpTo: limit)
     }
 
     package static func open(
         _ volume: any Volume, durability: Durability?, environment: StoreEnvironment = .system, tuning: LogTuning = .standard,
-        memory: MemoryBudget = .standard
+        memory: MemoryBudget = .standard, waitingUpTo limit: Duration = .zero
     ) throws -> Store {
         // Checks first, so that a directory without a store does not get a lock file.
         try StoreSettings.checkPresence(volume)
-        let lock = try volume.lock(LogWriter.lockFileName)
+        let lock = try volume.lock(LogWriter.lockFileName, waitingUpTo: limit)
         do {
             try StoreCreation.removeFinishedMark(volume)
             return try open(volume, lock, durability: durability, environment: environment, tuning: tuning, memory: memory)

@@ -16,10 +16,11 @@ struct ApplyCommand: ParsableCommand {
     @Argument(
         help: "The store that gets the changes: a new store, an empty one, or the target of an earlier apply.", completion: .directory)
     var target: String
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        let report = try Store.apply(from: source, to: target)
+        let report = try writer.apply(from: source, to: target)
         Terminal.note("'\(target)' has every transaction of '\(source)', up to transaction \(report.lastTransaction).")
         if output.json {
             var writer = JSONWriter()

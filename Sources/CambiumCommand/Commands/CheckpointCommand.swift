@@ -14,17 +14,18 @@ struct CheckpointCommand: ParsableCommand {
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @OptionGroup(title: "Settings for this and later checkpoints") var settings: CheckpointSettings
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        var opened = try Store.open(at: store)
+        var opened = try writer.open(store)
         let before = try opened.checkpointPolicy()
         var policy = before
         settings.apply(to: &policy)
         if policy != before { try opened.setCheckpointPolicy(policy) }
         if policy.compression != before.compression {
             try opened.close()
-            opened = try Store.open(at: store)
+            opened = try writer.open(store)
         }
         let receipt = try opened.checkpoint()
         Terminal.note("The checkpoint of transaction \(receipt.transaction) is stored.")

@@ -27,6 +27,7 @@ struct CloneCommand: ParsableCommand {
         help: .init("Write the old and the new id of each object to this file, as JSON Lines.", valueName: "file"), completion: .file())
     var map: String?
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
@@ -51,7 +52,7 @@ struct CloneCommand: ParsableCommand {
         let committed: (result: Clone, receipt: Receipt)
         let store: Store
         do {
-            store = try Store.open(at: self.store)
+            store = try writer.open(self.store)
             do {
                 committed = try store.write(author.author(of: requestParts)) { transaction in
                     let graph = store.graph

@@ -35,6 +35,7 @@ struct CompactCommand: ParsableCommand {
             valueName: "directory"), completion: .directory)
     var archive: String?
     @Flag(help: "Report which changes could be retired with the existing checkpoints, and change nothing.") var dryRun = false
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
@@ -62,7 +63,7 @@ struct CompactCommand: ParsableCommand {
     private func bytes(_ count: Int) -> String { (dryRun && count > 0 ? "about " : "") + Readable.bytes(count) }
 
     private func compact() throws -> Compaction {
-        let opened = try Store.open(at: store)
+        let opened = try writer.open(store)
         let compaction = try opened.compact(retain.retention(), archive: archive)
         Terminal.note("The log was compacted; its first moment is transaction \(compaction.firstMoment).")
         try opened.close()

@@ -9,11 +9,13 @@ struct Edit {
     let json: Bool
     /// The ids of the objects that the command changes, as written in its arguments. Empty if the command inserts an object.
     private let subjects: [String]
+    private let writer: WriterOptions
 
     init(
-        _ command: String, store: String, _ author: AuthorOptions, _ output: OutputOptions, _ arguments: [String], subjects: [String] = []
+        _ command: String, store: String, _ author: AuthorOptions, _ writer: WriterOptions, _ output: OutputOptions, _ arguments: [String],
+        subjects: [String] = []
     ) {
-        self.store = store
+        (self.store, self.writer) = (store, writer)
         self.author = author.author(of: [command] + arguments)
         json = output.json
         self.subjects = subjects
@@ -21,7 +23,7 @@ struct Edit {
 
     /// Runs a transaction and prints its receipt. `body` returns the objects that the transaction changes.
     func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> [ObjectID]) throws {
-        let store = try Store.open(at: store)
+        let store = try writer.open(store)
         let before = store.graph
         do {
             let (ids, receipt) = try store.write(author) { transaction in
@@ -75,12 +77,13 @@ struct InsertCommand: ParsableCommand {
     @Argument(help: "The attributes and links to set: key=text, key:=JSON, or relationship=id,id.")
     var assignments: [AssignmentArgument] = []
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws { try assignments.checkNames() }
 
     func run() throws {
-        try Edit("insert", store: store, author, output, [entity] + assignments.map(\.argument)).run { transaction, schema, graph in
+        try Edit("insert", store: store, author, writer, output, [entity] + assignments.map(\.argument)).run { transaction, schema, graph in
             let entity = try schema.required(self.entity)
             let attributes = assignments.filter { entity.relationship($0.name) == nil }
             let id = try transaction.insert(entity, try attributes.map { try $0.resolved(entity) })
@@ -104,12 +107,13 @@ struct SetCommand: ParsableCommand {
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws { try assignments.checkNames() }
 
     func run() throws {
-        try Edit("set", store: store, author, output, [id] + assignments.map(\.argument), subjects: [id]).run {
+        try Edit("set", store: store, author, writer, output, [id] + assignments.map(\.argument), subjects: [id]).run {
             transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let id = graph.id(of: place)
@@ -129,10 +133,11 @@ struct LinkCommand: ParsableCommand {
     @Argument(help: "The relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The objects to link it to.") var targets: [String]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("link", store: store, author, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
+        try Edit("link", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.linkedRelationship(self.relationship)
             if !relationship.isToMany, targets.count > 1 {
@@ -157,10 +162,11 @@ struct UnlinkCommand: ParsableCommand {
     @Argument(help: "The relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The objects to unlink it from.") var targets: [String]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("unlink", store: store, author, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
+        try Edit("unlink", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.linkedRelationship(self.relationship)
             for target in targets {
@@ -185,10 +191,11 @@ struct MoveCommand: ParsableCommand {
         help: .init("Move the member to this index, counted from 0.", valueName: "index"))
     var to: Int
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("move", store: store, author, output, [id, relationship, target, String(to)], subjects: [id]).run {
+        try Edit("move", store: store, author, writer, output, [id, relationship, target, String(to)], subjects: [id]).run {
             transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.linkedRelationship(self.relationship)
@@ -209,10 +216,11 @@ struct DeleteCommand: ParsableCommand {
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The objects to delete, such as Note/42.") var ids: [String]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("delete", store: store, author, output, ids, subjects: ids).run { transaction, schema, graph in
+        try Edit("delete", store: store, author, writer, output, ids, subjects: ids).run { transaction, schema, graph in
             var seen: Set<ObjectID> = []
             let objects = try ids.map { graph.id(of: try schema.object($0, in: graph).place) }.filter { seen.insert($0).inserted }
             try transaction.delete(objects)

@@ -25,6 +25,7 @@ struct ImportCommand: ParsableCommand {
     var batch: Int?
     @Flag(help: "Print the report, and write nothing.") var dryRun = false
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
@@ -62,7 +63,7 @@ struct ImportCommand: ParsableCommand {
         // The program before a pipe may need a long time for its first row. Other processes can write until then.
         if files.contains("-"), !dryRun { try Terminal.waitForInput { try checkStore() } }
         // A dry run takes no lock, so that another process can write in the meantime.
-        let store = try dryRun ? Store.rehearsal(of: store) : Store.open(at: store)
+        let store = try dryRun ? Store.rehearsal(of: store) : writer.open(store)
         let progress = Progress("import", sourceCount: files.count, byteCount: InputFiles.byteCount(files))
         let sources = InputFiles.sources(files, input.format, onError: input.onError, progress)
         let report: ImportReport

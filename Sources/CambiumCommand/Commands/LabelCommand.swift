@@ -14,6 +14,7 @@ struct LabelCommand: ParsableCommand {
     @Argument(help: "The moment: \(Moment.forms). The newest one by default.") var point: Moment?
     @Flag(help: "Move the name to this moment if another moment has it.") var move = false
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
@@ -42,7 +43,7 @@ struct LabelCommand: ParsableCommand {
         // The request is checked first, because a compaction may have retired the labeled moment since the request was applied.
         if author.requestID != nil { try ReadOnlyStore(at: store).graph.check(author) }
         let number = try point.map { try ReadOnlyStore(at: store, point: $0.point()).graph.transaction }
-        let opened = try Store.open(at: store)
+        let opened = try writer.open(store)
         let before = opened.graph.transaction
         let labeled: TransactionNumber
         do {

@@ -15,6 +15,7 @@ struct SchemaCommand: ParsableCommand {
     @OptionGroup(title: "Migration") var migration: MigrationOptions
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
@@ -53,7 +54,7 @@ struct SchemaCommand: ParsableCommand {
     }
 
     private func migrate(_ definition: SchemaDefinition, _ author: Author) throws {
-        let opened = try Store.open(at: store)
+        let opened = try writer.open(store)
         let report: MigrationReport
         do {
             report = try opened.migrate(to: definition, author)

@@ -33,6 +33,47 @@ struct AuthorOptions: ParsableArguments {
     }
 }
 
+/// The way in which a command that writes gets the lock of the store.
+struct WriterOptions: ParsableArguments {
+    /// The maximum number of seconds to wait: a day.
+    private static let secondCountMax = 86_400
+
+    @Option(
+        parsing: .unconditional,  // Accepts a minus sign, so that an error can state the negative number.
+        help: .init("Wait this long for another process that has the store open for writing.", valueName: "seconds"))
+    var wait: Int?
+
+    func validate() throws {
+        if let wait, !(0...Self.secondCountMax).contains(wait) {
+            throw ValidationError("--wait is \(wait), but must be between 0 and \(Self.secondCountMax).")
+        }
+    }
+
+    private var limit: Duration { .seconds(wait ?? 0) }
+
+    func open(_ path: String) throws -> Store { try explaining { try Store.open(at: path, waitingUpTo: limit) } }
+
+    func apply(from source: String, to target: String) throws -> ApplyReport {
+        try explaining { try Store.apply(from: source, to: target, waitingUpTo: limit) }
+    }
+
+    /// Adds the ways out to the error of a store that another process has open.
+    private func explaining<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch var error as CambiumError where error.code == .locked {
+            error.details += [
+                "The command line cannot write while a daemon has the store open; it can read. Docs/Guides/Daemon.md (\"Commands beside "
+                    + "a daemon\") shows how a daemon writes for others.",
+                wait == nil
+                    ? "If the other process ends soon, repeat the command with --wait SECONDS."
+                    : "The command has waited for \(Readable.of(wait ?? 0, "second")).",
+            ]
+            throw error
+        }
+    }
+}
+
 struct PointOptions: ParsableArguments {
     @Option(help: .init("Read this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment"))
     var at: Moment?
