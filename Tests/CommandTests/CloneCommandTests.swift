@@ -291,4 +291,30 @@ import Testing
         }
         #expect(try place.run("log", "notes", "--json", "--entity", "Part").json.last?["transaction"] as? Int == 4)
     }
+
+    private static let comments = """
+        { "entities": {
+            "Issue": { "relationships": { "comments": {"to": "Comment", "many": true, "inverse": "issue"},
+                                          "steps": {"to": "Step", "many": true, "inverse": "issue"} } },
+            "Comment": { "relationships": { "issue": {"to": "Issue", "inverse": "comments"}, "author": {"to": "Person"} } },
+            "Step": { "identity": ["k"], "attributes": { "k": {"type": "int64"} },
+                      "relationships": { "issue": {"to": "Issue", "inverse": "steps"} } },
+            "Person": { "identity": ["name"], "attributes": { "name": {"type": "string"} },
+                        "relationships": { "friend": {"to": "Person"} } } } }
+        """
+
+    @Test func `the error of a clone names the relationships that led to a repeated identity, and those that can be shared`() throws {
+        let place = try Workplace()
+        try place.write(Self.comments, to: "schema.json")
+        #expect(try place.run("init", "s", "--schema", "schema.json").code == 0)
+        let rows = #"{"comments":[{"author":{"name":"jane"}}],"steps":[{"k":1}]}"#
+        #expect(try place.run("import", "s", "Issue", "-", input: rows).code == 0)
+        let refused = try place.run("clone", "s", "Issue/1")
+        #expect(refused.code == 1 && refused.errors.contains("copied through 'Comment.author'\n"), "\(refused.errors)")
+        #expect(refused.errors.contains("copied through 'Issue.steps'\n") && !refused.errors.contains("Person.friend"))
+        #expect(refused.errors.contains("--share Comment.author on the command line"), "\(refused.errors)")
+        let step = try place.run("clone", "s", "Issue/1", "--share", "Comment.author")
+        #expect(step.code == 1 && !step.errors.contains("share"), "\(step.errors)")
+        #expect(try place.run("clone", "s", "Issue/1", "--share", "Comment.author", "--exclude", "steps").code == 0)
+    }
 }

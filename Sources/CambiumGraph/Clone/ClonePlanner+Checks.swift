@@ -4,10 +4,11 @@ import CambiumModel
 extension ClonePlanner {
     /// Throws `.ruleViolated` if copies would have the same values as their originals in all attributes of a unique set.
     func checkUnique(
-        _ present: [CloneMembers.Member], _ hierarchies: [CloneOp.Hierarchy], _ roots: [ObjectPlace], _ options: CloneOptions
+        _ present: [CloneMembers.Member], _ hierarchies: [CloneOp.Hierarchy], _ roots: [ObjectPlace], _ rows: [CloneRows],
+        _ options: CloneOptions
     ) throws(CambiumError) {
         var repeated: [String] = []
-        var canShare = false
+        var shareable: [String] = []
         let rootCounts = rootCounts(roots)
         let counts = Dictionary(uniqueKeysWithValues: hierarchies.flatMap(\.counts).map { ($0.entity, $0.count) })
         for member in present where !member.entity.uniqueSets.isEmpty {
@@ -24,24 +25,79 @@ extension ClonePlanner {
                 if isRenewed || isRenewedInRoots && rootCount == count { continue }
                 // A root is always copied. Any other object could be shared instead: its owner and the copy of its owner would both refer
                 // to it.
-                if rootCount < count { canShare = true }
+                let paths = rootCount < count ? self.paths(to: member.entity, present, roots, rows) : []
+                shareable += paths.filter { $0.canShare && !shareable.contains($0.name) }.map(\.name)
                 let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"
                 let others = isRenewedInRoots ? ", in the copies of objects that the request does not name" : ""
-                repeated.append("'\(member.entity.name)': \(kind) (\(names)) would equal that of the original" + others)
+                let through = paths.isEmpty ? "" : "; copied through \(paths.map { "'\($0.name)'" }.joined(separator: ", "))"
+                repeated.append("'\(member.entity.name)': \(kind) (\(names)) would equal that of the original" + others + through)
             }
         }
         guard repeated.isEmpty else {
             let words = "'\(options.keys.rebuild)', '\(options.keys.exclude)' or '\(options.keys.followParent)'"
             let sharing =
-                " To share these objects instead, set .clone(.share), or --share on the command line, for the relationship to them. "
-                + "The inverse of this relationship must not be to-one."
+                " To share objects instead, give \(shareable.map { "'\($0)'" }.joined(separator: ", ")) the rule share: .clone(.share) in "
+                + "the schema, or --share \(shareable.joined(separator: ",")) on the command line."
             throw CambiumError(
                 .ruleViolated,
                 "The clone would repeat unique values. Give one attribute of each set below a new value, or set \(words) in its userInfo."
-                    + (canShare ? sharing : ""),
+                    + (shareable.isEmpty ? "" : sharing),
                 details: repeated)
         }
+    }
+
+    /// A relationship through which a clone has reached objects of an entity.
+    private struct Path {
+        let name: String
+        /// Whether the relationship may have the rule share, because its inverse is to-many, or because it has no inverse.
+        let canShare: Bool
+    }
+
+    /// Returns the relationships of copied objects that lead to objects of an entity and have the rule copy. Complexity: O(copied objects
+    /// and their members).
+    private func paths(
+        to entity: Entity, _ present: [CloneMembers.Member], _ roots: [ObjectPlace], _ rows: [CloneRows]
+    ) -> [Path] {
+        let roots = Set(roots)
+        var paths: [Path] = []
+        for member in present {
+            for branch in member.policy.branches where branch.relationship.destinationRoot == entity.root {
+                if branch.rule != .copy, branch.rootRule != .copy { continue }
+                let isFollowed = hasCopied(layout.tableIndex(ofKnown: member.entity.root), rows) { owner in
+                    let place = ObjectPlace(table: layout.tableIndex(ofKnown: member.entity.root), row: owner)
+                    guard self.entity(at: place) === member.entity else { return false }
+                    return (roots.contains(place) ? branch.rootRule : branch.rule) == .copy && leads(branch, from: owner, to: entity)
+                }
+                let end = branch.relationship
+                let link = layout.schema.links[end.link]
+                let inverse = end.end == 0 && !link.isSymmetric ? link.second : link.first
+                let name = "\(member.entity.name).\(end.name)"
+                if isFollowed { paths.append(Path(name: name, canShare: inverse.property == nil || inverse.isToMany)) }
+            }
+        }
+        return paths
+    }
+
+    /// Whether any copied row of a table satisfies a condition.
+    private func hasCopied(_ table: Int, _ rows: [CloneRows], where condition: (UInt32) -> Bool) -> Bool {
+        for page in rows[table].pages {
+            var bits = page.bits
+            while bits != 0 {
+                if condition(page.group << PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)) { return true }
+                bits &= bits - 1
+            }
+        }
+        return false
+    }
+
+    private func leads(_ branch: ClonePolicy.Branch, from owner: UInt32, to entity: Entity) -> Bool {
+        let table = layout.tableIndex(ofKnown: entity.root)
+        var isFound = false
+        reader.forEachMember(layout.end(branch.relationship), owner: owner) { row in
+            if !isFound, self.entity(at: ObjectPlace(table: table, row: row)) === entity { isFound = true }
+        }
+        return isFound
     }
 
     private func rootCounts(_ roots: [ObjectPlace]) -> [EntityNumber: Int] {

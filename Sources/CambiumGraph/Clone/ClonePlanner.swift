@@ -48,7 +48,7 @@ struct ClonePlanner {
         hierarchies.sort { $0.root < $1.root }
         try checkRowCapacity(rows)
         let present = hierarchies.flatMap(\.counts).map { members[$0.entity] }
-        try checkUnique(present, hierarchies, roots, options)
+        try checkUnique(present, hierarchies, roots, rows, options)
         let created = try createdValues(present, hierarchies, roots, options) + checkFollowers(entries, members, options)
         let sources = present.lazy.flatMap { $0.policy.attributes }.map(\.rule.source)
         return ClonePlan(
