@@ -52,7 +52,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     let laterSchema: Schema
     /// The key that identifies the store to which the edit belongs.
     let storeKey: UInt64
-    /// The names of the members that the description lists, such as `Note/42`.
+    /// The names of the object, and of the members that the description lists, with their identities: `Issue/65 (CORE-17)`.
     let names: [ObjectID: String]
     /// Whether a migration removed the attribute or relationship that the edit changes.
     let isRemoved: Bool
@@ -66,7 +66,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// removal instead of the values.
     ///
     /// ```text
-    /// Product/2.name: base Pears, edit Ripe pears, store Green pears
+    /// Product/2 (a-2).name: base Pears, edit Ripe pears, store Green pears
     /// ```
     public var description: String {
         let verb = use == .written ? "edit" : "reader"
@@ -78,7 +78,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
 
     /// The object and the property, such as `Note/1.title`.
     var place: String {
-        let object = "\(entity.name)/\(id.serialText)"
+        let object = names[id] ?? "\(entity.name)/\(id.serialText)"
         return switch subject {
         case .attribute(let attribute): "\(object).\(attribute.name)"
         case .relationship(let relationship): "\(object).\(relationship.name)"

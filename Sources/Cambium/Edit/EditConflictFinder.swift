@@ -180,15 +180,17 @@ struct EditConflictFinder {
         found.append(
             EditConflict(
                 id: id, entity: entity, subject: subject, use: use, base: base, mine: mine, theirs: theirs, schema: edit.base.schema,
-                laterSchema: self.theirs.schema, storeKey: edit.base.storeKey, names: names([base, mine, theirs]), isRemoved: isRemoved))
+                laterSchema: self.theirs.schema, storeKey: edit.base.storeKey, names: names(id, [base, mine, theirs]),
+                isRemoved: isRemoved))
     }
 
-    /// Returns the names of the members that the description of a conflict lists.
-    private func names(_ states: [EditConflict.State]) -> [ObjectID: String] {
+    /// Returns the names of the object of a conflict, and of the members that the description of the conflict lists.
+    private func names(_ id: ObjectID, _ states: [EditConflict.State]) -> [ObjectID: String] {
         var names: [ObjectID: String] = [:]
+        names[id] = edit.base.fullName(of: id) ?? theirs.fullName(of: id)
         for case .members(let ids) in states {
             for id in ids.prefix(EditConflict.memberCountMax) {
-                names[id] = edit.name(of: id) ?? edit.base.name(of: id) ?? theirs.name(of: id)
+                names[id] = edit.base.fullName(of: id) ?? theirs.fullName(of: id) ?? edit.name(of: id)
             }
         }
         return names

@@ -152,7 +152,8 @@ struct ChangedObject {
             case .deleted: "-"
             case .changed: "~"
             }
-        var lines = ["\(sign) \(id)"]
+        let graph = change.kind == .deleted ? graphs.before : graphs.after
+        var lines = ["\(sign) \(graph.title(of: change.id))"]
         if change.changesStub { lines.append(isStub(graphs.after) ? "    is now a stub" : "    is no longer a stub") }
         for value in values { lines.append("    \(value.name): \(text(value.before, value.after))") }
         for members in members { lines.append("    \(members.name): \(text(members))") }
@@ -171,7 +172,7 @@ struct ChangedObject {
     private func text(_ value: Value) -> String { value == .null ? value.text : ObjectText.text(.string(value.text)) }
 
     private func text(_ members: ChangedMembers) -> String {
-        func list(_ sign: String, _ ids: [ObjectID], _ graph: Graph) -> [String] { ids.map { sign + graph.text(of: $0) } }
+        func list(_ sign: String, _ ids: [ObjectID], _ graph: Graph) -> [String] { ids.map { sign + graph.title(of: $0) } }
         if let moved = members.moved { return "now in the order " + list("", moved.after, graphs.after).joined(separator: " ") }
         return (list("-", members.removed, graphs.before) + list("+", members.added, graphs.after)).joined(separator: " ")
     }

@@ -12,7 +12,7 @@ struct CloneCommand: ParsableCommand {
             examples: "cambium clone notes Note/1 --set id=3", "cambium clone notes Note/1 --exclude memos,Item.tags --plan"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "The objects to clone, such as Note/42.") var ids: [String]
+    @Argument(help: "The objects to clone. Each is \(ObjectIdentity.forms).") var ids: [String]
     @OptionGroup(title: "Rules") var rules: CloneRuleOptions
     @Option(
         name: .customLong("set"),

@@ -85,6 +85,9 @@ extension Graph {
         (entity(of: id) ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? ""
     }
 
+    /// Returns an id in its readable form, followed by the identity of the object if there is one, for human readers: `Issue/65 (CORE-17)`.
+    func title(of id: ObjectID) -> String { fullName(of: id) ?? text(of: id) }
+
     /// Returns the copies of a clone's roots, in the order in which the op names the roots. Omits copies that were deleted. Reads each copy
     /// at most once.
     fileprivate func copiesOfRoots(in op: CloneOp) -> [ObjectID] {

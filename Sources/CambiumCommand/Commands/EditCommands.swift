@@ -104,7 +104,7 @@ struct SetCommand: ParsableCommand {
             examples: "cambium set notes Note/1 title=Lyon --message spelling", "cambium set notes Note/1 when:=null"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "The object, such as Note/42.") var id: String
+    @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
     @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Lock") var writer: WriterOptions
@@ -129,7 +129,7 @@ struct LinkCommand: ParsableCommand {
         discussion: Discussion.text(examples: "cambium link notes Note/1 items Item/1 Item/2"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "The object, such as Note/42.") var id: String
+    @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
     @Argument(help: "The relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The objects to link it to.") var targets: [String]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
@@ -137,7 +137,8 @@ struct LinkCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("link", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
+        try Edit("link", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run {
+            transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.linkedRelationship(self.relationship)
             if !relationship.isToMany, targets.count > 1 {
@@ -158,7 +159,7 @@ struct UnlinkCommand: ParsableCommand {
         discussion: Discussion.text(examples: "cambium unlink notes Note/1 items Item/2"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "The object, such as Note/42.") var id: String
+    @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
     @Argument(help: "The relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The objects to unlink it from.") var targets: [String]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
@@ -166,7 +167,8 @@ struct UnlinkCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("unlink", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run { transaction, schema, graph in
+        try Edit("unlink", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run {
+            transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.linkedRelationship(self.relationship)
             for target in targets {
@@ -183,7 +185,7 @@ struct MoveCommand: ParsableCommand {
         discussion: Discussion.text(examples: "cambium move notes Note/1 memos Memo/3 --to 0"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "The object, such as Note/42.") var id: String
+    @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
     @Argument(help: "The ordered relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The member.") var target: String
     @Option(
@@ -214,7 +216,7 @@ struct DeleteCommand: ParsableCommand {
             examples: "cambium delete notes Note/1 Note/2 --message obsolete"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "The objects to delete, such as Note/42.") var ids: [String]
+    @Argument(help: "The objects to delete. Each is \(ObjectIdentity.forms).") var ids: [String]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Lock") var writer: WriterOptions
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -67,7 +67,7 @@ struct FindWatch {
         }
         if update.isWhole, update.transaction > before.transaction { Terminal.print("transaction \(update.transaction): the whole result") }
         if !update.isWhole { Terminal.print("transaction \(update.transaction)") }
-        for place in update.deleted { Terminal.print("- \(before.text(of: place.id))") }
+        for place in update.deleted { Terminal.print("- \(before.title(of: place.id))") }
         for place in update.inserted { Terminal.print(try line(update.isWhole ? "" : "+ ", place.id, update.graph, tree)) }
         for move in update.moved {
             Terminal.print(try line("> ", move.id, update.graph, tree, ", from \(move.from) to \(move.to)"))

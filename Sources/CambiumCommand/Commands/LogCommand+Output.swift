@@ -26,7 +26,8 @@ extension LogCommand {
             if case .schema = op, let migration = migrations.popFirst() {
                 for line in OpText.lines(migration) { Terminal.print("    " + line) }
             } else {
-                Terminal.print("    " + OpText.line(op, reading.schema))
+                let line = OpText.line(op, reading.schema) { reading.identities.identity(of: $0, in: entry.number) }
+                Terminal.print("    " + line)
             }
         }
     }

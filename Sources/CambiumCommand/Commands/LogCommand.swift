@@ -53,11 +53,18 @@ struct LogCommand: ParsableCommand {
         /// The transactions that `--from`, `--to` and `--at` select.
         let range: LogRange
         let log: TransactionLog
+        let identities: LoggedIdentities
     }
 
     func run() throws {
+        var command = self
+        command.selection.object = try selection.objectID(in: store)
+        try command.list()
+    }
+
+    private func list() throws {
         let log = try TransactionLog(of: store)
-        var reading = Reading(range: try selection.range(in: store), log: log)
+        var reading = Reading(range: try selection.range(in: store), log: log, identities: LoggedIdentities(of: store))
         // The name in `--entity` or `--object` means the entity in the schema at the moment of `--at`, or in the newest schema. If that
         // schema does not have the name, the first schema with the name decides. Errors are ignored here, because the walk through the
         // log reports corruption.

@@ -6,7 +6,8 @@ struct LogSelection: ParsableArguments {
     @Option(help: .init("List transactions from this moment on.", valueName: "moment")) var from: Moment?
     @Option(help: .init("List transactions up to this moment.", valueName: "moment")) var to: Moment?
     @Option(help: .init("Read the log as it was at this moment. Later transactions are omitted.", valueName: "moment")) var at: Moment?
-    @Option(help: .init("List only transactions that name this object.", valueName: "id")) var object: String?
+    @Option(help: .init("List only transactions that name this object: \(ObjectIdentity.forms).", valueName: "object"))
+    var object: String?
     @Option(
         help: .init(
             "List only transactions that name objects of this entity, or of an entity with a common ancestor.", valueName: "name"),
@@ -20,6 +21,20 @@ struct LogSelection: ParsableArguments {
         guard let start = from?.point(.start, now: now), let end = (to ?? at)?.point(.end, now: now) else { return }
         guard start.isLater(than: end) else { return }
         throw ValidationError("The range is empty, because --from is later than \(at == nil ? "--to" : "--at"). Exchange the moments.")
+    }
+
+    /// Returns the id of the object of `--object`. If the option has an identity, finds its object at the moment of `--at`, or in the newest
+    /// graph.
+    func objectID(in store: String) throws -> String? {
+        guard let object, object.contains(":"), !object.prefix(while: { $0 != ":" }).contains("/") else { return object }
+        let graph = try ReadOnlyStore(at: store, point: at?.point(.end) ?? .latest).graph
+        do throws(CambiumError) {
+            return graph.text(of: graph.id(of: try graph.schema.object(object, in: graph).place))
+        } catch {
+            var error = error
+            if error.code == .notFound { error.message += " If the object was deleted, pass its id, or an earlier moment with --at." }
+            throw error
+        }
     }
 
     /// Returns the range from `--from` to `--to` or `--at`. Throws `.notFound` if the store lacks a label or the moment of `--at`.

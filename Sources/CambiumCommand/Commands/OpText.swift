@@ -3,9 +3,12 @@ import CambiumJSON
 
 /// Ops in the form in which the log command shows them.
 enum OpText {
-    static func line(_ op: Op, _ schema: Schema) -> String {
+    /// Returns an op as one line for human readers.
+    ///
+    /// - Parameter identity: Returns the identity of an object, which follows its id: `Issue/65 (CORE-17)`.
+    static func line(_ op: Op, _ schema: Schema, identity: (ObjectID) -> String? = { _ in nil }) -> String {
         var writer = JSONWriter()
-        write(op, schema, to: &writer)
+        write(op, schema, identity, to: &writer)
         guard case .object(let members)? = try? JSONValue(parsing: writer.bytes) else { return op.kindName }  // The written JSON is valid.
         return members.map { member in
             if case .string(let text) = member.value {
@@ -35,23 +38,26 @@ enum OpText {
         writer.endObject()
     }
 
-    static func write(_ op: Op, _ schema: Schema, to writer: inout JSONWriter) {
+    static func write(_ op: Op, _ schema: Schema, to writer: inout JSONWriter) { write(op, schema, { _ in nil }, to: &writer) }
+
+    private static func write(_ op: Op, _ schema: Schema, _ identity: (ObjectID) -> String?, to writer: inout JSONWriter) {
         writer.beginObject()
         text("op", op.kindName, &writer)
         switch op {
         case .schema: break  // The `write` for a `SchemaMigration` describes the change.
         case .insert(let id, let entity, let assignments):
-            text("object", name(id, schema.entity(entity), schema), &writer)
+            // The values contain the identity.
+            text("object", name(id, schema.entity(entity), schema, { _ in nil }), &writer)
             values(assignments, id.root, schema, &writer)
         case .set(let id, let assignments):
-            text("object", name(id, nil, schema), &writer)
+            text("object", name(id, nil, schema, identity), &writer)
             values(assignments, id.root, schema, &writer)
-        case .link(let id, let property, let target, let index): link(id, property, target, index, schema, &writer)
-        case .unlink(let id, let property, let target): link(id, property, target, nil, schema, &writer)
-        case .move(let id, let property, let target, let index): link(id, property, target, index, schema, &writer)
+        case .link(let id, let property, let target, let index): link(id, property, target, index, schema, identity, &writer)
+        case .unlink(let id, let property, let target): link(id, property, target, nil, schema, identity, &writer)
+        case .move(let id, let property, let target, let index): link(id, property, target, index, schema, identity, &writer)
         case .delete(let ids):
             writer.key("objects")
-            writer.write(.array(ids.map { .string(name($0, nil, schema)) }))
+            writer.write(.array(ids.map { .string(name($0, nil, schema, identity)) }))
         case .upsert(let block):
             text("entity", schema.entity(block.entity)?.name ?? "", &writer)
             text("kind", kind(block.kind), &writer)
@@ -62,7 +68,7 @@ enum OpText {
             number("objects", block.serials.count, &writer)
         case .clone(let clone):
             writer.key("roots")
-            writer.write(.array(clone.roots.map { .string(name($0, nil, schema)) }))
+            writer.write(.array(clone.roots.map { .string(name($0, nil, schema, identity)) }))
             number("objects", clone.objectCount, &writer)
             writer.key("byEntity")
             writer.beginObject()
@@ -82,11 +88,11 @@ enum OpText {
 
     private static func link(
         _ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID, _ index: Int?, _ schema: Schema,
-        _ writer: inout JSONWriter
+        _ identity: (ObjectID) -> String?, _ writer: inout JSONWriter
     ) {
-        text("object", name(id, nil, schema), &writer)
+        text("object", name(id, nil, schema, identity), &writer)
         text("relationship", schema.relationship(property, ofRoot: id.root)?.name ?? "", &writer)
-        text("target", name(target, nil, schema), &writer)
+        text("target", name(target, nil, schema, identity), &writer)
         if let index { number("index", index, &writer) }
     }
 
@@ -105,9 +111,13 @@ enum OpText {
         writer.number(value.rawValue)
     }
 
-    /// Returns the text of an id. If an op does not state the entity of the object, the text contains the name of the root entity.
-    private static func name(_ id: ObjectID, _ entity: Entity?, _ schema: Schema) -> String {
-        (entity ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? "?/\(id.serial)"
+    /// Returns the text of an id, and the identity of its object if it is known. If an op does not state the entity of the object, the text
+    /// contains the name of the root entity.
+    private static func name(
+        _ id: ObjectID, _ entity: Entity?, _ schema: Schema, _ identity: (ObjectID) -> String?
+    ) -> String {
+        let name = (entity ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? "?/\(id.serial)"
+        return identity(id).map { "\(name) (\($0))" } ?? name
     }
 
     private static func values(_ assignments: [Assignment], _ root: EntityNumber, _ schema: Schema, _ writer: inout JSONWriter) {

@@ -132,7 +132,9 @@ struct QueryRequest {
     private func cursor(_ text: String, _ query: Query, _ graph: Graph) throws -> QueryCursor {
         if let cursor = try? QueryCursor(parsing: text) { return cursor }  // If this fails, the text is an id.
         let remedy = "Pass a cursor that --cursor printed; it remains valid if objects are deleted."
-        if !text.contains("/") { throw CambiumError(.notFound, "'\(Excerpt.plain(text))' is neither a cursor nor an id. \(remedy)") }
+        if !text.contains("/"), !text.contains(":") {
+            throw CambiumError(.notFound, "'\(Excerpt.plain(text))' is neither a cursor nor an id. \(remedy)")
+        }
         if let id = graph.schema.id(text)?.id, !graph.contains(id) {
             throw CambiumError(.notFound, "Object \(text) does not exist, so no page can follow it. \(remedy)")
         }
@@ -160,13 +162,7 @@ struct QueryRequest {
             throw CambiumError(.unknownName, "\(rule), but --identity has \(Readable.of(identity.count, "value")). \(remedy).")
         }
         var values: [Value] = []
-        for (text, attribute) in zip(identity, entity.identity) {
-            do throws(ConversionError) {
-                values.append(try Value(written: text, type: attribute.type))
-            } catch {
-                throw CambiumError(.invalidInput, "'\(attribute.name)': \(error.message).")
-            }
-        }
+        for (text, attribute) in zip(identity, entity.identity) { values.append(try ObjectIdentity.value(text, attribute)) }
         return values
     }
 }

@@ -8,7 +8,7 @@ struct ShowCommand: ParsableCommand {
         discussion: Discussion.text(examples: "cambium show notes Note/1 --include items", "cambium show notes Note/1 --at yesterday"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "The object, such as Note/42.") var id: String
+    @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
     @OptionGroup(title: "Nested objects") var include: IncludeOptions
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -56,14 +56,19 @@ struct Repetition {
     /// Returns the text of each object, in order. An object that is named twice is returned once, as in the first answer to the request.
     private static func texts(of subjects: [String], _ graph: Graph) -> [String] {
         var seen: Set<ObjectID> = []
-        let distinct = subjects.filter { text in graph.schema.id(text).map { seen.insert($0.id).inserted } ?? true }
+        let distinct = subjects.filter { text in object(text, graph).map { seen.insert($0).inserted } ?? true }
         return distinct.map { text(of: $0, graph) }
     }
 
     /// Returns the id with the name of the object's concrete entity, or the original text if the object no longer exists.
     private static func text(of id: String, _ graph: Graph) -> String {
-        guard let found = graph.schema.id(id), graph.contains(found.id) else { return id }
-        return graph.text(of: found.id)
+        guard let found = object(id, graph), graph.contains(found) else { return id }
+        return graph.text(of: found)
+    }
+
+    /// Returns the id of an object in an argument. Returns `nil` if the argument has an identity that no object has any more.
+    private static func object(_ text: String, _ graph: Graph) -> ObjectID? {
+        graph.schema.id(text)?.id ?? (try? graph.schema.object(text, in: graph)).map { graph.id(of: $0.place) }
     }
 
     func print(json: Bool) {

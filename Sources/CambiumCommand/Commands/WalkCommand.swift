@@ -14,7 +14,7 @@ struct WalkCommand: ParsableCommand {
             examples: "cambium walk notes Note/1 items tags --depth 2", "cambium walk notes Note/1 items tags --to Tag/7 --json"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "The object from which the walk starts, such as Note/42.") var id: String
+    @Argument(help: "The object from which the walk starts: \(ObjectIdentity.forms).") var id: String
     @Argument(
         help: .init("The relationships to follow. A name applies to every entity that has it.", valueName: "relationship"),
         completion: .custom(NameCompletion.relationships))

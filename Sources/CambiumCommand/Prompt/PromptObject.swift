@@ -35,20 +35,20 @@ struct PromptObject {
             return try first.located { try graph.schema.object(first.text, in: graph).place }
         }
         let values = parts.dropFirst()
-        guard values.count == entity.identity.count, !values.isEmpty else {
+        if let mistake = ObjectIdentity(entity, values.map(\.text)).mistake(in: "line") {
             let names = entity.identity.map(\.name).joined(separator: " ")
             let remedy =
                 names.isEmpty
                 ? "Write an id, such as '\(entity.name)/1'." : "Write a value for each of these after 'show \(entity.name)': \(names)."
             let extra = values.dropFirst(entity.identity.count).first
-            throw PromptMistake("\(Self.mistake(entity, values.count)) \(remedy)", at: (extra ?? first).start)
+            throw PromptMistake("\(mistake) \(remedy)", at: (extra ?? first).start)
         }
         var identity: [Value] = []
         for (clause, attribute) in zip(values, entity.identity) {
-            do throws(ConversionError) {
-                identity.append(try Value(written: clause.text, type: attribute.type))
+            do throws(CambiumError) {
+                identity.append(try ObjectIdentity.value(clause.text, attribute))
             } catch {
-                throw PromptMistake("'\(attribute.name)': \(error.message).", at: clause.start)
+                throw PromptMistake(error, at: clause.start)
             }
         }
         guard let id = graph.find(entity, identity: identity), let place = graph.place(of: id) else {
@@ -57,12 +57,5 @@ struct PromptObject {
                 at: parts[1].start)
         }
         return place
-    }
-
-    /// Returns a sentence that says why this number of values cannot identify an object of the entity.
-    private static func mistake(_ entity: Entity, _ count: Int) -> String {
-        if count == 0 { return "'\(entity.name)' alone does not name an object." }
-        if entity.identity.isEmpty { return "'\(entity.name)' has no identity, so no value names its objects." }
-        return "The identity of '\(entity.name)' has \(Readable.of(entity.identity.count, "value")), but the line has \(count)."
     }
 }

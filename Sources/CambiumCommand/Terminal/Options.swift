@@ -143,7 +143,7 @@ struct AssignmentArgument: ExpressibleByArgument {
         if isJSON {
             ids = try idsInJSON(relationship)
         } else {
-            for id in text.split(separator: ",", omittingEmptySubsequences: false) { ids.append(NameList.trimmed(id)) }
+            ids = ObjectIdentity.split(text, graph.schema)
         }
         if ids.count > 1, !relationship.isToMany { throw oneID }
         var targets: [ObjectID] = []
@@ -216,8 +216,13 @@ extension [AssignmentArgument] {
 }
 
 extension Schema {
-    /// Returns the object with an id such as `Note/42`. Throws if the graph has no such object.
+    /// Returns the object with an id such as `Note/42`, or with an identity such as `Issue:CORE,17`. Throws if the graph has no such
+    /// object.
     func object(_ text: String, in graph: Graph) throws(CambiumError) -> (place: ObjectPlace, entity: Entity) {
+        if let identity = try ObjectIdentity(parsing: text, self) {
+            let place = try identity.place(in: graph)
+            return (place, graph.entity(of: place))
+        }
         let (id, named) = try self.parsedID(text)
         guard let place = graph.place(of: id) else {
             if !graph.hasAssigned(id) { throw Self.missing(text) }
@@ -243,7 +248,7 @@ extension Schema {
                 value = text[text.index(after: slash)...]
                 if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { throw Self.missing(text) }
             }
-            let problem = "'\(Excerpt.plain(text))' is not an id. An id has the form 'Note/42'."
+            let problem = "'\(Excerpt.plain(text))' is not an id. An id has the form 'Note/42', and an identity the form 'Note:7'."
             throw CambiumError(.notFound, "\(problem) Find the id with: \(Self.search(named, String(value)))")
         }
         return (found.id, found.entity)

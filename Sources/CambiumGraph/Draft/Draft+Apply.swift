@@ -155,8 +155,11 @@ extension Draft {
         entity(at: place)?.relationship(property)?.name ?? "\(property.rawValue)"
     }
 
+    /// Returns the name of an object for messages. If the object exists and has an identity, the name contains it.
     func text(of id: ObjectID) -> String {
-        let name = place(of: id).flatMap { entity(at: $0) }?.name ?? schema.entity(id.root)?.name ?? "\(id.root)"
-        return "\(name)/\(id.serial)"
+        guard let place = place(of: id), let entity = entity(at: place) else {
+            return "\(schema.entity(id.root)?.name ?? "\(id.root)")/\(id.serial)"
+        }
+        return "\(entity.name)/\(id.serial)" + (reader.identityText(of: place, entity, layout).map { " (\($0))" } ?? "")
     }
 }

@@ -12,7 +12,9 @@ extension Draft {
         try updateDerived()
         if pending.isEmpty { return }
         let violations = violations()
-        if !violations.isEmpty { throw CambiumError(violations) }
+        if violations.isEmpty { return }
+        let (reader, layout) = (reader, layout)
+        throw CambiumError(violations) { reader.identityText(ofObject: $0, layout) }
     }
 
     /// Returns the broken rules and clears the pending checks. Denied deletions come first, because they usually explain the other

@@ -54,9 +54,9 @@ public struct RuleViolations: Error, Hashable, Sendable {
     }
 
     /// The lines of the message: one for each violation that is described, and then up to two lines that count the other violations.
-    fileprivate var lines: [String] {
+    fileprivate func lines(_ identity: (String) -> String?) -> [String] {
         let causes = causes
-        var lines = causes.prefix(Self.shownCountMax).map { $0.sentences(isOfMigration: isOfMigration) }
+        var lines = causes.prefix(Self.shownCountMax).map { $0.sentences(isOfMigration: isOfMigration, identity: identity($0.object)) }
         if causes.count > lines.count { lines.append("and \(causes.count - lines.count) more") }
         if consequenceCount > 0 {
             let rules = consequenceCount == 1 ? "1 other rule" : "\(consequenceCount) other rules"
@@ -67,8 +67,9 @@ public struct RuleViolations: Error, Hashable, Sendable {
 }
 
 extension CambiumError {
-    init(_ violations: RuleViolations) {
-        let lines = violations.lines
+    /// - Parameter identity: Returns the identity of the object with a name, such as `Note/42`, for the message.
+    init(_ violations: RuleViolations, identity: (String) -> String? = { _ in nil }) {
+        let lines = violations.lines(identity)
         self.init(.ruleViolated, lines.first ?? "", details: Array(lines.dropFirst()), underlying: violations)
     }
 }

@@ -77,9 +77,12 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the description and the remedy, as sentences.
     ///
-    /// - Parameter isOfMigration: Whether the rule belongs to the new schema of a migration.
-    func sentences(isOfMigration: Bool) -> String {
-        "\(description). \(isOfMigration ? migrationRemedy : remedy)"
+    /// - Parameters:
+    ///   - isOfMigration: Whether the rule belongs to the new schema of a migration.
+    ///   - identity: The identity of the object, which follows its name: `Issue/65 (CORE-17)`.
+    func sentences(isOfMigration: Bool, identity: String?) -> String {
+        let name = identity.map { "\(object) (\($0))" } ?? object
+        return "\(name)\(description.dropFirst(object.count)). \(isOfMigration ? migrationRemedy : remedy)"
     }
 
     /// The remedy for a rule of the new schema. A property that the old schema lacks cannot be set before the migration.

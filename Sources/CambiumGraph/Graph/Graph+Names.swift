@@ -51,8 +51,37 @@ extension Graph {
     /// O(log serials).
     public func name(of id: ObjectID) -> String? { entity(of: id).map { schema.text(of: id, entity: $0) } }
 
+    /// Returns the name of an object, followed by the values of its identity: `Issue/65 (CORE-17)`. If its entity has no identity, or if a
+    /// value is null, returns only the name. Returns `nil` if there is no such object. Complexity: O(log serials + bytes of the values).
+    package func fullName(of id: ObjectID) -> String? {
+        name(of: id).map { name in identityText(of: id).map { "\(name) (\($0))" } ?? name }
+    }
+
+    /// Returns the values of an object's identity, as in `fullName(of:)`, or `nil` if `fullName(of:)` would omit them.
+    package func identityText(of id: ObjectID) -> String? {
+        place(of: id).flatMap { reader.identityText(of: $0, entity(of: $0), layout) }
+    }
+
     func required(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
         guard let place = place(of: id) else { throw schema.missingObject(id) }
         return place
+    }
+}
+
+extension Reader {
+    /// Returns the values of an object's identity for messages, such as `CORE-17`. Returns `nil` if its entity has no identity, or if a
+    /// value is null. Long values are cut.
+    func identityText(of place: ObjectPlace, _ entity: Entity, _ layout: GraphLayout) -> String? {
+        let values = entity.identity.map { value(of: layout.field($0), at: place) }
+        if values.isEmpty || values.contains(.null) { return nil }
+        return values.map(\.text).joined(separator: "-").excerpt
+    }
+
+    /// Returns the identity of the object with a name such as `Note/42`, as the method above does.
+    func identityText(ofObject name: String, _ layout: GraphLayout) -> String? {
+        guard let id = layout.schema.id(name)?.id, let table = layout.table(of: id.root), let row = row(table.index, serial: id.serial),
+            let entity = layout.schema.entity(rows(table.index).entity(row, table))
+        else { return nil }
+        return identityText(of: ObjectPlace(table: table.index, row: row), entity, layout)
     }
 }
