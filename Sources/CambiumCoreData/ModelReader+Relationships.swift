@@ -26,8 +26,18 @@ extension ModelReader {
                 warnings.addUnsupported(child: child, place)
             }
         }
+        if let text = relationship.userInfo[Self.orphansKey] {
+            if let rule = OrphanRule(rawValue: text) {
+                relationship.orphanRule = rule
+            } else {
+                warnings.add(place, "the user info '\(Self.orphansKey)' is '\(text)' and is ignored; write 'delete' or 'keep'")
+            }
+        }
         return relationship
     }
+
+    /// The key of the user info that states the rule for members that lose their last owner.
+    private static let orphansKey = "orphans"
 
     private mutating func cardinality(_ element: ModelElement, _ place: String) -> RelationshipDefinition.Cardinality {
         let isOrdered = flag(element, "ordered", place)

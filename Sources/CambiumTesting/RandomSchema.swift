@@ -22,6 +22,18 @@ package struct RandomSchema {
         return try Schema(SchemaDefinition(entities: made.entities))
     }
 
+    /// Returns a schema in which some relationships delete the members that lose their last owner.
+    package static func addingOrphanRules(to schema: Schema, _ random: inout SplitMix64) throws(CambiumError) -> Schema {
+        var definition = schema.definition
+        for entity in definition.entities.indices {
+            for place in definition.entities[entity].relationships.indices where random.isTrue(1, outOf: 2) {
+                definition.entities[entity].relationships[place].orphanRule = .delete
+                if (try? Schema(definition)) == nil { definition.entities[entity].relationships[place].orphanRule = .keep }
+            }
+        }
+        return try Schema(definition)
+    }
+
     mutating func name(_ prefix: String) -> String {
         nameCount += 1
         return "\(prefix)\(nameCount)"

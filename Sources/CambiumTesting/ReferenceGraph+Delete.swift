@@ -1,16 +1,28 @@
-internal import CambiumModel
+package import CambiumModel
 
 extension ReferenceGraph {
     /// Deletes objects, and every object that a cascade reaches from them. Also removes all links of the deleted objects.
     mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
         for id in ids { _ = try live(id) }
         let dying = closure(of: ids)
+        let before = losses
         for id in dying { noteDenials(of: id) }
         for id in dying { unlinkAll(id) }
         for id in dying {
             objects[id] = nil
             sources[id] = nil
         }
+        losses = before
+    }
+
+    /// Returns the objects that a transaction must delete at its end: they lost an owner, and no object owns them in this relationship.
+    package func orphans() -> [ObjectID] {
+        let found = losses.filter { loss in
+            let owners = end(opposite(loss.side))
+            let rule = owners.property.flatMap { schema.relationship($0, ofRoot: owners.root) }?.orphanRule
+            return rule == .delete && objects[loss.object] != nil && list(loss.side, loss.object).isEmpty
+        }
+        return Set(found.map(\.object)).sorted()
     }
 
     private func closure(of ids: [ObjectID]) -> Set<ObjectID> {

@@ -80,6 +80,7 @@ extension ReferenceGraph {
         members[there]?[target]?.removeAll { $0 == owner }
         if members[here]?[owner]?.isEmpty == true { members[here]?[owner] = nil }
         if members[there]?[target]?.isEmpty == true { members[there]?[target] = nil }
+        losses.formUnion([Loss(side: here, object: owner), Loss(side: there, object: target)])
         guard isNoted else { return }
         note(here, owner)
         note(there, target)

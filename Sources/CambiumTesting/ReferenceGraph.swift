@@ -23,6 +23,11 @@ package struct ReferenceGraph: Sendable {
         let end: Int
     }
 
+    struct Loss: Hashable, Sendable {
+        let side: Side
+        let object: ObjectID
+    }
+
     /// A deletion that the `deny` rule of a relationship forbids, unless the members are deleted or unlinked before the transaction ends.
     struct Denial: Sendable {
         let object: String
@@ -41,6 +46,8 @@ package struct ReferenceGraph: Sendable {
     /// The objects whose rules the current transaction may have broken.
     var noted = Set<ObjectID>()
     var denials: [Denial] = []
+    /// The objects that lost an owner in the current transaction, each with the side at which they have their owners.
+    var losses = Set<Loss>()
     /// The schema before the current transaction, if the transaction has changed it.
     var schemaBefore: Schema?
 
@@ -95,7 +102,9 @@ package struct ReferenceGraph: Sendable {
     /// `.damaged`. After an error, nothing has changed, except that a part of a `relink` op may have been applied.
     package mutating func apply(_ op: Op) throws(CambiumError) {
         switch op {
-        case .schema(let catalog): try migrate(to: try Schema(catalog: catalog))
+        case .schema(let catalog):
+            try migrate(to: try Schema(catalog: catalog))
+            losses = []
         case .label, .digest: break
         case .insert(let id, let entity, let assignments): try insert(id, entity, assignments)
         case .set(let id, let assignments): try set(id, assignments)
@@ -113,6 +122,7 @@ package struct ReferenceGraph: Sendable {
     package mutating func commit() {
         noted = []
         denials = []
+        losses = []
         schemaBefore = nil
     }
 

@@ -21,7 +21,8 @@ struct ProgramRun {
 
     init(seed: UInt64, scope: RandomProgram.Scope = .everything) throws {
         random = SplitMix64(seed: seed)
-        let schema = try RandomSchema.make(&random)
+        let made = try RandomSchema.make(&random)
+        let schema = seed % 3 == 0 ? try RandomSchema.addingOrphanRules(to: made, &random) : made
         program = RandomProgram(schema: schema, seed: random.next(), scope: scope)
         reference = ReferenceGraph(schema: schema)
         memory = random.isTrue(1, outOf: 2) ? MemoryBudget(byteCount: 0) : .standard
@@ -98,6 +99,14 @@ struct ProgramRun {
                 ops.append(op)
                 after = trial
             }
+        }
+        let orphans = draft.takeOrphans()
+        if orphans != after.orphans() { throw Finding("orphans \(orphans) instead of \(after.orphans()): \(shown(ops))") }
+        if !orphans.isEmpty {
+            let op = Op.delete(orphans)
+            try draft.apply(op)
+            try after.apply(op)
+            ops.append(op)
         }
         try checkLinks(draft, after)
         if random.isTrue(1, outOf: 8) { return try drop(draft) }

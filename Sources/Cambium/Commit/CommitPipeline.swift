@@ -51,6 +51,7 @@ final class CommitPipeline: Sendable {
             if use == .commit { lock.stopCounting() }
             try body(&transaction)
             lock.resumeCounting()
+            if checks == .all { try transaction.deleteOrphans() }
             // The closure may have caught the error that made the transaction unusable.
             try transaction.checkUsable()
             // The store remembers a request with its outcome, so a request that changed nothing becomes a transaction without ops.

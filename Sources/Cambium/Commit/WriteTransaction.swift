@@ -114,6 +114,13 @@ public struct WriteTransaction: ~Copyable {
         CambiumError(.invalidInput, "A hook of an import cannot \(verb) objects. Use a transaction after the import.")
     }
 
+    /// Deletes the objects that lost their last owner, if a rule of the schema requires it.
+    mutating func deleteOrphans() throws(CambiumError) {
+        guard draft.hasLosses else { return }
+        let ids = draft.takeOrphans()
+        if !ids.isEmpty { try record(.delete(ids)) }
+    }
+
     /// Records ops for all changes since the draft began to track changes.
     mutating func deriveOps() throws(CambiumError) {
         let encoding = OpEncoding(ops)

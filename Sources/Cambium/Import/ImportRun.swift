@@ -108,19 +108,20 @@ struct ImportRun {
                 throw CambiumError(.conflict, "The schema changed while the import read rows. Import the rows again.")
             }
             isAtEnd = try apply(feed, &batch, to: &transaction)
-            // The deletion of absent objects makes their unique values available again. So if absent objects are deleted, the import
-            // searches for duplicates only after the deletion.
-            if options.absent == .keep { try batch.checkDeferred(transaction.draft) }
+            // The deletion of objects makes their unique values available again, and ends the violations of their own rules. So if objects
+            // may be deleted, the import makes the deferred checks only after the deletion.
+            let mayDelete = options.absent == .delete || transaction.draft.hasLosses
+            if !mayDelete { try batch.checkDeferred(transaction.draft) }
             var changed: [RowSet]?
             if options.effect == .commit {
                 changed = transaction.draft.restoreProvenance()
                 try transaction.deriveOps()
             }
-            try deleteAbsent(&batch, from: &transaction)
-            if options.absent == .delete { try batch.checkDeferred(transaction.draft) }
+            try deleteObjects(&batch, from: &transaction)
+            if mayDelete { try batch.checkDeferred(transaction.draft) }
             transaction.isRehearsal = options.effect == .dryRun
-            // The deletion of absent objects may change objects that are not in `changed`.
-            batch.count(transaction.draft, changed: options.absent == .keep ? changed : nil)
+            // The deletion of objects may change objects that are not in `changed`.
+            batch.count(transaction.draft, changed: mayDelete ? nil : changed)
             try cancellation?.check()
         }
         graph = receipt.graph
@@ -134,6 +135,7 @@ struct ImportRun {
     /// Applies rows to the transaction, until the batch is full or the input ends. Returns whether the input has ended.
     private func apply(_ feed: RowFeed, _ batch: inout ImportBatch, to transaction: inout WriteTransaction) throws -> Bool {
         transaction.recording = .comparison
+        if options.orphans == .delete { transaction.draft.deleteOwnedOrphans() }
         var planner = try batch.begin(&transaction.draft)
         var isAtEnd = false
         while !batch.isFull, !isAtEnd {
@@ -173,12 +175,16 @@ struct ImportRun {
         try batch.endSingle(rows, changed: changed, failure, &planner, &transaction.draft)
     }
 
-    /// Deletes the objects that do not occur in the input, if the options request the deletion.
-    private func deleteAbsent(_ batch: inout ImportBatch, from transaction: inout WriteTransaction) throws {
+    /// Deletes the objects that do not occur in the input, if the options request the deletion, and the objects that lost their last owner,
+    /// if the options or the schema request that.
+    private func deleteObjects(_ batch: inout ImportBatch, from transaction: inout WriteTransaction) throws {
         let absent = try batch.absent(from: transaction.draft)
-        if absent.isEmpty { return }
-        if options.effect == .commit { return try transaction.delete(absent) }
-        try transaction.draft.apply(.delete(absent))
+        let orphans = transaction.draft.takeOrphans()
+        let ids = orphans.isEmpty ? absent : Set(absent).union(orphans).sorted()
+        if ids.isEmpty { return }
+        batch.noteDeleted(ids, transaction.draft)
+        if options.effect == .commit { return try transaction.delete(ids) }
+        try transaction.draft.apply(.delete(ids))
         try transaction.draft.check()
     }
 

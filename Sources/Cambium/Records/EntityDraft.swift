@@ -133,7 +133,7 @@ struct EntityDraft {
             } else {
                 mistakes.append(Self.unknown(place, "followParent"))
             }
-        case .inverse, .onDelete, .ordered, .minCount, .maxCount:
+        case .inverse, .onDelete, .orphans, .ordered, .minCount, .maxCount:
             mistakes.append("\(place) is an attribute, but has an option for relationships. Remove the option.")
         }
         definition.attributes[index] = attribute
@@ -147,6 +147,7 @@ struct EntityDraft {
         case .inverse(let name):
             if let name = names(name) { relationship.inverse = name } else { mistakes.append(Self.unknown(place, "inverse")) }
         case .onDelete(let rule): relationship.deleteRule = rule
+        case .orphans(let rule): relationship.orphanRule = rule
         case .ordered:
             if relationship.cardinality == .toOne {
                 mistakes.append("\(place) leads to one object, which has no order. Remove .ordered.")

@@ -27,6 +27,7 @@ public struct PropertyOption: Sendable {
         case followParent(PropertyName)
         case inverse(PropertyName)
         case onDelete(DeleteRule)
+        case orphans(OrphanRule)
         case minCount(Int)
         case maxCount(Int)
     }
@@ -95,6 +96,8 @@ public struct PropertyOption: Sendable {
     public static func inverse(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .inverse(.keyPath(keyPath))) }
     /// The effect that the deletion of an object has on its members.
     public static func onDelete(_ rule: DeleteRule) -> Self { Self(effect: .onDelete(rule)) }
+    /// The effect on a member if it loses its last owner.
+    public static func orphans(_ rule: OrphanRule) -> Self { Self(effect: .orphans(rule)) }
     /// The members of a `ToMany` have an order.
     public static var ordered: Self { Self(effect: .ordered) }
     /// The minimum number of members. With 1, a to-one relationship is mandatory although the type of its property is optional.
@@ -116,6 +119,7 @@ extension PropertyOption.Effect {
         case (.regex(let left), .regex(let right)), (.renamed(let left), .renamed(let right)): left != right
         case (.derived(let left), .derived(let right)): left != right
         case (.onDelete(let left), .onDelete(let right)): left != right
+        case (.orphans(let left), .orphans(let right)): left != right
         case (.followParent(let left), .followParent(let right)), (.inverse(let left), .inverse(let right)): names(left) != names(right)
         case (.userInfo(let left), .userInfo(let right)): left.contains { key, text in right[key].map { $0 != text } ?? false }
         default: false

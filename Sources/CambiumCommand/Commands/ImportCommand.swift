@@ -49,6 +49,7 @@ struct ImportCommand: ParsableCommand {
         options.mismatch = values.mismatch
         options.existing = objects.existing
         options.absent = objects.absent
+        options.orphans = objects.orphans
         if let absentMax = objects.absentMax { options.absentMax = absentMax }
         options.absentScope = try objects.scope.map { scope in
             try QueryRequest.named("--scope") { try Condition(parsing: scope) }
@@ -137,6 +138,7 @@ struct ImportCommand: ParsableCommand {
         // Without a scope, the digest is the same as in versions without the option `--scope`. So the store still recognizes a repeated
         // request of such a version.
         if let scope = objects.scope { words += ["--scope", scope] }
+        if objects.orphans != .keep { words += ["--orphans", objects.orphans.rawValue] }
         for part in ["import", entity] + words { hasher.add(part) }
         for path in (input.mapping.map { [$0] } ?? []) + files {
             hasher.add(ImportSource.file(path).format.rawValue)

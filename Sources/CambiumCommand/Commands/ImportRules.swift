@@ -6,6 +6,7 @@ extension ImportOptions.NullValue: ExpressibleByArgument {}
 extension ImportOptions.Mismatch: ExpressibleByArgument {}
 extension ImportOptions.Existing: ExpressibleByArgument {}
 extension ImportOptions.Absent: ExpressibleByArgument {}
+extension ImportOptions.Orphans: ExpressibleByArgument {}
 extension ImportOptions.ToMany: ExpressibleByArgument {}
 extension ImportOptions.Reference: ExpressibleByArgument {}
 extension ImportOptions.UnknownKey: ExpressibleByArgument {}
@@ -60,6 +61,9 @@ struct ImportObjectOptions: ParsableArguments {
             "Let --absent delete an object only if it satisfied this condition before the import. --absent-max can then be a percentage "
                 + "of the objects that satisfied the condition.", valueName: "condition"))
     var scope: String?
+
+    @Option(help: .init("Keep or delete owned objects that lose their last owner, such as replaced members.", valueName: "rule"))
+    var orphans = ImportOptions.Orphans.keep
 
     private static func limit(_ text: String) throws -> AbsentLimit {
         guard let limit = AbsentLimit(text) else {

@@ -79,6 +79,7 @@ struct SchemaText {
             parts.append("inverse \(name)")
         }
         if relationship.deleteRule != .nullify { parts.append("on delete \(relationship.deleteRule.rawValue)") }
+        if relationship.orphanRule != .keep { parts.append("orphans \(relationship.orphanRule.rawValue)") }
         return (parts + userInfo(relationship.userInfo) + formerName(relationship.formerName)).joined(separator: ", ")
     }
 

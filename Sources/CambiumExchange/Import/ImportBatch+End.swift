@@ -89,6 +89,9 @@ extension ImportBatch {
         return absent
     }
 
+    /// Counts the objects that the import deletes. Call this method before the deletion.
+    package mutating func noteDeleted(_ ids: [ObjectID], _ draft: borrowing Draft) { deleted = draft.countDeleted(ids) }
+
     /// Repeats the checks of values that were not unique when assigned, and of relationships that had too few or too many members. Throws
     /// `RefusedRows` if a rule is still broken.
     package func checkDeferred(_ draft: borrowing Draft) throws {

@@ -11,8 +11,8 @@ package struct ImportBatch {
     private(set) var errorsLeftOut = 0
     private(set) var counts: [EntityNumber: NetCounts] = [:]
     private(set) var repeated: [EntityNumber: Int] = [:]
-    /// For each entity, the number of objects that the import deletes because they are absent from the input. The number includes the
-    /// objects that a cascade deletes.
+    /// For each entity, the number of objects that the import deletes because they are absent from the input, or because they lost their
+    /// last owner. The number includes the objects that a cascade deletes.
     var deleted: [EntityNumber: Int] = [:]
     private let refused: [Int: RefusedRows.Refusal]
     /// The number of rows that were applied.

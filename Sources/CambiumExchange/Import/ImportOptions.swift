@@ -21,6 +21,8 @@ public struct ImportOptions: Sendable, Hashable {
     public enum Existing: String, Sendable, CaseIterable { case update, skip }
     /// The effect on objects of the entity that do not occur in the input.
     public enum Absent: String, Sendable, CaseIterable { case keep, delete }
+    /// The effect on objects that an owner loses, such as the earlier items of a note whose items a row replaces.
+    public enum Orphans: String, Sendable, CaseIterable { case keep, delete }
     /// The effect of the members in a row on the existing members of a to-many relationship.
     public enum ToMany: String, Sendable, CaseIterable { case replace, append }
     /// The effect of a reference to an identity that no object has.
@@ -45,6 +47,9 @@ public struct ImportOptions: Sendable, Hashable {
     public var existing = Existing.update
     /// The effect on absent objects: by default, they stay.
     public var absent = Absent.keep
+    /// The effect on objects that lose their last owner: by default, they stay, unless the schema has a rule for them. `delete` concerns
+    /// relationships with the delete rule `cascade`, with a mandatory inverse, or to objects without an identity.
+    public var orphans = Orphans.keep
     /// The effect on the members of a to-many relationship: by default, the members in the row replace them.
     public var toMany = ToMany.replace
     /// The effect of a reference to an unknown identity: by default, a stub is created, an object of which only the identity is known.

@@ -16,7 +16,7 @@ public struct ImportReport: Sendable {
         public var updated = 0
         /// The number of existing objects that rows described and that did not change.
         public var unchanged = 0
-        /// The number of objects that were deleted as absent, including those that cascades deleted.
+        /// The number of objects that were deleted as absent or as orphans, including those that cascades deleted.
         public var deleted = 0
         /// The number of new objects of which only the identity is known.
         public var stubs = 0

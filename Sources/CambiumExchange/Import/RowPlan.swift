@@ -31,12 +31,13 @@ struct RowPlan {
         var isSkipped: Bool { if case .skipped = target { true } else { false } }
     }
 
-    /// A value that an object gets although the row does not contain it: null, or the default of the attribute.
+    /// A value that an object gets although this part of the row does not contain it: null, or the default of the attribute. `stated` means
+    /// that another part of the row states the value, so that the extra has no effect.
     struct Extra {
-        enum Kind { case null, standard }
+        enum Kind { case null, standard, stated }
 
         let attribute: Int
-        let kind: Kind
+        var kind: Kind
     }
 
     /// A mandatory value that a part of the row lacks. A later part of the row, or the program's hook, may supply the value.
@@ -64,6 +65,8 @@ struct RowPlan {
         let link: Int
         let change: Change
         let targets: Range<Int>
+        /// Whether the change clears a relationship because its key is absent from the object in the row.
+        var isOfAbsentKey = false
     }
 
     var objects: [Object] = []
@@ -158,6 +161,7 @@ struct RowPlan {
             switch extra.kind {
             case .null: draft.change(table, row, attribute: extra.attribute, .null)
             case .standard: draft.changeToDefault(table, row, attribute: extra.attribute)
+            case .stated: break
             }
         }
         if object.isFilled, draft.isStub(table, row) { draft.fill(table, row) }

@@ -42,7 +42,7 @@ extension RowPlanner {
         entity.beginLinks()
         for link in given.range { entity.markLink(Int(batch.links[link].index)) }
         for (index, link) in entity.links.enumerated() where link.isRead && !entity.isGivenLink(index) {
-            if !leadsBack(link.relationship, batch) { clear(owner, index, entity) }
+            if !leadsBack(link.relationship, batch) { clear(owner, index, entity, isOfAbsentKey: true) }
         }
     }
 
@@ -56,9 +56,10 @@ extension RowPlanner {
     }
 
     /// Plans to remove all members of a relationship.
-    mutating func clear(_ owner: Int, _ index: Int, _ entity: ImportEntity) {
+    mutating func clear(_ owner: Int, _ index: Int, _ entity: ImportEntity, isOfAbsentKey: Bool = false) {
         let end = plan.targets.count
-        plan.links.append(.init(owner: owner, link: index, change: entity.ends[index].isToMany ? .replace : .target, targets: end..<end))
+        let change: RowPlan.Link.Change = entity.ends[index].isToMany ? .replace : .target
+        plan.links.append(.init(owner: owner, link: index, change: change, targets: end..<end, isOfAbsentKey: isOfAbsentKey))
     }
 
     private mutating func member(

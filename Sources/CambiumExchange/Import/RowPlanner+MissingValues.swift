@@ -23,7 +23,7 @@ extension RowPlanner {
         plan.lacks.append(.init(object: plan.objects.count, attribute: index, failure: failure))
     }
 
-    /// An attribute of an object that the row describes or refers to.
+    /// A property of an object that the row describes or refers to.
     private struct Supply: Hashable {
         enum Object: Hashable {
             /// The index of a new object in the plan.
@@ -32,30 +32,61 @@ extension RowPlanner {
         }
 
         let object: Object
-        let attribute: PropertyNumber
+        let property: PropertyNumber
     }
 
-    private func supply(_ place: Int, _ attribute: Int) -> Supply {
+    private func supply(_ place: Int, attribute: Int) -> Supply {
         let entity = entities[plan.objects[place].entity].counted
-        let object: Supply.Object =
-            switch plan.objects[place].target {
-            case .new: .new(place)
-            case .alias(let other): .new(other)
-            case .existing(let row), .skipped(let row): .existing(table: entity.table.number, row: row)
-            }
-        return Supply(object: object, attribute: entity.attributes[attribute].number)
+        return Supply(object: object(at: place, entity), property: entity.attributes[attribute].number)
     }
 
-    /// Checks the mandatory values that parts of the row lack. A value that a later part supplies for the same object is not missing.
-    /// Complexity: O(objects and values of the row).
-    func checkLacks(_ batch: borrowing RowBatch) throws(RowFailure) {
-        var last: [Supply: Int] = [:]
+    private func supply(_ link: RowPlan.Link) -> Supply {
+        let entity = entities[plan.objects[link.owner].entity].counted
+        return Supply(object: object(at: link.owner, entity), property: entity.links[link.link].relationship.number)
+    }
+
+    private func object(at place: Int, _ entity: ImportEntity) -> Supply.Object {
+        switch plan.objects[place].target {
+        case .new: .new(place)
+        case .alias(let other): .new(other)
+        case .existing(let row), .skipped(let row): .existing(table: entity.table.number, row: row)
+        }
+    }
+
+    /// Returns the attributes to which parts of the row give values.
+    private func statedAttributes(_ batch: borrowing RowBatch) -> Set<Supply> {
+        var stated: Set<Supply> = []
         for place in plan.objects.indices {
             for value in plan.objects[place].values where batch.values[value].kind != .kept {
-                last[supply(place, Int(batch.values[value].attribute))] = place
+                stated.insert(supply(place, attribute: Int(batch.values[value].attribute)))
             }
         }
-        for lack in plan.lacks where last[supply(lack.object, lack.attribute)] ?? 0 <= lack.object { throw lack.failure }
+        return stated
+    }
+
+    /// Lets the values and links that the row states take precedence over keys that are absent from another part of the row. A relationship
+    /// is cleared before any part of the row links objects, and not at all if another part states its members. Complexity: O(objects,
+    /// values and links of the row).
+    mutating func preferStated(_ batch: borrowing RowBatch) {
+        if !plan.extras.isEmpty {
+            let stated = statedAttributes(batch)
+            for place in plan.objects.indices {
+                for extra in plan.objects[place].extras where stated.contains(supply(place, attribute: plan.extras[extra].attribute)) {
+                    plan.extras[extra].kind = .stated
+                }
+            }
+        }
+        if !plan.links.contains(where: \.isOfAbsentKey) { return }
+        let links = plan.links.filter { !$0.isOfAbsentKey }
+        let stated = Set(links.map { supply($0) })
+        plan.links = plan.links.filter { $0.isOfAbsentKey && !stated.contains(supply($0)) } + links
+    }
+
+    /// Checks the mandatory values that parts of the row lack. A value that another part supplies for the same object is not missing.
+    /// Complexity: O(objects and values of the row).
+    func checkLacks(_ batch: borrowing RowBatch) throws(RowFailure) {
+        let stated = statedAttributes(batch)
+        for lack in plan.lacks where !stated.contains(supply(lack.object, attribute: lack.attribute)) { throw lack.failure }
     }
 
     /// Checks the mandatory values that a row lacked, after the plan was applied and the program's hook has run.

@@ -59,6 +59,7 @@ package struct RowPlanner {
         if !unknownKeys.isEmpty { unknownKeys.removeAll(keepingCapacity: true) }
         if !misread.isEmpty { misread = [:] }
         plan.root = try self.object(Int(object), batch, draft)
+        if options.missing == .clear, plan.objects.count > 1 { preferStated(batch) }
         if !isFinishedByHook, !plan.lacks.isEmpty { try checkLacks(batch) }
     }
 

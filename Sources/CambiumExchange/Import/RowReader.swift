@@ -143,12 +143,21 @@ struct RowReader {
         }
         let (firstLink, linkCount) = (batch.links.count, given.count - firstGiven)
         if linkCount == 0 { return }
+        if linkCount > 1 { orderLinks(from: firstGiven) }
         // Nested objects add their own links, and the links of one object must be adjacent. So this object reserves its links before its
         // members are read.
         for number in 0..<linkCount { batch.links.append(RowBatch.Link(index: UInt16(given[firstGiven + number].index))) }
         for number in 0..<linkCount { batch.links[firstLink + number] = link(given[firstGiven + number], entity, tokens) }
         batch.objects[place].links = .init(firstLink..<firstLink + linkCount)
         given.removeFew(downTo: firstGiven)
+    }
+
+    /// Puts the relationships of an object into the order of the schema, so that the order of the keys does not affect the result of the
+    /// row. If an object repeats a key, the occurrences keep their order.
+    private mutating func orderLinks(from first: Int) {
+        for end in first + 1..<given.count where given[end].index < given[end - 1].index {
+            return given[first...].sort { ($0.index, $0.value) < ($1.index, $1.value) }
+        }
     }
 
     /// Returns the entity of an object, and records the token of the key that names the entity.

@@ -13,6 +13,8 @@ extension Draft {
         transaction = number
         if !pending.isEmpty { pending = PendingChecks() }
         pending.isOff = true
+        // The log contains the deletions of objects that lost their owners.
+        orphans = nil
     }
 
     /// Applies one op. Live transactions and replays both use this method, so both make the same graph. A live transaction may use another
@@ -73,6 +75,8 @@ extension Draft {
     private mutating func adopt(_ catalog: SchemaCatalog) throws(CambiumError) {
         let newLayout = GraphLayout(try Schema(catalog: catalog))
         try newLayout.checkPageSizes()
+        // A migration deletes no objects, so the objects that it unlinks from their owners remain.
+        defer { if !pending.isOff { orphans = OrphanNotes(layout.ownedEnds) } }
         guard layout.tables.isEmpty else { return try migrate(to: newLayout) }
         let register = reader.registerReference(of: layout)
         layout = newLayout

@@ -11,7 +11,10 @@ extension Draft {
         try checkCapacity(forDeleting: dying)
         let noted = pending.objectCount
         for place in dying { noteDenials(place) }
+        let lostCount = orphans?.count ?? 0
         for place in dying { unlinkAll(place, layout.endsByTable[Int(place.table)]) }
+        // The delete rule of a relationship, and not its orphan rule, decides about the members of a deleted object.
+        orphans?.forget(after: lostCount)
         for place in dying { erase(place) }
         pending.noteDeletion(since: noted)
     }

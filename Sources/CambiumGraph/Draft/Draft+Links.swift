@@ -81,6 +81,8 @@ extension Draft {
         guard partner != noRow else { return }
         setLink(tables[end.end], row, slots[end.end], noRow)
         setLink(tables[other], partner, slots[other], noRow)
+        noteLoss(end.link, end.end, row)
+        noteLoss(end.link, other, partner)
         noteChange(end.link, end.end, row)
         noteChange(end.link, other, partner)
     }
@@ -101,6 +103,8 @@ extension Draft {
         if old != noRow {
             if list.isOrdered { touched?.hasRemovedMembers = true }
             remove(list, owner: old, member: child)
+            noteLoss(end.link, 1 - childEnd, old)
+            noteLoss(end.link, childEnd, child)
             noteChange(end.link, 1 - childEnd, old)
         }
         setLink(list.memberTable, child, list.ownerSlot, parent)
@@ -153,7 +157,10 @@ extension Draft {
         if !(isSymmetric && owners[0] == owners[1]) { remove(lists[1], owner: owners[1], member: edge) }
         touched?.markEdge(end.link, edge)
         removeEdge(table, edge)
-        for side in 0...1 { noteChange(end.link, side, owners[side]) }
+        for side in 0...1 {
+            noteLoss(end.link, side, owners[side])
+            noteChange(end.link, side, owners[side])
+        }
     }
 
     /// Records that the members of an object at one end of a link changed.

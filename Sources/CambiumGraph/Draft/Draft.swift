@@ -24,6 +24,8 @@ package struct Draft: ~Copyable {
     var pending = PendingChecks()
     /// The objects whose derived attributes are not up to date.
     var derived = DerivedNotes()
+    /// The objects that lost an owner; `nil` if no relationship deletes such objects, and in a replay.
+    var orphans: OrphanNotes?
     /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
     /// The error that a change threw after it had written to a page. Such an error makes the draft unusable. Drafts are moved often and
@@ -47,6 +49,7 @@ package struct Draft: ~Copyable {
         trustedEpoch = base.space.isProven ? epoch : .max - 1
         self.base = base
         layout = base.layout
+        orphans = OrphanNotes(base.layout.ownedEnds)
         directory = base.directory
         transaction = base.reader.transaction + 1
         superseded = base.space.takeList()

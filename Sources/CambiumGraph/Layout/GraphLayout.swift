@@ -21,6 +21,9 @@ package final class GraphLayout: Sendable {
     let endsByTable: [[EndLayout]]
     /// For each end, in the order of `ends`: the properties by which a draft decides which changed rows it must record.
     let marks: [EndMark]
+    /// For each end, in the order of `ends`: whether an object at this end is deleted if it loses its last owner at the other end. Empty if
+    /// the schema has no such rule.
+    let ownedEnds: [Bool]
     /// For each table, the relationships with a minimum or a maximum number of members.
     private let countedProperties: [Set<PropertyNumber>]
     private let tableByRoot: [Int]
@@ -108,6 +111,7 @@ package final class GraphLayout: Sendable {
                     isDerivedFrom: !derived.isEmpty && !derived.ofEnd[2 * number + side].isEmpty)
             }
         }
+        ownedEnds = OrphanNotes.ownedEnds(of: schema) { $0.orphanRule == .delete ? 1 : 0 }
         tableByRoot = byRoot
         var identities = [IdentityIndex?](repeating: nil, count: Int(schema.entities.map(\.number.rawValue).max() ?? 0) + 1)
         for table in tables {

@@ -69,7 +69,12 @@ struct LinkResolver {
             mistakes.add(place["inverse"].pointer, problem)
             return
         }
-        claim(Key(entity: entity.name, name: relationship.name), Key(entity: destination.name, name: name), place, &mistakes)
+        let (key, other) = (Key(entity: entity.name, name: relationship.name), Key(entity: destination.name, name: name))
+        if relationship.orphanRule == .delete, declared[other]?.orphanRule == .delete {
+            mistakes.add(
+                place["orphans"].pointer, "the inverse '\(name)' has this rule, too, but only one of two objects can own the other")
+        }
+        claim(key, other, place, &mistakes)
     }
 
     private func inverseProblem(
@@ -139,7 +144,7 @@ struct LinkResolver {
             root: root(entity.name), destination: number(relationship.destination),
             destinationRoot: root(relationship.destination), isToMany: relationship.cardinality != .toOne,
             isOrdered: relationship.cardinality == .orderedToMany, inverse: inverse.map { PropertyNumber(rawValue: $0) },
-            deleteRule: relationship.deleteRule, minCount: relationship.minCount ?? 0,
+            deleteRule: relationship.deleteRule, orphanRule: relationship.orphanRule, minCount: relationship.minCount ?? 0,
             maxCount: relationship.cardinality == .toOne ? 1 : relationship.maxCount, userInfo: relationship.userInfo,
             link: link, end: end)
     }

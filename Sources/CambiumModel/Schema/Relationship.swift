@@ -12,6 +12,18 @@ public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
     case nullify, cascade, deny, noAction
 }
 
+/// The effect on a member if it loses its last owner in a relationship.
+///
+/// ```swift
+/// RelationshipDefinition("addresses", to: "Address", .toMany, inverse: "user", onDelete: .cascade, orphans: .delete)
+/// ```
+///
+/// `keep` has no effect. `delete` deletes the member at the end of the transaction, unless another object has become its owner. The rule
+/// does not apply if the owner itself is deleted; in this case, the `DeleteRule` of the relationship decides.
+public enum OrphanRule: String, Hashable, Sendable, CaseIterable {
+    case keep, delete
+}
+
 /// A relationship of an entity, resolved from a schema.
 ///
 /// ```swift
@@ -35,6 +47,8 @@ public final class Relationship: Sendable {
     package let inverse: PropertyNumber?
     /// The effect of deleting an object on its members.
     public let deleteRule: DeleteRule
+    /// The effect on a member if it loses its last owner.
+    public let orphanRule: OrphanRule
     /// The minimum number of members; 0 if the relationship is optional.
     package let minCount: Int
     /// The maximum number of members, or `nil` for no limit.
@@ -52,7 +66,7 @@ public final class Relationship: Sendable {
     package init(
         number: PropertyNumber, name: String, formerName: String?, entity: EntityNumber, root: EntityNumber, destination: EntityNumber,
         destinationRoot: EntityNumber, isToMany: Bool, isOrdered: Bool, inverse: PropertyNumber?, deleteRule: DeleteRule,
-        minCount: Int, maxCount: Int?, userInfo: [String: String], link: Int, end: Int
+        orphanRule: OrphanRule, minCount: Int, maxCount: Int?, userInfo: [String: String], link: Int, end: Int
     ) {
         self.number = number
         self.name = name
@@ -64,6 +78,7 @@ public final class Relationship: Sendable {
         self.isOrdered = isOrdered
         self.inverse = inverse
         self.deleteRule = deleteRule
+        self.orphanRule = orphanRule
         self.minCount = minCount
         self.maxCount = maxCount
         self.userInfo = userInfo

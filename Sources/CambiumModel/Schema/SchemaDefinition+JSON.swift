@@ -119,7 +119,7 @@ struct DefinitionReader {
     }
 
     private mutating func relationship(_ name: String, _ value: JSONValue, _ place: SchemaPlace) -> RelationshipDefinition? {
-        let known = ["to", "many", "ordered", "inverse", "onDelete", "min", "max", "userInfo", "renamedFrom"]
+        let known = ["to", "many", "ordered", "inverse", "onDelete", "orphans", "min", "max", "userInfo", "renamedFrom"]
         guard let members = members(value, place, known: known) else { return nil }
         guard let destination = requiredString(members["to"], place["to"]) else {
             if members["to"] == nil { mistakes.add(place.pointer, "'to' is missing") }
@@ -131,20 +131,22 @@ struct DefinitionReader {
         var relationship = RelationshipDefinition(
             name, to: destination, !isMany ? .toOne : isOrdered ? .orderedToMany : .toMany)
         relationship.inverse = string(members["inverse"], place["inverse"])
-        if let rule = string(members["onDelete"], place["onDelete"]) {
-            if let rule = DeleteRule(rawValue: rule) {
-                relationship.deleteRule = rule
-            } else {
-                let names = DeleteRule.allCases.map(\.rawValue).joined(separator: " ")
-                mistakes.add(place["onDelete"].pointer, "'\(rule)' is not a rule; the rules are: \(names)")
-            }
-        }
+        relationship.deleteRule = rule(members["onDelete"], place["onDelete"]) ?? .nullify
+        relationship.orphanRule = rule(members["orphans"], place["orphans"]) ?? .keep
         relationship.minCount = count(members["min"], place["min"])
         relationship.maxCount = count(members["max"], place["max"])
         relationship.userInfo = stringMap(members["userInfo"], place["userInfo"])
         relationship.formerName = string(members["renamedFrom"], place["renamedFrom"])
         relationship.number = number(members["number"], place["number"])
         return relationship
+    }
+
+    private mutating func rule<Rule: RawRepresentable<String> & CaseIterable>(_ value: JSONValue?, _ place: SchemaPlace) -> Rule? {
+        guard let name = string(value, place) else { return nil }
+        if let rule = Rule(rawValue: name) { return rule }
+        let names = Rule.allCases.map(\.rawValue).joined(separator: " ")
+        mistakes.add(place.pointer, "'\(name)' is not a rule; the rules are: \(names)")
+        return nil
     }
 
     private mutating func query(_ name: String, _ value: JSONValue, _ place: SchemaPlace) -> QueryDefinition? {

@@ -99,6 +99,7 @@ extension RelationshipDefinition {
         members.add("ordered", ifTrue: cardinality == .orderedToMany)
         members.add("inverse", inverse)
         if deleteRule != .nullify { members.add("onDelete", deleteRule.rawValue) }
+        if orphanRule != .keep { members.add("orphans", orphanRule.rawValue) }
         members.add("min", minCount)
         members.add("max", maxCount)
         members.add("userInfo", userInfo)

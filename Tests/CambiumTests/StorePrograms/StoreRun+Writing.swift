@@ -64,14 +64,17 @@ extension StoreRun {
         } catch is Withdrawn {
             return try checkUnchanged("a transaction that was withdrawn")
         } catch let error as CambiumError where error.code == .ruleViolated {
+            try after.apply(.delete(after.orphans()))
             try Finding.check(after.difference(from: (error.underlying as? RuleViolations)?.violations ?? []), "check")
             return try checkUnchanged("a transaction that broke rules")
         } catch let error as CambiumError where error.code == .limitExceeded && after.hasOverflowingSum {
             return try checkUnchanged("a transaction with a sum that does not fit into its type")
         } catch {
+            try after.apply(.delete(after.orphans()))
             pending = after
             throw error
         }
+        try after.apply(.delete(after.orphans()))
         guard let number else { return try checkUnchanged("a transaction without ops") }
         try Finding.check(after.difference(from: []), "check")
         try note(after, moments.last?.labels ?? [:])

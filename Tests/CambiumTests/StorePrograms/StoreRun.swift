@@ -55,7 +55,8 @@ struct StoreRun {
     init(seed: UInt64, hasCrashes: Bool) throws {
         random = SplitMix64(seed: seed)
         self.hasCrashes = hasCrashes
-        let schema = try RandomSchema.make(&random)
+        let made = try RandomSchema.make(&random)
+        let schema = seed % 3 == 0 ? try RandomSchema.addingOrphanRules(to: made, &random) : made
         program = RandomProgram(
             schema: schema, seed: random.next(), scope: random.pick([.everything, .clones, .migrations]) ?? .everything)
         reference = ReferenceGraph(schema: schema)
