@@ -109,7 +109,8 @@ import Testing
         let name = JSONValue.string(random.pick(["a", "b", "c"]) ?? "a")
         if depth > 2 || random.isTrue(1, outOf: 2) { return random.isTrue(1, outOf: 8) ? .null : name }
         var members: [JSONValue.Member] = [.init("name", name)]
-        if random.isTrue(1, outOf: 2) { members.append(.init("must", random.pick([.number("1"), .number("2"), .null, .bool(true)]) ?? .null)) }
+        let musts: [JSONValue] = [.number("1"), .number("2"), .null, .bool(true)]
+        if random.isTrue(1, outOf: 2) { members.append(.init("must", random.pick(musts) ?? .null)) }
         if random.isTrue(1, outOf: 2) { members.append(.init("ps", list(&random) { other(&$0, depth) })) }
         if random.isTrue(1, outOf: 3) { members.append(.init("pair", other(&random, depth))) }
         return .object(members)

@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: Way.allCases) func `members that their owner loses are deleted in every way`(way: Way) throws {
         let volume = MemoryVolume()
-        let store = try Store.create(volume, schema: Self.schema(.delete), environment: fixedEnvironment())
+        let store = try Store.create(volume, schema: Self.schema(.delete), durability: .synced, environment: fixedEnvironment())
         try store.importing("User", Self.first)
         #expect(try Self.counts(store.graph) == [2, 2, 1, 1, 2])
         try lose(way, store)
@@ -94,10 +94,11 @@ import Testing
         #expect(try Self.counts(store.graph) == [1, 1, 0, 0, 0])
     }
 
-    @Test(arguments: [OrphanRule.keep, .delete], [nil, 1])
+    @Test(arguments: OrphanRule.allCases, [nil, 1] as [Int?])
     func `an import that replaces owned objects leaves no orphan`(rule: OrphanRule, mandatory: Int?) throws {
         let volume = MemoryVolume()
-        let store = try Store.create(volume, schema: Self.schema(rule, mandatory: mandatory), environment: fixedEnvironment())
+        let schema = try Self.schema(rule, mandatory: mandatory)
+        let store = try Store.create(volume, schema: schema, durability: .synced, environment: fixedEnvironment())
         try store.importing("User", Self.first)
         let row = #"{"id":1,"addresses":[{"zip":"1"}],"home":{"lat":1}}"#
         for isDryRun in [true, false] {

@@ -81,12 +81,17 @@ import Testing
         case crowded
         /// New objects lack members of a to-many relationship, and the other rows contain these members.
         case childless
+        /// New objects take the only member of another new object.
+        case robbing
+        /// Existing objects lose members that must have an owner.
+        case dropping
 
         var entity: String {
             switch self {
             case .lone, .referring, .describing, .cleared: "Player"
             case .duplicate, .limited, .crowded: "Account"
-            case .childless: "Club"
+            case .childless, .robbing: "Club"
+            case .dropping: "Team"
             }
         }
 
@@ -101,6 +106,8 @@ import Testing
             case .duplicate: properties = #","country":"c\#(group)","mail":"m\#(number / 2)""#
             case .limited: properties = #","office":"o\#(group)","mail":"m\#(number / 2)""#
             case .crowded: properties = isBad ? #","office":"o0""# : #","mail":"m\#(number)""#
+            case .robbing: properties = #","guests":[\#(number / 2)]"#
+            case .dropping: return #"{"name":"t\#(number)","players":[\#(2 * number)\#(isBad ? "" : ",\(2 * number + 1)")]}"#
             case .childless: properties = isBad ? "" : #","guests":[{"id":\#(number)}]"#
             }
             return "{\"id\":\(number)\(properties)}"
@@ -125,11 +132,35 @@ import Testing
     @Test(arguments: Shape.allCases) func `200 bad rows of 400 are omitted in three runs`(shape: Shape) throws {
         let store = try Store.inMemory(schema: try Schema(Self.definition))
         if case .cleared = shape { _ = try run(store, "Player", (0..<400).map { #"{"id":\#($0),"team":"t"}"# }) }
+        if case .dropping = shape {
+            let rows = (0..<400).map { #"{"name":"t\#($0)","players":[{"id":\#(2 * $0)},{"id":\#(2 * $0 + 1)}]}"# }
+            _ = try run(store, "Team", rows)
+        }
         if case .limited = shape { _ = try run(store, "Office", (0..<7).map { #"{"name":"o\#($0)"}"# }) }
         if case .crowded = shape { _ = try run(store, "Account", (1000..<1100).map { #"{"id":\#($0),"office":"o0"}"# }) }
         let (report, readCount) = try run(store, shape.entity, (0..<400).map(shape.row))
         #expect(report.errors.count == 200 && report.rowCount == 400)
         #expect(readCount == 400 + 399 + 200)
+        #expect(store.graph.invariantFindings().isEmpty)
+    }
+
+    @Test(arguments: [60, 240]) func `a bad row makes all rows before it bad, within a constant number of runs`(count: Int) throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Node", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    RelationshipDefinition("leaves", to: "Leaf", .toMany, inverse: "node", min: 1)
+                    RelationshipDefinition("previous", to: "Node")
+                }
+                EntityDefinition("Leaf", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    RelationshipDefinition("node", to: "Node", inverse: "leaves")
+                }
+            })
+        let rows = (1...count).map { #"{"id":\#($0),"previous":{"id":\#($0 - 1),"leaves":[\#($0)]}}"# }
+        let (report, readCount) = try run(store, "Node", rows + [#"{"id":-1,"leaves":[-1]}"#])
+        #expect(report.errors.count == min(count, ImportReport.errorCountMax) && report.counts.inserted == 1)
+        #expect(readCount <= 20 * (count + 1))
         #expect(store.graph.invariantFindings().isEmpty)
     }
 

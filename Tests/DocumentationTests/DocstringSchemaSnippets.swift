@@ -98,6 +98,12 @@ enum DocstringSchemaSnippets {
         }
     }
 
+    static func orphanRules() -> EntityDefinition {
+        EntityDefinition("User") {
+            RelationshipDefinition("addresses", to: "Address", .toMany, inverse: "user", onDelete: .cascade, orphans: .delete)
+        }
+    }
+
     // MARK: Resolved schemas
 
     static func printEntity(_ store: Store) throws {

@@ -24,8 +24,11 @@ struct ImportRun {
     /// The refused rows, by row number: they broke a rule after they had been applied. The next attempt to import the batch omits them.
     private var refused: [Int: ImportBatch.RefusedRows.Refusal] = [:]
 
-    /// The maximum number of rows in `refused`. If more rows must be refused, the import fails.
-    static let refusedCountMax = 1000
+    /// The number of runs of the present batch that refused a row.
+    private var attempt = 0
+
+    /// The maximum number of runs of a batch. If even more runs refuse rows, the import fails.
+    static let attemptCountMax = 64
 
     init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, hooks: ImportHooks, author: Author) {
         (self.store, self.entity, self.sources) = (store, entity, sources)
@@ -61,10 +64,11 @@ struct ImportRun {
         defer { feed.stop() }
         var isAtEnd = false
         while !isAtEnd {
-            var batch = ImportBatch(input, firstRow: report.rowCount, refused: refused)
+            var batch = ImportBatch(input, firstRow: report.rowCount, refused: refused, attempt: attempt)
             do {
                 feed.begin()
                 isAtEnd = try commit(&batch, feed, input)
+                attempt = 0
             } catch is ImportBatch.NoRow {
                 report.addRows(of: batch)
                 throw CambiumError(
@@ -202,11 +206,12 @@ struct ImportRun {
                 place: .init(file: row.file, line: row.line))
         }
         for refusal in [failure.first] + failure.others where refused[refusal.place] == nil { refused[refusal.place] = refusal }
-        guard refused.count <= Self.refusedCountMax else {
+        attempt += 1
+        guard attempt < Self.attemptCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "More than \(Self.refusedCountMax) rows violate rules that the import checks after it applies a row. One of them is row "
-                    + "\(row.row): \(row.message). Correct these rows.",
+                "In each of \(Self.attemptCountMax) runs, the import omitted bad rows, and further rows then violated rules. One of "
+                    + "them is row \(row.row): \(row.message). Correct these rows.",
                 place: .init(file: row.file, line: row.line))
         }
     }

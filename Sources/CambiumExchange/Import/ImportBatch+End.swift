@@ -41,7 +41,7 @@ extension ImportBatch {
     package mutating func endSingle(
         _ rows: borrowing RowBatch, changed: [ObjectID], _ failure: RowFailure?, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {
-        if let failure { throw refusedRow(failure, rows.rows[0]) }
+        if let failure { try refuse(failure, rows.rows[0]) }
         planner.note(changed, draft)
         try check(rows.rows[0], &planner, &draft)
     }
@@ -94,17 +94,39 @@ extension ImportBatch {
 
     /// Repeats the checks of values that were not unique when assigned, and of relationships that had too few or too many members. Throws
     /// `RefusedRows` if a rule is still broken.
-    package func checkDeferred(_ draft: borrowing Draft) throws {
-        if deferred.isEmpty { return }
+    package mutating func checkDeferred(_ draft: borrowing Draft) throws {
+        if deferred.isEmpty, self.refusals.isEmpty { return }
+        if isLastResort { return try refuseAll(draft) }
         let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }
         // An import that skips errors omits all rows of this error, and applies the remaining rows again. So the error contains the first
         // refused row, and only those other rows that would be refused even without that row. These other rows are in `certain`. If
         // `certain` is empty, `followers` finds them. The remaining refused rows may be valid in the next pass, and are then imported
         // (Docs/Use/IMPORT.md).
         let certain = hasDependentRow ? [] : refusals.dropFirst().filter(\.isCertain)
-        let others = certain.isEmpty ? followers(refusals) : certain
+        var others = certain.isEmpty ? followers(refusals) : certain
         guard let first = refusals.first.flatMap(refusal) else { return }
+        if !hasDependentRow, let leaders = couplings?.leaders(refusals, draft) { others += leaders.filter { $0.place != first.place } }
         throw RefusedRows(first: first, others: others.compactMap(refusal))
+    }
+
+    /// Throws `RefusedRows` with all rows that the run refuses, and with the rows that need one of them: it corrected a number of members
+    /// that they had made wrong.
+    private func refuseAll(_ draft: borrowing Draft) throws {
+        var found: [Int: RefusedRows.Refusal] = [:]
+        for late in refusals + draft.check(deferred).compactMap(refusal) where found[late.place] == nil { found[late.place] = late }
+        var pending = Array(found.keys)
+        while let place = pending.popLast() {
+            for row in corrected[place] ?? [] where found[row] == nil {
+                guard let other = deferredRows[row] else { continue }
+                let needed = found[place]?.row.row ?? place
+                let failure = RowFailure(
+                    code: .ruleViolated, pointer: "", message: "the row needs row \(needed), which cannot be imported")
+                found[row] = .init(place: row, row: rowError(failure, other.row), unknownKeys: other.unknownKeys)
+                pending.append(row)
+            }
+        }
+        let all = found.values.sorted { $0.place < $1.place }
+        if let first = all.first { throw RefusedRows(first: first, others: Array(all.dropFirst())) }
     }
 
     /// Returns the other refused rows that the import can omit together with the first refused row. Otherwise, the import would omit them

@@ -30,6 +30,19 @@ package struct ImportBatch {
     private(set) var hasDependentRow: Bool
     /// The influences of the rows on each other; `nil` if no earlier run refused a row of the batch, or if a hook changes the graph.
     private(set) var influences: RowInfluences?
+    /// The groups of rows that influence each other; `nil` if `influences` is `nil`.
+    var couplings: RowCouplings?
+    /// The number of earlier runs of the batch that refused a row.
+    private let attempt: Int
+    /// After this number of runs, a run no longer searches for the rows that it would refuse without the first refused row. It omits all
+    /// refused rows together, and the rows that need them.
+    private static let exactAttemptCount = 16
+    /// Whether the run omits all refused rows together.
+    var isLastResort: Bool { attempt >= Self.exactAttemptCount }
+    /// In the last resort: for each row that corrected a number of members, the rows that had made the number wrong.
+    private(set) var corrected: [Int: [Int]] = [:]
+    /// In the last resort: the rows that broke a rule which is checked after each row.
+    private(set) var refusals: [RefusedRows.Refusal] = []
     /// For each table, the table rows (the row numbers in the table) of the objects that rows of the input described.
     private var seen: [RowSet] = []
     /// For each table, the table rows of the objects that rows of the input described or referred to. The list is filled only if the import
@@ -44,7 +57,9 @@ package struct ImportBatch {
     /// - Parameters:
     ///   - firstRow: the number of rows that precede the batch.
     ///   - refused: the rows that broke a rule in an earlier run of the batch, and that are omitted now.
-    package init(_ input: ImportInput, firstRow: Int, refused: [Int: RefusedRows.Refusal]) {
+    ///   - attempt: the number of earlier runs of the batch.
+    package init(_ input: ImportInput, firstRow: Int, refused: [Int: RefusedRows.Refusal], attempt: Int = 0) {
+        self.attempt = attempt
         lastRow = firstRow
         // A dry run commits no batch, and a later row may need the objects of an earlier batch. So a dry run applies all rows as one batch.
         end = input.options.effect == .dryRun ? .max : input.options.batchRowCount.map { firstRow + $0 } ?? .max
@@ -66,6 +81,7 @@ package struct ImportBatch {
         planner.plan.notesNames = input.options.absent == .delete
         planner.notesFindings = influences != nil
         draft.trackChanges()
+        if influences != nil { couplings = RowCouplings(listedEnds: draft.listMemberChanges()) }
         seen = draft.emptyRowSets()
         if input.options.absent == .delete { mentioned = seen }
         return planner
@@ -95,7 +111,7 @@ package struct ImportBatch {
     ) throws -> ObjectID? {
         // A hook may read and change any object, so the influences of rows on each other are unknown. Without an earlier row, the hook may
         // assign other values, so even the refusal of the row is not certain.
-        influences = nil
+        (influences, couplings) = (nil, nil)
         hasDependentRow = true
         planner.notesFindings = false
         planner.isFinishedByHook = true
@@ -146,7 +162,7 @@ package struct ImportBatch {
             if row.failure < 0, Self.canDepend(failure, planner.options) { hasDependentRow = true }
             try fail(rowError(failure, row), planner.options)
         }
-        if influences != nil { noteInfluences(isApplied, &planner) }
+        if influences != nil { noteInfluences(isApplied, &planner, &draft) }
         return isApplied
     }
 
@@ -167,12 +183,21 @@ package struct ImportBatch {
         var (isDeferred, corrects) = (false, false)
         let violation = draft.takeViolation(finding: planner.entities.finding) { check in
             if influences != nil, deferred.isCorrected(by: check) { corrects = true }
+            if isLastResort, let row = deferred.rowCorrected(by: check) { corrected[lastRow, default: []].append(row) }
             if deferred.note(check, place: lastRow) { isDeferred = true }
         }
         if isDeferred { deferredRows[lastRow] = DeferredRow(row: row, unknownKeys: unknownKeys.part(unknownKeysOfRow)) }
+        if isDeferred { couplings?.add(lastRow, planner.plan, planner.entities) }
         if isDeferred, !corrects { influences?.add(lastRow, planner.plan, planner.entities) }
-        if max(deferred.count, deferredRows.count) > deferredCountMax { forgetResolvedChecks(draft) }
-        if let violation { throw refusedRow(RowFailure(violation), row) }
+        if max(deferred.count, deferredRows.count) > deferredCountMax, !isLastResort { forgetResolvedChecks(draft) }
+        if let violation { try refuse(RowFailure(violation), row) }
+    }
+
+    /// Refuses the row that was applied last. In the last resort, the run continues, and refuses further rows.
+    mutating func refuse(_ failure: RowFailure, _ row: RowBatch.Row) throws {
+        let refused = refusedRow(failure, row)
+        guard isLastResort else { throw refused }
+        refusals.append(refused.first)
     }
 
     /// Returns the error for the row that was applied last.
@@ -180,8 +205,10 @@ package struct ImportBatch {
         RefusedRows(first: .init(place: lastRow, row: rowError(failure, row), unknownKeys: unknownKeys.part(unknownKeysOfRow)))
     }
 
-    private mutating func noteInfluences(_ isApplied: Bool, _ planner: inout RowPlanner) {
+    private mutating func noteInfluences(_ isApplied: Bool, _ planner: inout RowPlanner, _ draft: inout Draft) {
         influences?.note(planner.findings)
+        couplings?.note(planner.findings, lastRow)
+        if isApplied { couplings?.note(draft.takeMemberChanges(), planner.plan, planner.entities, lastRow) }
         planner.findings.removeAll(keepingCapacity: true)
         if isApplied { influences?.noteLinks(planner.plan, planner.entities) }
     }

@@ -98,6 +98,12 @@ package struct DeferredChecks {
         if case .members(let object, isWrong: false) = check { members[object] != nil } else { false }
     }
 
+    /// Returns the row that made a number of members wrong, if a check states that another row corrected the number. Call this method
+    /// before `note` records the check.
+    package func rowCorrected(by check: Check) -> Int? {
+        if case .members(let object, isWrong: false) = check { members[object]?.first } else { nil }
+    }
+
     /// Records the outcome of a check after a row of the import. Returns whether the check at the end may refuse the row.
     ///
     /// - Parameter place: The number of the row in the import. The caller adds rows in ascending order.

@@ -76,6 +76,31 @@ extension Draft {
         return .init(end: 2 * relationship.link + relationship.end, rows: [wrong.first] + wrong.others)
     }
 
+    /// Lets the draft of an import list the changes of members of those links that have a limit at one of their ends. Returns, for each
+    /// end, whether its changes are listed.
+    package mutating func listMemberChanges() -> [Bool] {
+        let listed = layout.marks.indices.map { layout.marks[$0].isCounted || layout.marks[$0 ^ 1].isCounted }
+        touched?.listedEnds = listed.contains(true) ? listed : []
+        return listed
+    }
+
+    package mutating func takeMemberChanges() -> [MemberChange] { touched?.takeChanges() ?? [] }
+
+    /// Returns how many members an object may lose or gain without a violation; less than 0 if it breaks a rule already. Returns `nil` if
+    /// the object is not live, or its number of members at this end has no limit.
+    package borrowing func memberSlack(_ change: MemberChange) -> Int? {
+        let mark = layout.marks[change.end]
+        let place = ObjectPlace(table: mark.table, row: change.row)
+        guard mark.isCounted, isLive(place), let entity = entity(at: place) else { return nil }
+        let link = schema.links[change.end / 2]
+        guard let property = (change.end % 2 == 0 ? link.first : link.second).property,
+            let relationship = entity.relationship(property)
+        else { return nil }
+        let count = reader.memberCount(layout.ends[change.end], owner: change.row)
+        let fewer = relationship.minCount > 0 ? count - relationship.minCount : Int.max
+        return min(fewer, relationship.maxCount.map { relationship.isToMany ? $0 - count : Int.max } ?? Int.max)
+    }
+
     /// Removes the entries of deleted objects, and the entries whose values later rows have made unique. Complexity: O(d) for d checks.
     package borrowing func forgetResolved(_ checks: inout DeferredChecks) {
         checks.keep { entry in

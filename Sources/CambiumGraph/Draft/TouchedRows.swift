@@ -10,6 +10,9 @@ struct TouchedRows {
     /// For each end of each link, the objects for which a row or a hook of an import stated the order of the members.
     private var statedOrders: [RowSet]
     let limits: HubLimits
+    /// For each end, whether `changes` lists the changes of members at this end. Empty if no changes are listed.
+    var listedEnds: [Bool] = []
+    private var changes: [MemberChange] = []
 
     init(_ layout: GraphLayout, _ limits: HubLimits) {
         self.limits = limits
@@ -20,8 +23,21 @@ struct TouchedRows {
     }
 
     @inline(__always) mutating func markAttributes(_ table: Int, _ row: UInt32) { attributes[table].insert(row) }
-    @inline(__always) mutating func markEnd(_ link: Int, _ end: Int, _ row: UInt32) { ends[2 * link + end].insert(row) }
+    @inline(__always) mutating func markEnd(_ link: Int, _ end: Int, _ row: UInt32) {
+        ends[2 * link + end].insert(row)
+        if !listedEnds.isEmpty { list(2 * link + end, row) }
+    }
     @inline(__always) mutating func markEdge(_ link: Int, _ edge: UInt32) { edges[link].insert(edge) }
+
+    @inline(never) private mutating func list(_ end: Int, _ row: UInt32) {
+        if listedEnds[end] { changes.append(MemberChange(end: end, row: row)) }
+    }
+
+    /// Returns the listed changes since the last call.
+    mutating func takeChanges() -> [MemberChange] {
+        defer { changes.removeAll(keepingCapacity: true) }
+        return changes
+    }
 
     mutating func markStatedOrder(_ end: EndLayout, _ owner: UInt32) { statedOrders[2 * end.link + end.end].insert(owner) }
     func hasStatedOrder(_ end: EndLayout, _ owner: UInt32) -> Bool { statedOrders[2 * end.link + end.end].contains(owner) }
@@ -43,6 +59,15 @@ struct TouchedRows {
         case .edges: edges[end.link].forEach(body)
         }
     }
+}
+
+/// An object whose members changed, and the end of the link at which they changed.
+package struct MemberChange: Hashable {
+    /// The number of the end among the ends of all links.
+    package let end: Int
+    package let row: UInt32
+
+    package init(end: Int, row: UInt32) { (self.end, self.row) = (end, row) }
 }
 
 /// A set of rows, one bit for each row between the first and the last row of the set.
