@@ -7,12 +7,15 @@ extension Edit {
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
     ) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
+        // The result depends on the places of the members, and on whether the target is one of them.
+        if relationship.isOrdered { noteRead(relationship, of: id) }
         if let index { try check(index, relationship, of: id) }
         let isLinked = isRawLinked(id, relationship, target)
-        if isLinked, index == nil { return }
         group { edit in
             if isLinked, let index {
                 edit.relocate(target, in: relationship, of: id, to: index)
+            } else if isLinked {
+                edit.state(id, relationship, target, isMember: true)
             } else {
                 edit.connect(id, relationship, target, at: index)
             }
@@ -32,7 +35,11 @@ extension Edit {
 
     package mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
-        if isRawLinked(id, relationship, target) { group { $0.disconnect(id, relationship, target) } }
+        if relationship.isOrdered { noteRead(relationship, of: id) }
+        let isLinked = isRawLinked(id, relationship, target)
+        group { edit in
+            if isLinked { edit.disconnect(id, relationship, target) } else { edit.state(id, relationship, target, isMember: false) }
+        }
     }
 
     /// Removes a link. Unlinking objects that are not linked does not count as a change. Throws as `link(_:_:_:at:)` does.
@@ -42,6 +49,7 @@ extension Edit {
 
     package mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
+        noteRead(relationship, of: id)
         guard relationship.isOrdered else {
             throw CambiumError(
                 .invalidInput,
@@ -125,6 +133,16 @@ extension Edit {
 
     // MARK: Both ends
 
+    /// Records that two objects are linked, or not linked, as the caller requests and as the edit shows already. An ordered relationship
+    /// cannot record one member, so its inverse records the link.
+    private mutating func state(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, isMember: Bool) {
+        let inverse = inverse(relationship)
+        let ends = [(id, relationship, target)] + (inverse.map { [(target, $0, id)] } ?? [])
+        if isMember, let end = ends.first(where: { !$0.1.isToMany }) { return setTarget(end.2, end.1, of: end.0) }
+        if let end = ends.first(where: { $0.1.isToMany && !$0.1.isOrdered }) { return setMember(end.2, isMember: isMember, end.1, of: end.0) }
+        for (id, relationship, _) in ends { noteRead(relationship, of: id) }
+    }
+
     /// Links two objects that are not linked yet. A to-one relationship loses its previous object, and so does a to-one inverse. Call this
     /// method only inside `group`, which combines these changes into one step of undo.
     mutating func connect(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) {
@@ -173,9 +191,8 @@ extension Edit {
         let present = currentMembers(relationship, of: id)
         var list = present.filter { $0 != target }
         list.insert(target, at: min(index, list.count))
-        // `present` omits the members that the edit deletes. Without this test, `setList` could write a list without these members even if
-        // no member moves. This write would count as an undo step.
-        if list != present { setList(list, relationship, of: id) }
+        // `present` omits the members that the edit deletes. If no member moves, the list keeps them, so that the write is not a change.
+        setList(list == present ? rawMembers(relationship, of: id) : list, relationship, of: id)
     }
 
     /// Puts the members of an ordered relationship into the order of `members`. Complexity: O(members).
@@ -208,22 +225,33 @@ extension Edit {
 
     private mutating func setTarget(_ target: ObjectID?, _ relationship: Relationship, of id: ObjectID) {
         let before = overlay[id]?.targets[relationship.number]
-        let after = originalMembers(relationship, of: id).first == target ? nil : EditTargetID(target)
-        if before != after { write(.target(EditPlace(id, relationship.number), before: before, after: after)) }
+        let original = originalMembers(relationship, of: id).first
+        // An inserted object has no links in any graph, so the lack of one need not be stated.
+        let after = id.isProvisional && target == nil ? nil : EditTargetID(target)
+        if before == after { return }
+        let isChange = (before.map(\.id) ?? original) != target
+        write(.target(EditPlace(id, relationship.number), before: before, after: after), isChange: isChange)
     }
 
     private mutating func setList(_ list: [ObjectID], _ relationship: Relationship, of id: ObjectID) {
         // `list` already includes the changes that the batch has collected for this relationship.
         listChanges?.forget(EditPlace(id, relationship.number))
+        noteRead(relationship, of: id)
         let before = overlay[id]?.lists[relationship.number]
-        let after = originalMembers(relationship, of: id) == list ? nil : list
-        if before != after { write(.list(EditPlace(id, relationship.number), before: before, after: after)) }
+        let after = id.isProvisional && list.isEmpty ? nil : list
+        if before == after { return }
+        let isChange = (before ?? originalMembers(relationship, of: id)) != list
+        write(.list(EditPlace(id, relationship.number), before: before, after: after), isChange: isChange)
     }
 
     private mutating func setMember(_ target: ObjectID, isMember: Bool, _ relationship: Relationship, of id: ObjectID) {
         let before = overlay[id]?.differences[relationship.number]?[target]
-        let after: Bool? = isOriginallyLinked(id, relationship, target) == isMember ? nil : isMember
-        if before != after { write(.member(EditPlace(id, relationship.number), target, before: before, after: after)) }
+        let wasLinked = isOriginallyLinked(id, relationship, target)
+        // No graph has a link of an inserted object, so the lack of one need not be stated.
+        let after: Bool? = !isMember && (id.isProvisional || target.isProvisional) ? nil : isMember
+        if before == after { return }
+        let isChange = (before ?? wasLinked) != isMember
+        write(.member(EditPlace(id, relationship.number), target, before: before, after: after), isChange: isChange)
     }
 }
 

@@ -69,7 +69,8 @@ extension Edit {
         try set(id, [(attribute, value)])
     }
 
-    /// Changes an attribute. Setting the current value does not count as a change.
+    /// Changes an attribute. Setting the current value does not count as a change of the edit. But it states the value, so another value
+    /// that the store sets is a conflict.
     ///
     /// Throws `.notFound` for a missing object. Throws `.unknownName` for an attribute that the object's entity does not have, and
     /// `.invalidInput` for a value of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error,
@@ -85,10 +86,12 @@ extension Edit {
     }
 
     private mutating func assign(_ value: Value, to attribute: Attribute, of id: ObjectID) {
-        if current(attribute, of: id) == value { return }
-        let isOriginal = value == original(attribute, of: id)
         let before = overlay[id]?.values[attribute.number]
-        write(.value(EditPlace(id, attribute.number), before: before, after: isOriginal ? nil : value))
+        // The defaults of an inserted object are not stored.
+        let after = id.isProvisional && value == original(attribute, of: id) ? nil : value
+        if before == after { return }
+        let isChange = current(attribute, of: id) != value
+        write(.value(EditPlace(id, attribute.number), before: before, after: after), isChange: isChange)
     }
 
     /// Checks values, and converts each to the form in which a graph would return it. Returns the values with the attributes of this edit's
@@ -127,7 +130,17 @@ extension Edit {
         for id in ids { _ = try requiredEntity(of: id) }
         if ids.isEmpty { return }
         let (dying, number) = (closure(of: ids), nextDeletion())
+        if reads != nil { for id in dying where id.isProvisional { noteReads(atOtherEndsOf: id) } }
         group { edit in for id in dying { edit.write(.deletion(id, number)) } }
+    }
+
+    /// Records that the deletion of an inserted object depends on the relationships that lead to it. The edit keeps no trace of its links,
+    /// but each of them may have replaced another one.
+    private func noteReads(atOtherEndsOf id: ObjectID) {
+        for relationship in liveEntity(of: id)?.relationships ?? [] {
+            guard let inverse = inverse(relationship), let reads else { continue }
+            for member in rawMembers(relationship, of: id) where !member.isProvisional { reads.note(EditPlace(member, inverse.number)) }
+        }
     }
 
     /// Returns the given objects and all objects that cascade rules reach from them.

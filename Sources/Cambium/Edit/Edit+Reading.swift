@@ -11,7 +11,7 @@ extension Edit {
     ///
     /// Complexity: O(log serials + bytes of the value).
     package subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? {
-        guard let entity = liveEntity(of: id) else { return nil }
+        guard let entity = entity(of: id) else { return nil }
         guard let own = entity.attribute(attribute.number), own.schemaName.isSame(as: attribute.schemaName), own.root == attribute.root
         else { return .null }
         return read(own, of: id)
@@ -26,14 +26,14 @@ extension Edit {
     }
 
     private func read(_ attribute: Attribute, of id: ObjectID) -> Value {
-        if !id.isProvisional { reads?.note(EditPlace(id, attribute.number)) }
+        noteRead(attribute, of: id)
         return current(attribute, of: id)
     }
 
     /// Returns the ids of the objects to which a relationship leads. Returns `nil` if there is no such object, and no ids if the object's
     /// entity does not have the relationship.
     package func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
-        guard let entity = liveEntity(of: id) else { return nil }
+        guard let entity = entity(of: id) else { return nil }
         guard let own = entity.relationship(relationship.number), own.root == relationship.root,
             own.schemaName.isSame(as: relationship.schemaName)
         else { return [] }
@@ -50,17 +50,20 @@ extension Edit {
     }
 
     private func read(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
-        if !id.isProvisional { reads?.note(EditPlace(id, relationship.number)) }
+        noteRead(relationship, of: id)
         return currentMembers(relationship, of: id)
     }
 
     // MARK: Objects
 
     /// Returns whether the edit has an object with this id. Complexity: O(log serials).
-    public func contains(_ id: ObjectID) -> Bool { liveEntity(of: id) != nil }
+    public func contains(_ id: ObjectID) -> Bool { entity(of: id) != nil }
 
     /// Returns the concrete entity of an object, or `nil` if there is no such object. Complexity: O(log serials).
-    public func entity(of id: ObjectID) -> Entity? { liveEntity(of: id) }
+    public func entity(of id: ObjectID) -> Entity? {
+        noteRead(of: id)
+        return liveEntity(of: id)
+    }
 
     /// Returns the name of an object, such as `Note/42`, or `Note/+1` for the first object that the edit inserted. Returns `nil` if there
     /// is no such object. Complexity: O(log serials).
@@ -68,6 +71,7 @@ extension Edit {
 
     package func objects(of entity: Entity) -> [ObjectID] {
         guard let entity = own(entity) else { return [] }
+        reads?.noteList(of: entity.number)
         let kept = base.objects(of: entity).filter { !isDeleted($0) }
         return kept + inserted(entity).sorted()
     }
@@ -80,6 +84,7 @@ extension Edit {
 
     package func count(of entity: Entity) -> Int {
         guard let entity = own(entity) else { return 0 }
+        reads?.noteCount(of: entity.number)
         let deleted = overlay.objects.count { id, state in
             state.deletion != nil && !id.isProvisional && base.entity(of: id).map { entity.family.contains($0.number) } == true
         }
@@ -107,6 +112,7 @@ extension Edit {
             }
             wanted.append(stored.withoutNegativeZero)
         }
+        reads?.note(EditReads.Identity(entity: entity.number, values: values))
         if let found = base.find(entity, identity: values), hasIdentity(found, entity, wanted) { return found }
         return identities.candidates(entity, wanted).filter { hasIdentity($0, entity, wanted) }.min()
     }

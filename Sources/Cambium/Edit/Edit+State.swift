@@ -17,7 +17,9 @@ extension Edit {
     /// Returns the entity of an object, or `nil` if there is no such object.
     func liveEntity(of id: ObjectID) -> Entity? { isDeleted(id) ? nil : knownEntity(of: id) }
 
+    /// Returns the entity of an object that a call names, so the caller learns that the object exists.
     func requiredEntity(of id: ObjectID) throws(CambiumError) -> Entity {
+        noteRead(of: id)
         if let entity = liveEntity(of: id) { return entity }
         throw CambiumError(.notFound, "Object \(text(of: id)) does not exist in the edit. Check it with contains(_:) first.")
     }
@@ -63,7 +65,7 @@ extension Edit {
         if let list = state.lists[relationship.number] { return list }
         let members = originalMembers(relationship, of: id)
         guard let difference = state.differences[relationship.number] else { return members }
-        return (members.filter { difference[$0] != false } + difference.filter(\.value).map(\.key)).sorted()
+        return (members.filter { difference[$0] == nil } + difference.filter(\.value).map(\.key)).sorted()
     }
 
     /// Returns the members of a relationship, without those that the edit deletes.
@@ -79,6 +81,17 @@ extension Edit {
         let original = originalMembers(relationship, of: id)
         if relationship.isOrdered { return currentMembers(relationship, of: id) != original.filter { !isDeleted($0) } }
         return rawMembers(relationship, of: id).filter { !isUnborn($0) } != original
+    }
+
+    /// Returns whether the edit states the target of a to-one relationship, or the members of an ordered relationship, also if they are
+    /// those of the base. Links to objects that the edit inserted and deleted again do not count.
+    func statesMembers(_ relationship: Relationship, of id: ObjectID) -> Bool {
+        guard let state = overlay[id] else { return false }
+        if let target = state.targets[relationship.number] {
+            return target.id == originalMembers(relationship, of: id).first || changesMembers(relationship, of: id)
+        }
+        guard let list = state.lists[relationship.number] else { return false }
+        return list == originalMembers(relationship, of: id) || changesMembers(relationship, of: id)
     }
 
     /// Returns whether two objects are linked, even if the edit deletes one of them. Complexity: O(1) expected. If the edit has changed an

@@ -33,7 +33,7 @@ public struct Edit: Sendable {
     private var numbering: EditNumbering?
     /// The number of calls that have deleted objects.
     private(set) var deletionCount = 0
-    /// The properties that the caller has read; `nil` if reads are not tracked. The edit and its copies share this object.
+    /// What the caller has read; `nil` if reads are not tracked. The edit and its copies share this object.
     let reads: EditReads?
 
     /// Creates an edit without changes.
@@ -47,7 +47,7 @@ public struct Edit: Sendable {
     init(continuing other: Edit, on base: Graph) {
         self.base = base
         (numbering, deletionCount) = (other.numbering, other.deletionCount)
-        reads = other.reads.map { EditReads($0.places) }
+        reads = other.reads.map { EditReads($0.all) }
     }
 
     /// The number that identifies the edit in its provisional ids; `nil` before the first insertion.
@@ -150,9 +150,11 @@ public struct Edit: Sendable {
     // MARK: Writing
 
     /// Changes the overlay. Call this method only inside a group.
-    mutating func write(_ write: EditWrite) {
+    ///
+    /// - Parameter isChange: Whether the write changes what the edit shows. Otherwise it states what the edit shows already.
+    mutating func write(_ write: EditWrite, isChange: Bool = true) {
         overlay.apply(write, .forwards)
-        history.note(write)
+        history.note(write, isChange: isChange)
         switch write {
         case .insertion(let id, _): noteIdentity(of: id)
         case .value(let place, _, _): noteIdentity(of: place.id, ifChangedBy: place.property)
@@ -163,6 +165,8 @@ public struct Edit: Sendable {
     private mutating func noteIdentity(of id: ObjectID, ifChangedBy property: PropertyNumber? = nil) {
         guard let entity = knownEntity(of: id), !entity.identity.isEmpty else { return }
         if let property, !entity.identity.contains(where: { $0.number == property }) { return }
+        // The identity also depends on the values that the edit has not set.
+        noteReads(ofIdentityOf: id, entity)
         identities.note(id, entity, identity(of: id, entity))
     }
 
@@ -177,30 +181,4 @@ public struct Edit: Sendable {
         numbering = own
         return try own.nextID(root)
     }
-}
-
-/// The properties for which an edit detects conflicts with changes in the store.
-///
-/// ```swift
-/// var edit = store.edit(tracking: .writesAndReads)
-/// let price = try edit[product, "price"]
-/// try edit.set(order, "total", to: price)
-/// try store.commit(&edit)  // Throws `.conflict` if the price has changed in the store.
-/// ```
-public enum EditTracking: Sendable {
-    /// The properties that the edit writes.
-    case writes
-    /// The properties that the edit writes, and the attributes and relationships that the caller reads through the edit.
-    case writesAndReads
-}
-
-/// The properties that a caller has read through an edit.
-final class EditReads: Sendable {
-    private let state: Guarded<Set<EditPlace>>
-
-    init(_ places: Set<EditPlace> = []) { state = Guarded(places) }
-
-    var places: Set<EditPlace> { state.withLock { $0 } }
-
-    func note(_ place: EditPlace) { _ = state.withLock { $0.insert(place) } }
 }

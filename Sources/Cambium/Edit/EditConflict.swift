@@ -28,7 +28,8 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// The way in which the edit uses the subject.
     public enum Use: Sendable, Hashable {
         case written
-        /// The caller read the subject through an edit with `EditTracking.writesAndReads`.
+        /// The caller read the subject through an edit with `EditTracking.writesAndReads`. If it is an object, the caller has used it, found
+        /// it or not found it, or read a list or a number of objects that it belongs to.
         case read
     }
 
@@ -72,6 +73,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
         let verb = use == .written ? "edit" : "reader"
         if isRemoved { return "\(place): the edit changes the property, which a migration has removed" }
         if subject != .object { return "\(place): \(sides(verb))" }
+        if base == .deleted { return "\(place): the reader did not find the object, which has been inserted in the store" }
         if theirs == .present { return "\(place): the edit deletes the object, which has been changed in the store" }
         return "\(place): the \(verb) uses the object, which has been deleted in the store"
     }

@@ -41,8 +41,7 @@ struct EditConflictFinder {
         for id in ids { if let state = edit.overlay[id] { compare(id, state) } }
         if changesSchema { for id in ids { compareRemoved(of: id) } }
         for id in ids where !edit.isDeleted(id) { compareTargets(of: id) }
-        let reads = Dictionary(grouping: edit.reads?.places ?? [], by: \.id)
-        for (id, places) in reads.sorted(by: { $0.key < $1.key }) { compareReads(of: id, Set(places.map(\.property))) }
+        if let reads = edit.reads?.all { compare(reads) }
         // Sorts by object. The conflicts of one object keep the order in which they were found, which is the order of the schema, except
         // that removed properties follow the other ones.
         return found.enumerated().sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }.map(\.element)
@@ -109,16 +108,17 @@ struct EditConflictFinder {
         // The later schema may have a wider type, in which the same value has another form.
         func later(_ value: Value) -> Value { own.type.widened(value, to: change.attribute.type) ?? value }
         let mine = later(edit.current(own, of: id))
-        if mine == change.after { return }
+        if use == .written, mine == change.after { return }
         reported.insert(EditPlace(id, number))
         add(id, .attribute(own), use, .value(later(change.before)), .value(mine), .value(change.after))
     }
 
     private mutating func compare(_ change: RelationshipChange, of id: ObjectID, _ use: EditConflict.Use) {
         let number = change.relationship.number
-        guard let own = edit.knownEntity(of: id)?.relationship(number), use == .read || edit.changesMembers(own, of: id) else { return }
+        guard let own = edit.knownEntity(of: id)?.relationship(number), use == .read || edit.statesMembers(own, of: id) else { return }
         let (mine, after) = (edit.currentMembers(own, of: id), change.after)
-        if mine == after.filter({ !edit.isDeleted($0) }) { return }
+        // The edit and the store agree about a value that the caller only writes, but the caller has read another one.
+        if use == .written, mine == after.filter({ !edit.isDeleted($0) }) { return }
         reported.insert(EditPlace(id, number))
         add(id, .relationship(own), use, .members(change.before), .members(mine), .members(after))
     }
@@ -153,15 +153,61 @@ struct EditConflictFinder {
 
     // MARK: Reads
 
+    /// Reports the changes in the store to what the caller has read. A value that the edit has set since counts, too: the caller may have
+    /// computed it from the value that was read.
+    private mutating func compare(_ reads: EditReads.All) {
+        var properties: [ObjectID: Set<PropertyNumber>] = [:]
+        for place in reads.places { properties[place.id, default: []].insert(place.property) }
+        var objects = reads.objects
+        for read in reads.identities {
+            guard let entity = edit.schema.entity(read.entity) else { continue }
+            let (before, after) = (edit.base.find(entity, identity: read.values), found(entity, read.values))
+            if before == after { continue }
+            for id in [before, after].compactMap(\.self) {
+                objects.insert(id)
+                properties[id, default: []].formUnion(entity.identity.map(\.number))
+            }
+        }
+        for number in reads.counts where !reads.lists.contains(number) {
+            if let entity = edit.schema.entity(number), edit.base.count(of: entity) != count(entity) { noteFirst(of: entity, &objects) }
+        }
+        for number in reads.lists { if let entity = edit.schema.entity(number) { noteFirst(of: entity, &objects) } }
+        for id in objects.sorted() { compareExistence(of: id) }
+        for (id, properties) in properties.sorted(by: { $0.key < $1.key }) { compareReads(of: id, properties) }
+    }
+
+    /// Returns the entity of the newer graph that corresponds to an entity of the edit, or `nil` if a migration removed it.
+    private func later(_ entity: Entity) -> Entity? {
+        theirs.schema.entity(entity.number).flatMap { $0.root == entity.root ? $0 : nil }
+    }
+
+    private func found(_ entity: Entity, _ values: [Value]) -> ObjectID? { later(entity).flatMap { theirs.find($0, identity: values) } }
+
+    private func count(_ entity: Entity) -> Int { later(entity).map { theirs.count(of: $0) } ?? 0 }
+
+    /// Adds the first object of an entity that the store has inserted or deleted. One object is enough to show that a list or a number of
+    /// objects has changed. Complexity: O(changed objects).
+    private func noteFirst(of entity: Entity, _ objects: inout Set<ObjectID>) {
+        let first = changes.first { change in
+            change.kind != .changed && change.entity.root == entity.root
+                && (entity.family.contains(change.entity.number) || later(entity)?.family.contains(change.entity.number) == true)
+        }
+        if let first { objects.insert(first.id) }
+    }
+
+    /// Reports an object whose existence the caller has read, if the store has inserted or deleted it.
+    private mutating func compareExistence(of id: ObjectID) {
+        guard let change = changes.object(id), change.kind != .changed else { return }
+        if change.kind == .deleted { return lose(id, .read) }
+        if lost.insert(id).inserted { add(id, .object, .read, .deleted, .deleted, .present) }
+    }
+
     /// Reports which of the given properties of an object the store has changed. The caller has read these properties through the edit. The
     /// changes of the object are determined only once for all properties.
     private mutating func compareReads(of id: ObjectID, _ properties: Set<PropertyNumber>) {
         let open = properties.filter { !reported.contains(EditPlace(id, $0)) }
         guard !open.isEmpty, let change = changes.object(id) else { return }
-        if change.kind == .deleted {
-            if !edit.isDeleted(id) { lose(id, .read) }
-            return
-        }
+        if change.kind == .deleted { return lose(id, .read) }
         for attribute in change.attributes where open.contains(attribute.attribute.number) { compare(attribute, of: id, .read) }
         for relationship in change.relationships where open.contains(relationship.relationship.number) {
             compare(relationship, of: id, .read)
@@ -176,7 +222,7 @@ struct EditConflictFinder {
         _ id: ObjectID, _ subject: EditConflict.Subject, _ use: EditConflict.Use, _ base: EditConflict.State, _ mine: EditConflict.State,
         _ theirs: EditConflict.State, isRemoved: Bool = false
     ) {
-        guard let entity = edit.knownEntity(of: id) else { return }
+        guard let entity = edit.knownEntity(of: id) ?? self.theirs.entity(of: id) else { return }
         found.append(
             EditConflict(
                 id: id, entity: entity, subject: subject, use: use, base: base, mine: mine, theirs: theirs, schema: edit.base.schema,
@@ -206,9 +252,11 @@ extension ObjectChange {
 }
 
 extension Edit {
-    /// Returns the members that the edit adds to a relationship, in the order of the relationship.
+    /// Returns the members that the edit adds to a relationship, in the order of the relationship. Members that the edit states are
+    /// included, although the base has them, except those of an ordered relationship.
     func addedMembers(_ relationship: Relationship, of id: ObjectID, _ state: EditState) -> [ObjectID] {
         if let difference = state.differences[relationship.number] { return difference.filter(\.value).map(\.key).sorted() }
+        if let target = state.targets[relationship.number] { return target.id.map { [$0] } ?? [] }
         let known = Set(originalMembers(relationship, of: id))
         return rawMembers(relationship, of: id).filter { !known.contains($0) }
     }

@@ -4,6 +4,8 @@ struct EditHistory: Sendable {
     private(set) var undone: [[EditWrite]] = []
     /// The writes of the step in progress.
     private(set) var open: [EditWrite] = []
+    /// For each write in `open`, whether it changes what the edit shows. Other writes only state what the edit shows already.
+    private var changes: [Bool] = []
     /// The groups in progress, the outermost first.
     private var groups: [Group] = []
 
@@ -25,33 +27,47 @@ struct EditHistory: Sendable {
 
     /// Adds a write to the step in progress. A write of an ordered relationship contains all members, so a group keeps only one write for
     /// each ordered relationship.
-    mutating func note(_ write: EditWrite) {
+    ///
+    /// - Parameter isChange: Whether the write changes what the edit shows.
+    mutating func note(_ write: EditWrite, isChange: Bool) {
         if case .list(let place, _, let after) = write, let group = groups.indices.last {
             if let index = groups[group].lists[place], index < open.count, case .list(place, let before, _) = open[index] {
                 open[index] = .list(place, before: before, after: after)
+                changes[index] = changes[index] || isChange
                 return
             }
             groups[group].lists[place] = open.count
         }
         open.append(write)
+        changes.append(isChange)
     }
 
-    /// Ends the innermost group. The end of the outermost group ends the step; a step without writes is discarded.
+    /// Ends the innermost group. The end of the outermost group ends the step; a step without writes is discarded. A step that changes
+    /// nothing that the edit shows joins the step before it, because undoing it alone would have no visible effect.
     mutating func end() {
         if let ended = groups.popLast(), !groups.isEmpty {
-            let writes = Array(open.suffix(max(0, open.count - ended.mark)))
+            let writes = Array(zip(open, changes).dropFirst(ended.mark))
             open.removeLast(writes.count)
-            for write in writes { note(write) }
+            changes.removeLast(writes.count)
+            for (write, isChange) in writes { note(write, isChange: isChange) }
             return
         }
-        if open.isEmpty { return }
-        done.append(open.map(\.trimmed))
-        open = []
-        undone = []
+        let writes = open.map(\.trimmed)
+        if changes.contains(true) {
+            done.append(writes)
+            undone = []
+        } else if !done.isEmpty {
+            done[done.count - 1] += writes
+        }
+        (open, changes) = ([], [])
     }
 
     /// Removes the last write of the step in progress, if there are more than `mark` writes.
-    mutating func takeOpen(after mark: Int) -> EditWrite? { open.count > mark ? open.popLast() : nil }
+    mutating func takeOpen(after mark: Int) -> EditWrite? {
+        if open.count <= mark { return nil }
+        changes.removeLast()
+        return open.removeLast()
+    }
 
     mutating func takeDone() -> [EditWrite]? {
         guard depth == 0, let step = done.popLast() else { return nil }

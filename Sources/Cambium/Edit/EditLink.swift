@@ -66,6 +66,7 @@ extension Edit {
     /// Returns `false` for a `deny` rule, because the commit must find the link and refuse the deletion.
     fileprivate func isReplaced(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         guard isDeleted(id), relationship.deleteRule != .deny, let inverse = inverse(relationship), !inverse.isToMany else { return false }
-        return overlay[target]?.targets[inverse.number] == nil
+        guard let stated = overlay[target]?.targets[inverse.number] else { return true }
+        return stated.id == originalMembers(inverse, of: target).first
     }
 }

@@ -151,7 +151,7 @@ struct EditPlan {
         for (id, state) in states where !id.isProvisional && !state.targets.isEmpty && !drops.objects.contains(id) {
             guard let entity = edit.liveEntity(of: id), let own = target.liveEntity(of: id) else { continue }
             for relationship in entity.relationships {
-                guard let known = state.targets[relationship.number], edit.changesMembers(relationship, of: id),
+                guard let known = state.targets[relationship.number], edit.statesMembers(relationship, of: id),
                     !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
                 // If the store has the new target, `link` replaces the former one, although the edit then deletes the new target.
@@ -175,7 +175,7 @@ struct EditPlan {
             guard let entity = edit.liveEntity(of: provisional), let own = target.liveEntity(of: id) else { continue }
             for relationship in entity.relationships where state.lists[relationship.number] != nil {
                 let place = EditPlace(provisional, relationship.number)
-                if drops.ends.contains(place) || !edit.changesMembers(relationship, of: provisional) { continue }
+                if drops.ends.contains(place) || !edit.statesMembers(relationship, of: provisional) { continue }
                 let wanted = edit.currentMembers(relationship, of: provisional)
                 // If a migration has removed the order of the members, only the added and removed members count.
                 guard let ownRelationship = own.relationship(relationship.number), ownRelationship.isOrdered else { continue }
@@ -214,7 +214,7 @@ struct EditPlan {
         let own = wanted.filter(known.contains)
         // If the members that the edit knows are already in the edit's order, the other members keep their positions. The other members can
         // include objects that the edit deleted, if their deletion was dropped.
-        if own == current.filter(wantedIDs.contains) { return }
-        try target.reorder(id, relationship, own + current.filter { !wantedIDs.contains($0) })
+        let isInOrder = own == current.filter(wantedIDs.contains)
+        try target.reorder(id, relationship, isInOrder ? current : own + current.filter { !wantedIDs.contains($0) })
     }
 }

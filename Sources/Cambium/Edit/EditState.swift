@@ -1,6 +1,7 @@
 import CambiumModel
 
-/// The changes of an edit to one object: the parts of the object that differ from the graph on which the edit builds (the base).
+/// The changes of an edit to one object: the values, targets and members that calls of the edit have stated. They may equal those of the
+/// graph on which the edit builds (the base): if the store then changes them, the edit and the store differ.
 ///
 /// If the edit deletes an object, the earlier changes of the object stay in this value. Reads of the edit omit deleted objects from the
 /// members of relationships.
@@ -9,13 +10,13 @@ struct EditState: Sendable {
     var inserted: EntityNumber?
     /// The number of the call that deleted the object; `nil` if the object is not deleted.
     var deletion: Int?
-    /// The new values of the changed attributes. In an inserted object, these are the values that differ from the defaults.
+    /// The stated values of attributes. In an inserted object, these are the values that differ from the defaults.
     var values: [PropertyNumber: Value] = [:]
-    /// The new targets of the changed to-one relationships.
+    /// The stated targets of to-one relationships.
     var targets: [PropertyNumber: EditTargetID] = [:]
-    /// All members, in order, of the ordered relationships that the edit changed.
+    /// All members, in order, of the ordered relationships that the edit has written.
     var lists: [PropertyNumber: [ObjectID]] = [:]
-    /// The changed members of unordered to-many relationships: `true` for an added member, `false` for a removed member.
+    /// The stated members of unordered to-many relationships: `true` for an added member, `false` for a removed member.
     var differences: [PropertyNumber: [ObjectID: Bool]] = [:]
 
     var isEmpty: Bool {

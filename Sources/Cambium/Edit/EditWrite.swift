@@ -74,7 +74,7 @@ struct EditOverlay: Sendable {
 }
 
 extension EditState {
-    /// Records whether a member of an unordered relationship was added or removed; `nil` if the member is as in the base.
+    /// Records whether a member of an unordered relationship was added or removed; `nil` if no call has stated either.
     fileprivate mutating func set(_ member: ObjectID, _ isAdded: Bool?, in property: PropertyNumber) {
         differences[property, default: [:]][member] = isAdded
         if differences[property]?.isEmpty == true { differences[property] = nil }

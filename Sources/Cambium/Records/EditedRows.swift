@@ -8,8 +8,9 @@ final class EditedRows {
     init(_ edit: Edit) { self.edit = edit }
 
     /// Returns the place by which a `RecordReader` identifies an object, or `nil` if the edit does not have the object.
-    func place(of id: ObjectID) -> ObjectPlace? {
-        guard edit.contains(id) else { return nil }
+    func place(of id: ObjectID) -> ObjectPlace? { edit.contains(id) ? knownPlace(of: id) : nil }
+
+    private func knownPlace(of id: ObjectID) -> ObjectPlace? {
         if !id.isProvisional { return edit.base.place(of: id) }
         if let number = numbers[id] { return ObjectPlace(unplaced: number) }
         numbers[id] = inserted.count
@@ -26,6 +27,6 @@ final class EditedRows {
     /// Returns the members of a relationship, in the order of the relationship, or by ascending id if the relationship is unordered. If the
     /// edit tracks reads, the relationship counts as read.
     func members(_ relationship: Relationship, of place: ObjectPlace) -> [ObjectPlace] {
-        (edit.members(relationship, of: id(of: place)) ?? []).compactMap { self.place(of: $0) }
+        (edit.members(relationship, of: id(of: place)) ?? []).compactMap { knownPlace(of: $0) }
     }
 }

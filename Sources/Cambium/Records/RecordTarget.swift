@@ -36,6 +36,8 @@ struct RecordTarget: ~Copyable {
         preconditionFailure("A target has a transaction or an edit.")
     }
 
+    var isEdit: Bool { edit != nil }
+
     // MARK: Objects
 
     func contains(_ id: ObjectID) -> Bool { transaction?.contains(id) ?? edit?.contains(id) ?? false }

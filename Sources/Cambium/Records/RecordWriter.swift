@@ -165,7 +165,8 @@ public struct RecordWriter: ~Copyable {
         if let id = known ?? identified(binding) {
             // The values are compared with the stored ones if a value has several stored forms, or if several records of this save may be
             // copies of one object. Such copies come from the caller, or from relationships that lead to one object several times.
-            if !forms.isEmpty || binding.hasRelationships || !path.isEmpty || mayHaveCopies { omitValues(of: id) }
+            // An edit would record each value that it is given as a statement of the caller.
+            if target.isEdit || !forms.isEmpty || binding.hasRelationships || !path.isEmpty || mayHaveCopies { omitValues(of: id) }
             try target.set(id, values)
             return (id, false)
         }

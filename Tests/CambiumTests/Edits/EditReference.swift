@@ -16,6 +16,12 @@ struct EditReference {
     private let base: [ObjectID: Object]
     private let mine: [ObjectID: Object]
     private let theirs: [ObjectID: Object]
+    /// The attributes that the edit sets, also to the values of the base.
+    private var statedValues = Set<EditPlace>()
+    /// The to-one and ordered relationships that the edit writes, also if they are as in the base.
+    private var statedLinks = Set<EditPlace>()
+    /// The members that the edit adds to a relationship (`true`) or removes from it, from either end.
+    private var statedMembers: [EditPlace: [ObjectID: Bool]] = [:]
     private let newSchema: Schema
     private let hasSameSchema: Bool
 
@@ -23,6 +29,23 @@ struct EditReference {
         (base, mine, theirs) = (Self.objects(of: edit.base), Self.objects(of: edit), Self.objects(of: graph))
         newSchema = graph.schema
         hasSameSchema = edit.base.schema.catalog == graph.schema.catalog
+        for id in mine.keys { noteStatements(of: id, edit) }
+    }
+
+    private mutating func noteStatements(of id: ObjectID, _ edit: Edit) {
+        guard let state = edit.overlay[id], let entity = mine[id]?.entity else { return }
+        for number in state.values.keys { statedValues.insert(EditPlace(id, number)) }
+        for relationship in entity.relationships {
+            let place = EditPlace(id, relationship.number)
+            if edit.statesMembers(relationship, of: id) { statedLinks.insert(place) }
+            var members = state.differences[relationship.number] ?? [:]
+            if let target = state.targets[relationship.number]?.id { members[target] = true }
+            for (member, isMember) in members {
+                statedMembers[place, default: [:]][member] = isMember
+                guard let inverse = edit.inverse(relationship) else { continue }
+                statedMembers[EditPlace(member, inverse.number), default: [:]][id] = isMember
+            }
+        }
     }
 
     // MARK: Reading
@@ -109,7 +132,7 @@ struct EditReference {
             guard let before = base[id], let after = theirs[id] else { continue }
             for attribute in object.entity.attributes where !attribute.isDerived {
                 let number = attribute.number
-                guard let now = after.entity.attribute(number), object.values[number] != before.values[number] else { continue }
+                guard let now = after.entity.attribute(number), statedValues.contains(EditPlace(id, number)) else { continue }
                 let (was, wanted) = (later(before.values[number], attribute, now), later(object.values[number], attribute, now))
                 let value = after.values[number] ?? .null
                 if value != was, value != wanted { found.insert(EditPlace(id, number)) }
@@ -126,7 +149,7 @@ struct EditReference {
             for relationship in object.entity.relationships where relationship.isOrdered || !relationship.isToMany {
                 let number = relationship.number
                 let (was, wanted, now) = (before.members[number], object.members[number], after.members[number])
-                if wanted != was, now != was, wanted != now { found.insert(EditPlace(id, number)) }
+                if statedLinks.contains(EditPlace(id, number)), now != was, wanted != now { found.insert(EditPlace(id, number)) }
             }
         }
         return found
@@ -140,12 +163,14 @@ struct EditReference {
             for attribute in object.entity.attributes where !attribute.isDerived && now.attribute(attribute.number) == nil {
                 let value = object.values[attribute.number] ?? .null
                 let was = base[id].map { $0.values[attribute.number] ?? .null } ?? attribute.defaultValue
-                if value != was, !value.isNull { found.insert(EditPlace(id, attribute.number)) }
+                let isStated = value != was || statedValues.contains(EditPlace(id, attribute.number))
+                if isStated, !value.isNull { found.insert(EditPlace(id, attribute.number)) }
             }
             for relationship in object.entity.relationships where now.relationship(relationship.number) == nil {
                 let (members, former) = (object.members[relationship.number] ?? [], base[id]?.members[relationship.number] ?? [])
                 let isReordered = relationship.isOrdered && former.filter(members.contains) != members
-                let changed = isReordered ? members : members.filter { !former.contains($0) }
+                let stated = statedMembers[EditPlace(id, relationship.number)] ?? [:]
+                let changed = isReordered ? members : members.filter { !former.contains($0) || stated[$0] == true }
                 if changed.contains(where: { isLost(relationship, to: $0, from: now) }) {
                     found.insert(EditPlace(id, relationship.number))
                 }
@@ -181,13 +206,14 @@ struct EditReference {
         if before == nil, now.isAbstract { return true }
         for attribute in object.entity.attributes where !attribute.isDerived {
             let value = object.values[attribute.number] ?? .null
-            if value == before?.values[attribute.number] ?? attribute.defaultValue { continue }
+            let isStated = statedValues.contains(EditPlace(id, attribute.number))
+            if !isStated, value == before?.values[attribute.number] ?? attribute.defaultValue { continue }
             guard let found = now.attribute(attribute.number) else { continue }
             if found.violation(by: later(value, attribute, found)) != nil { return true }
         }
         for relationship in object.entity.relationships {
             let (members, former) = (object.members[relationship.number] ?? [], before?.members[relationship.number] ?? [])
-            if members == former { continue }
+            if members == former, statedMembers[EditPlace(id, relationship.number)] == nil { continue }
             guard let found = now.relationship(relationship.number) else { continue }
             guard let wanted = newSchema.entity(found.destination) else { return true }
             let entities = (members + former).compactMap { theirs[$0]?.entity ?? mine[$0]?.entity }
@@ -242,7 +268,7 @@ struct EditReference {
             return now.violation(by: wanted) != nil || (wanted.isNull && !now.isOptional) ? nil : wanted
         }
         let (was, value) = (later(before.values[number], attribute, now), theirs[id]?.values[number] ?? .null)
-        return wanted != was && (value == was || value == wanted || isMine) ? wanted : value
+        return statedValues.contains(EditPlace(id, number)) && (value == was || value == wanted || isMine) ? wanted : value
     }
 
     /// Returns the members that a relationship of the new schema must have if there are no conflicts. The list may contain objects that no
@@ -252,13 +278,17 @@ struct EditReference {
         let there = theirs[id]?.members[number] ?? []
         guard let object = mine[id] else { return (there, now.isOrdered) }
         guard let relationship = object.entity.relationship(number) else { return nil }
-        // The deletion of a member is not a change of the relationship.
-        let before = (base[id]?.members[number] ?? []).filter { mine[$0] != nil }
         let wanted = object.members[number] ?? []
-        if wanted == before { return (there, now.isOrdered) }
         let isOrdered = relationship.isOrdered && now.isOrdered
-        if isOrdered || (!relationship.isToMany && !now.isToMany) { return (wanted, isOrdered) }
-        let (old, new) = (Set(before), Set(wanted))
-        return (Set(there).subtracting(old.subtracting(new)).union(new.subtracting(old)).sorted(), false)
+        let isWhole = isOrdered || (!relationship.isToMany && !now.isToMany)
+        if isWhole, statedLinks.contains(EditPlace(id, number)) { return (wanted, isOrdered) }
+        // The deletion of a member is not a change of the relationship.
+        let (old, new) = (Set((base[id]?.members[number] ?? []).filter { mine[$0] != nil }), Set(wanted))
+        let stated = statedMembers[EditPlace(id, number)] ?? [:]
+        let (added, removed) = (stated.filter(\.value).map(\.key), stated.filter { !$0.value }.map(\.key))
+        let merged = Set(there).subtracting(old.subtracting(new)).union(new.subtracting(old))
+        let result = merged.union(relationship.isToMany ? added : []).subtracting(removed)
+        // The places of members that the edit adds from the other end are not promised.
+        return result == Set(there) ? (there, now.isOrdered) : (result.sorted(), false)
     }
 }

@@ -92,7 +92,7 @@ import Testing
             edit.undo()
             try #require(edit.dump == expected)
         }
-        #expect(edit.overlay.objects.isEmpty)
+        #expect(edit.isEmpty)
         for expected in dumps.dropFirst() {
             edit.redo()
             try #require(edit.dump == expected)
