@@ -213,6 +213,23 @@ import Testing
         }
         store.abandon()
     }
+
+    @Test func `reading the log stops when the closure returns false`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        for number in 0..<8 { try store.addNote(number) }
+        var numbers: [UInt64] = []
+        try TransactionLog(volume).read(from: TransactionNumber(rawValue: 3)) { entry in
+            numbers.append(entry.number.rawValue)
+            return entry.number.rawValue < 5
+        }
+        #expect(numbers == [3, 4, 5])
+        try TransactionLog(volume).read { entry in
+            numbers.append(entry.number.rawValue)
+            return true
+        }
+        #expect(numbers.count == 12)
+    }
 }
 
 extension Graph {

@@ -71,19 +71,40 @@ public struct TransactionLog {
         try end.requireTransactions(of: stored, in: reader.volume)
     }
 
+    /// Calls `body` with each transaction whose number is `first` or greater, in order, until `body` returns `false`. Does not read the log
+    /// that follows the last transaction that `body` receives.
+    ///
+    /// ```swift
+    /// var newest: [TransactionLog.Entry] = []
+    /// try TransactionLog(of: "notes").read(from: TransactionNumber(rawValue: 500)) { entry in
+    ///     newest.append(entry)
+    ///     return newest.count < 20
+    /// }
+    /// ```
+    ///
+    /// Throws as `forEach` does. The end of the log is checked only if `body` has not stopped before it. Complexity: O(bytes of the log up
+    /// to the last transaction that `body` receives).
+    ///
+    /// - Parameters:
+    ///   - first: The number of the first transaction to pass to `body`.
+    ///   - body: Receives a transaction, and returns whether to continue.
+    public func read(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Bool) throws {
+        struct Stop: Error {}
+        do {
+            try forEach(from: first) { if try !body($0) { throw Stop() } }
+        } catch is Stop {}  // `body` has returned `false`.
+    }
+
     /// Returns a transaction, or `nil` if the log does not have it. Does not read the log that follows the transaction.
     ///
     /// Throws as `forEach` does. Complexity: that of reading the log up to the transaction.
     package func entry(_ number: TransactionNumber) throws -> Entry? {
-        struct Reached: Error {
-            let entry: Entry
+        var found: Entry?
+        try read(from: number) { entry in
+            found = entry.number == number ? entry : nil
+            return false
         }
-        do {
-            try forEach(from: number) { throw Reached(entry: $0) }
-        } catch let reached as Reached {
-            return reached.entry.number == number ? reached.entry : nil
-        }
-        return nil
+        return found
     }
 
     /// Calls `body` with each transaction whose number is `first` or greater, in order, and then with each transaction that another process
