@@ -76,6 +76,22 @@ import Testing
         #expect(try Verification(volume).isSound && Verification(target).isSound)
     }
 
+    @Test func `a repeated request names its object after the log has retired the change`() throws {
+        let (volume, store, id) = try made()
+        let inserted = try store.write(Author(requestID: "q")) { try $0.insert("Note", ["id": .int(2)]) }.result
+        _ = try set(store, id, "B", Author(requestID: "s"))
+        try store.write(Author(requestID: "d")) { try $0.delete(id) }
+        try store.write(Author(requestID: "n")) { _ in }
+        func objects(_ store: Store) -> [ObjectID?] {
+            ["q", "s", "d", "n"].map { (store.graph.refusal(of: Author(requestID: $0))?.underlying as? RepeatedRequest)?.object }
+        }
+        #expect(objects(store) == [inserted, id, id, nil])
+        _ = try store.compact(.since(.latest))
+        try store.close()
+        #expect(objects(try Store.reopened(volume)) == [inserted, id, id, nil])
+        #expect(try Verification(volume).isSound)
+    }
+
     @Test(arguments: [false, true])
     func `repeating a request id with other content is a conflict`(isStored: Bool) throws {
         let (volume, store, id) = try made()

@@ -185,6 +185,19 @@ import Testing
         #expect(text == "'here' named transaction 2: the request was applied earlier, and is not repeated.\n")
     }
 
+    @Test func `a repeated request returns the id of its object after a compaction has retired the change`() throws {
+        let place = try made()
+        func insert(_ options: String...) throws -> String {
+            try place.run(executable: Workplace.binary, ["insert", "notes", "Note", "id=2", "--request", "q"] + options).output
+        }
+        #expect(try insert("--json").contains(#""id":"Note/2""#))
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        #expect(try place.run("compact", "notes", "--retain", "snapshots:1").code == 0)
+        #expect(try insert("--json") == #"{"transaction":3,"id":"Note/2","repeated":true,"retired":true}"# + "\n")
+        let again = "Note/2 in transaction 3: the request was applied then, and is not repeated. Its changes were retired"
+        #expect(try insert().hasPrefix(again))
+    }
+
     @Test func `a repeated label request returns the first result, even if its transaction was retired`() throws {
         let place = try made()
         #expect(try place.run("label", "notes", "here", "--request", "q").code == 0)

@@ -17,7 +17,8 @@ CHUNK, NO_ROW = 65536, 0xFFFFFFFF
 WIDTHS = {"bool": 1, "int16": 2, "int32": 4, "int64": 8, "float": 4, "double": 8, "date": 8, "uuid": 16}  # 0 for other types
 REGISTER = {"entities": {
     "Request": {"number": 1, "attributes": {
-        "name": {"type": "string", "number": 1}, "transaction": {"type": "int64", "number": 2}, "digest": {"type": "data", "number": 3}}},
+        "name": {"type": "string", "number": 1}, "transaction": {"type": "int64", "number": 2}, "digest": {"type": "data", "number": 3},
+        "object": {"type": "int64", "number": 4}}},
     "Label": {"number": 2, "attributes": {"name": {"type": "string", "number": 1}, "transaction": {"type": "int64", "number": 2}}}}}
 
 

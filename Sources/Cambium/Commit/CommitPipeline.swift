@@ -123,7 +123,7 @@ final class CommitPipeline: Sendable {
         let hasChanges = ops.opCount > 0
         var draft = transaction.takeDraft()
         if checks == .all { try draft.check() }
-        if let request = author.requestID { try draft.note(request, author.requestDigest) }
+        if let request = author.requestID { try draft.note(request, author.requestDigest, object: ops.firstSubject) }
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
         let now = writer.environment.now()

@@ -165,6 +165,7 @@ extension Draft {
     mutating func replay(_ record: LogRecord, observe: (Op) -> Void = { _ in }) throws {
         beginReplayed(record.number.rawValue)
         var count = 0
+        var subject: ObjectID?
         try OpDecoding.forEachOp(of: record) { op in
             count += 1
             do throws(CambiumError) {
@@ -172,6 +173,7 @@ extension Draft {
                     throw CambiumError(.damaged, "A schema must be the first op of its transaction.")
                 }
                 try apply(op)
+                if count == 1 { subject = op.subject }
                 observe(op)
             } catch {
                 let message =
@@ -188,7 +190,7 @@ extension Draft {
                 + error.message
             throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
         }
-        if let request = record.metadata.requestID { try note(request, record.metadata.requestDigest) }
+        if let request = record.metadata.requestID { try note(request, record.metadata.requestDigest, object: subject) }
     }
 }
 

@@ -23,6 +23,6 @@ extension Graph {
         }
         return CambiumError(
             .repeated, "The request '\(request)' was applied as transaction \(entry.transaction). This call changed nothing.",
-            underlying: RepeatedRequest(request: request, transaction: entry.transaction))
+            underlying: RepeatedRequest(request: request, transaction: entry.transaction, object: entry.object))
     }
 }

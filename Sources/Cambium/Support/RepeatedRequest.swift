@@ -14,4 +14,7 @@ public struct RepeatedRequest: Error, Sendable {
     public let request: String
     /// The transaction that applied the request. It is as durable as the store promises.
     public let transaction: TransactionNumber
+    /// The object that the first change of this transaction inserted, changed or deleted. `nil` if the first change named several objects,
+    /// or if the request came from an import, a clone or a migration. The store keeps this id even if the changes are retired.
+    public let object: ObjectID?
 }

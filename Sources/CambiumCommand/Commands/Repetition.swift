@@ -12,13 +12,16 @@ struct Repetition {
     /// The op of the request, if it was a clone, and a graph that contains the copies.
     private let clone: (op: CloneOp, graph: Graph)?
     private let byteCount: Int
+    /// Whether the changes of the request were retired, so that only the id of its first object is left.
+    private let isRetired: Bool
 
     /// - Parameter subjects: The objects in the arguments. They are used if the request changed nothing, because then no op in the log
     ///   names the objects.
     init(_ path: String, _ request: RepeatedRequest, subjects: [String] = []) throws {
         self.request = request
         let entry = try TransactionLog(of: path).entry(request.transaction)
-        let ops = if let entry, !entry.isRetired { try entry.ops() } else { [Op]() }
+        isRetired = entry?.isRetired ?? true
+        let ops = if let entry, !isRetired { try entry.ops() } else { [Op]() }
         let graph = try ReadOnlyStore.graph(of: path, after: request.transaction)
         var named = graph
         var reached = 0
@@ -31,7 +34,7 @@ struct Repetition {
             }
         }
         reachedCount = reached
-        let changed = ops.first?.objects ?? []
+        let changed = isRetired ? request.object.map { [$0] } ?? [] : ops.first?.objects ?? []
         objects = changed.isEmpty ? Self.texts(of: subjects, graph) : changed.map(named.text(of:))
         if case .clone(let op)? = ops.first { clone = (op, graph) } else { clone = nil }
         byteCount = entry?.byteCount ?? 0
@@ -77,7 +80,7 @@ struct Repetition {
         }
         guard json else {
             let named = objects.isEmpty ? "" : objects.joined(separator: ", ") + Deletion.text(reachedCount) + " "
-            return Terminal.print("\(named)in transaction \(request.transaction): the request was applied then, and is not repeated")
+            return Terminal.print("\(named)in transaction \(request.transaction)\(Self.reason(isRetired))")
         }
         var writer = JSONWriter()
         writer.beginObject()
@@ -85,8 +88,7 @@ struct Repetition {
         writer.number(request.transaction.rawValue)
         writer.ids(objects)
         writer.cascaded(reachedCount)
-        writer.key("repeated")
-        writer.bool(true)
+        writeEnd(to: &writer)
         writer.endObject()
         Terminal.print(writer.text)
     }
@@ -96,7 +98,7 @@ struct Repetition {
     /// key, too, with a count. So the answer has the key `request`, which no report has.
     func printWithoutReport(json: Bool) {
         let number = request.transaction
-        guard json else { return Terminal.print("in transaction \(number): the request was applied then, and is not repeated") }
+        guard json else { return Terminal.print("in transaction \(number)\(Self.reason(isRetired))") }
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("transaction")
@@ -105,10 +107,23 @@ struct Repetition {
         writer.string(request.request)
         writer.key("logBytes")
         writer.number(byteCount)
-        writer.key("repeated")
-        writer.bool(true)
+        writeEnd(to: &writer)
         writer.endObject()
         Terminal.print(writer.text)
+    }
+
+    private static func reason(_ isRetired: Bool) -> String {
+        ": the request was applied then, and is not repeated"
+            + (isRetired ? ". Its changes were retired, so this answer has only what the store still knows" : "")
+    }
+
+    private func writeEnd(to writer: inout JSONWriter) {
+        writer.key("repeated")
+        writer.bool(true)
+        if isRetired {
+            writer.key("retired")
+            writer.bool(true)
+        }
     }
 }
 

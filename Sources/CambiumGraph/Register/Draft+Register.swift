@@ -6,11 +6,13 @@ extension Draft {
     ///
     /// If the register already contains the request, nothing changes, and the request keeps its first transaction. Throws `.limitExceeded`
     /// if the store has already applied 2^38 - 1 requests. Complexity: O(1) expected.
-    package mutating func note(_ request: String, _ digest: RequestDigest?) throws(CambiumError) {
-        try note(RegisterEntry(name: request, transaction: TransactionNumber(rawValue: transaction), digest: digest))
+    ///
+    /// - Parameter object: The object of the transaction's first op, if there is one.
+    package mutating func note(_ request: String, _ digest: RequestDigest?, object: ObjectID?) throws(CambiumError) {
+        try note(RegisterEntry(name: request, transaction: TransactionNumber(rawValue: transaction), digest: digest, object: object))
     }
 
-    /// Records a request of any transaction, as `note(_:_:)` does for the current transaction.
+    /// Records a request of any transaction, as `note(_:_:object:)` does for the current transaction.
     package mutating func note(_ request: RegisterEntry) throws(CambiumError) {
         if requestCountMax == 0 { return }
         let columns = Register.requests
@@ -48,6 +50,7 @@ extension Draft {
         entry.name.utf8Span.span.bytes.withUnsafeBytes { setBytes(table, row, columns.name, $0) }
         setFixed(table, row, columns.transaction, entry.transaction.rawValue)
         if let slot = columns.digest, let digest = entry.digest { digest.bytes.withUnsafeBytes { setBytes(table, row, slot, $0) } }
+        if let slot = columns.object, let object = entry.object { setFixed(table, row, slot, object.rawValue) }
         addToIndex(columns.table, columns.table.indexes[0], row)
     }
 

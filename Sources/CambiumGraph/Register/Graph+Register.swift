@@ -49,7 +49,10 @@ extension Reader {
         let name = rows.withCell(row, columns.name, .string) { String(decoding: $0.bytes, as: UTF8.self) }
         let digest = columns.digest.flatMap { rows.withCell(row, $0, .string) { $0.kind == .null ? nil : RequestDigest($0.bytes) } }
         let transaction = TransactionNumber(rawValue: rows.fixed(row, columns.transaction, as: UInt64.self))
-        return RegisterEntry(name: name, transaction: transaction, digest: digest)
+        let object = columns.object.flatMap { slot in
+            rows.isNull(row, slot, .fixed(width: 8)) ? nil : ObjectID(storedValue: rows.fixed(row, slot, as: UInt64.self))
+        }
+        return RegisterEntry(name: name, transaction: transaction, digest: digest, object: object)
     }
 
     /// Returns the entries in the order in which they were recorded.

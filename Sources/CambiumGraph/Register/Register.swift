@@ -16,6 +16,8 @@ enum Register {
         let transaction: Int
         /// The column with the digest of a request's content; `nil` for labels.
         let digest: Int?
+        /// The column with the object of a request's first op; `nil` for labels.
+        let object: Int?
     }
 
     private static let definition = SchemaDefinition {
@@ -23,6 +25,7 @@ enum Register {
             AttributeDefinition("name", .string)
             AttributeDefinition("transaction", .int64)
             AttributeDefinition("digest", .data, .optional)
+            AttributeDefinition("object", .int64, .optional)
         }
         EntityDefinition("Label", identity: ["name"]) {
             AttributeDefinition("name", .string)
@@ -44,7 +47,8 @@ enum Register {
         else { preconditionFailure("The register must have an entity '\(name)' with a name and a transaction.") }
         return TableColumns(
             table: table, entity: entity.number, name: table.slot(of: key.number), transaction: table.slot(of: transaction.number),
-            digest: entity.attribute("digest").map { table.slot(of: $0.number) })
+            digest: entity.attribute("digest").map { table.slot(of: $0.number) },
+            object: entity.attribute("object").map { table.slot(of: $0.number) })
     }
 }
 
@@ -54,8 +58,10 @@ package struct RegisterEntry: Sendable, Equatable {
     package let transaction: TransactionNumber
     /// The digest of a request's content; `nil` if the caller passed no digest, and for a label.
     package let digest: RequestDigest?
+    /// The object of a request's first op (`Op.subject`), so that a repetition can name it after the log has retired the op.
+    package let object: ObjectID?
 
-    package init(name: String, transaction: TransactionNumber, digest: RequestDigest?) {
-        (self.name, self.transaction, self.digest) = (name, transaction, digest)
+    package init(name: String, transaction: TransactionNumber, digest: RequestDigest?, object: ObjectID? = nil) {
+        (self.name, self.transaction, self.digest, self.object) = (name, transaction, digest, object)
     }
 }

@@ -6,6 +6,8 @@ package import CambiumModel
 package struct OpWriter {
     private var writer = ByteWriter()
     package private(set) var opCount = 0
+    /// The object of the first op (`Op.subject`).
+    package private(set) var firstSubject: ObjectID?
     private let log: LogWriter?
     private let transaction: TransactionNumber
     /// The state of a large transaction; `nil` before its ops go to a file. `Overflow` is a class, so that moving the writer does not copy
@@ -42,6 +44,7 @@ package struct OpWriter {
     /// Appends an op. If the file of ops cannot be written, `finish` throws.
     package mutating func append(_ op: Op) {
         opCount += 1
+        if opCount == 1 { firstSubject = op.subject }
         guard let log else { return }
         if opCount == 1 { writer = ByteWriter(capacity: 64) }
         OpCodec.encode(op, to: &writer)

@@ -25,6 +25,17 @@ package enum Op: Sendable, Equatable {
     case digest(of: TransactionNumber, GraphDigest)
 }
 
+extension Op {
+    /// The object that the op inserts, changes or deletes. `nil` for an op that names several objects, or none.
+    package var subject: ObjectID? {
+        switch self {
+        case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): id
+        case .delete(let ids): ids.count == 1 ? ids[0] : nil
+        case .schema, .upsert, .relink, .clone, .label, .digest: nil
+        }
+    }
+}
+
 /// A property and its new value.
 package struct Assignment: Sendable, Equatable {
     package let property: PropertyNumber

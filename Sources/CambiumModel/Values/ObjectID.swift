@@ -45,6 +45,12 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// The number of a provisional object in its edit.
     package var provisionalNumber: UInt64 { serial & Self.provisionalCountMax }
 
+    /// Creates an id from its raw value. Returns `nil` if no object can have the id.
+    package init?(storedValue: UInt64) {
+        guard storedValue & 0xFFFF_FFFF_FFFF <= Self.serialMax else { return nil }
+        rawValue = storedValue
+    }
+
     @inlinable package var root: EntityNumber { EntityNumber(rawValue: UInt16(rawValue >> 48)) }
     @inlinable package var serial: UInt64 { rawValue & 0xFFFF_FFFF_FFFF }
 
