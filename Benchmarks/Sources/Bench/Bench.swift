@@ -25,7 +25,7 @@ struct Bench {
 /// One part of the measurement. Later steps use the stores of earlier steps.
 enum Step: String, CaseIterable {
     case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates
-    case changes, debian, clones, hubs, export, indexes, holds, walks, queries, live, records
+    case changes, debian, clones, hubs, export, indexes, holds, walks, queries, live, records, creates
 
     func run(_ settings: Settings) throws {
         switch self {
@@ -49,6 +49,7 @@ enum Step: String, CaseIterable {
         case .queries: try Queries(settings).run()
         case .live: try LiveQueries(settings).run()
         case .records: try Records(settings).run()
+        case .creates: try Creates(settings).run()
         }
     }
 }
