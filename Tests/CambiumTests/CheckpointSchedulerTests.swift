@@ -85,6 +85,38 @@ import Testing
         #expect(try checkpoints == [5])
     }
 
+    @Test func `a log that takes long to replay gets a checkpoint, and the next one only after a pause`() throws {
+        let store = try made { $0.replayWorkMax = 150_000 }
+        let scheduler = try #require(store.checkpoints)
+        // The test itself makes the checkpoints.
+        store.writer.alarm.onRing { _ in }
+        func isDue() -> Bool {
+            scheduler.isDue(store.writer.lock.hold { UpkeepAlarm.Reading(store.writer.timeline, at: clock.time) })
+        }
+        #expect(!isDue())
+        try insert(1, 60_000, into: store)
+        #expect(isDue())
+        scheduler.attempt()
+        try insert(2, 80_000, into: store)
+        try insert(3, 80_000, into: store)
+        #expect(try !isDue() && checkpoints == [2])
+        // After five minutes, the bytes of the log would be a reason, too.
+        clock.advance(299)
+        #expect(isDue())
+        scheduler.attempt()
+        #expect(try checkpoints == [4, 2])
+    }
+
+    @Test func `a pause ends with a checkpoint even if no commit follows`() throws {
+        let store = try made { ($0.replayWorkMax, $0.replayPauseMin) = (150_000, 0) }
+        try insert(1, 60_000, into: store)
+        try finish(store)
+        try insert(2, 80_000, into: store)
+        try insert(3, 80_000, into: store)
+        while store.metrics.checkpointCount < 2 {}
+        #expect(store.checkpointFailure == nil)
+    }
+
     @Test func `a failed checkpoint is reported, and tried again when the log has grown`() throws {
         let store = try made { $0.checkpointByteCount = 20_000 }
         volume.beforeListing.withLock { $0 = [{ throw CambiumError(.ioFailure, "The disk refuses.") }] }

@@ -20,6 +20,11 @@ final class CheckpointScheduler: Sendable {
         /// The number of logged bytes at the time when an automatic checkpoint last failed; `nil` if no automatic checkpoint has failed.
         /// The growth of the log that triggers the next attempt is counted from this number.
         var failedByteCount: Int?
+        /// The work of replaying the transactions that were committed when an automatic checkpoint last failed, as `failedByteCount`.
+        var failedWork: Int?
+        /// The minimum time in microseconds between `doneTime` and the next checkpoint that only the work of replay causes. It is ten times
+        /// the duration of the last checkpoint, so that such checkpoints take at most about a tenth of the time.
+        var workPause: Int64 = 0
         /// The time at which the interval to the next checkpoint begins, in microseconds since 1970. It is the time of the first commit
         /// after the last automatic attempt, or after the store was opened; `nil` before that commit. If the clock is set back, it is the
         /// time of the next commit.
@@ -30,7 +35,7 @@ final class CheckpointScheduler: Sendable {
         /// consists of the chunks that are kept free for deletions. Each attempt that the reserve causes lengthens the pause. A commit that
         /// does not use the reserve resets the pause to 0.
         var reservePause: Int64 = 0
-        /// Whether a call of `endPause` is scheduled. The call attempts a checkpoint if the graph still uses its reserve at that time.
+        /// Whether a call of `endPause` is scheduled. The call attempts a checkpoint if one is still due at that time.
         var isWaiting = false
         var failure: CambiumError?
     }
@@ -87,23 +92,27 @@ final class CheckpointScheduler: Sendable {
 
     /// Makes a checkpoint before the store is closed, if opening the store again would take a long time without it.
     func makeAtClosing() {
-        // This number includes the log before a failed checkpoint, because that log must be replayed when the store is next opened.
-        let tailByteCount = writer.alarm.loggedByteCount - checkpointer.newest.loggedByteCount
-        if tailByteCount >= tuning.closingCheckpointByteCount { attempt() }
+        // These numbers include the log before a failed checkpoint, because that log must be replayed when the store is next opened.
+        let newest = checkpointer.newest
+        let tailByteCount = writer.alarm.loggedByteCount - newest.loggedByteCount
+        if tailByteCount >= tuning.closingCheckpointByteCount || tailWork(newest) >= tuning.replayWorkMax { attempt() }
     }
 
     /// Makes an automatic checkpoint. Records whether the checkpoint failed, except if it was refused because the store was closed.
     func attempt() {
         var failure: CambiumError?
+        let begin = TickClock.now
         do { _ = try checkpoint() } catch {
             if isRefusal(error) { return }
             failure = error as? CambiumError ?? CambiumError(.ioFailure, "\(error)")
         }
+        let duration = writer.lock.clock.rate.duration(ofTicks: TickClock.ticks(since: begin))
         state.withLock { state in
             state.isQueued = false
             state.failure = failure
             state.doneTime = nil
-            if failure != nil { state.failedByteCount = writer.alarm.loggedByteCount }
+            state.workPause = max(tuning.replayPauseMin, min(10 * duration.microseconds, tuning.checkpointInterval))
+            if failure != nil { (state.failedByteCount, state.failedWork) = (writer.alarm.loggedByteCount, writer.alarm.replayWork) }
             setAlarm(state)
         }
     }
@@ -113,31 +122,37 @@ final class CheckpointScheduler: Sendable {
     private func consider(_ reading: UpkeepAlarm.Reading) {
         // A block in the queue must not keep the store alive, so the block captures `self` weakly.
         if isDue(reading) { return queue.async { [weak self] in self?.attempt() } }
-        // A deletion may be the last commit that the full graph accepts. So the checkpoint must not depend on a later commit.
+        // A deletion may be the last commit that the full graph accepts, and no commit may follow changes that take long to replay. So the
+        // checkpoint must not depend on a later commit.
         guard let pause = pauseToWait(reading) else { return }
         queue.asyncAfter(deadline: .now() + .microseconds(Int(pause))) { [weak self] in self?.endPause() }
     }
 
-    /// Returns the time until `endPause` must be called, in microseconds, if the last commit used the reserve. Returns `nil` if the commit
-    /// did not use the reserve, or if `endPause` or a checkpoint is already scheduled.
+    /// Returns the time until `endPause` must be called, in microseconds, if the last commit used the reserve, or if replaying the log
+    /// takes long. Returns `nil` if neither is true, or if `endPause` or a checkpoint is already scheduled.
     private func pauseToWait(_ reading: UpkeepAlarm.Reading) -> Int64? {
-        state.withLock { state in
-            guard reading.isFull, tuning.checkpointsInBackground, !state.isQueued, !state.isWaiting else { return nil }
+        let newest = checkpointer.newest
+        return state.withLock { state in
+            let isSlow = isSlow(state, newest)
+            guard reading.isFull || isSlow, tuning.checkpointsInBackground, !state.isQueued, !state.isWaiting else { return nil }
             state.isWaiting = true
-            return max(0, state.reservePause - (reading.time &- (state.doneTime ?? reading.time)))
+            setAlarm(state)
+            let pause = reading.isFull ? state.reservePause : state.workPause
+            return max(0, pause - (reading.time &- (state.doneTime ?? reading.time)))
         }
     }
 
-    /// Attempts a checkpoint after the pause, if the graph still uses its reserve.
+    /// Attempts a checkpoint after the pause, if the graph still uses its reserve, or if replaying the log still takes long.
     private func endPause() {
-        let isFull = writer.lock.hold { !writer.isClosed && writer.timeline.isInReserve }
+        let (isFull, isClosed) = writer.lock.hold { (!writer.isClosed && writer.timeline.isInReserve, writer.isClosed) }
+        let newest = checkpointer.newest
         let isDue = state.withLock { state in
             state.isWaiting = false
-            if !isFull || state.isQueued { return false }
-            lengthenPause(&state)
-            state.isQueued = true
+            if state.isQueued { return false }
+            if isFull { lengthenPause(&state) }
+            state.isQueued = isFull || !isClosed && isSlow(state, newest)
             setAlarm(state)
-            return true
+            return state.isQueued
         }
         if isDue { attempt() }
     }
@@ -146,8 +161,8 @@ final class CheckpointScheduler: Sendable {
         state.reservePause = min(max(2 * state.reservePause, Self.reservePauseMin), tuning.checkpointInterval)
     }
 
-    /// Whether an automatic checkpoint must be made, because the log after the last checkpoint is long or old, or because memory or pages
-    /// are scarce. If so, the caller must call `attempt`.
+    /// Whether an automatic checkpoint must be made, because the log after the last checkpoint is long, old, or slow to replay, or because
+    /// memory or pages are scarce. If so, the caller must call `attempt`.
     func isDue(_ reading: UpkeepAlarm.Reading) -> Bool {
         let newest = checkpointer.newest
         return state.withLock { state in
@@ -164,7 +179,8 @@ final class CheckpointScheduler: Sendable {
             // after a pause.
             if !reading.isFull { state.reservePause = 0 }
             let isFull = reading.isFull && (reading.time &- doneTime >= state.reservePause || tailByteCount >= tuning.oldByteCount)
-            state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || isFull
+            let isSlow = isSlow(state, newest) && reading.time &- doneTime >= state.workPause
+            state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || isFull || isSlow
             if state.isQueued, reading.isFull { lengthenPause(&state) }
             setAlarm(state)
             return state.isQueued
@@ -179,6 +195,8 @@ final class CheckpointScheduler: Sendable {
         var limits = UpkeepAlarm.Limits()
         limits.loggedByteCount = Self.sum(begin, tailByteCountMax(newest))
         limits.heapByteCount = heapByteCountMax(newest)
+        // While `endPause` is scheduled, no commit need ring because of the work.
+        if !state.isWaiting { limits.replayWork = Self.sum(max(newest.replayWork, state.failedWork ?? .min), tuning.replayWorkMax) }
         limits.watchesReserve = true
         if let doneTime = state.doneTime {
             limits.oldByteCount = Self.sum(begin, tuning.oldByteCount)
@@ -204,6 +222,18 @@ final class CheckpointScheduler: Sendable {
     /// The number of bytes of log after the newest checkpoint, or after the last failed automatic checkpoint if that was later.
     private func tailByteCount(_ state: State, _ newest: NewestCheckpoint) -> Int {
         writer.alarm.loggedByteCount - tailBegin(state, newest)
+    }
+
+    /// The work of replaying the log after the newest checkpoint, in units of `ReplayWork`.
+    private func tailWork(_ newest: NewestCheckpoint) -> Int { writer.alarm.replayWork - newest.replayWork }
+
+    /// The work of replaying the log after the newest checkpoint, in units of `ReplayWork`. An opening of the store has to do this work.
+    var tailWork: Int { tailWork(checkpointer.newest) }
+
+    /// Whether replaying the log after the newest checkpoint takes long, or the log after the last failed automatic checkpoint if that was
+    /// later.
+    private func isSlow(_ state: State, _ newest: NewestCheckpoint) -> Bool {
+        writer.alarm.replayWork - max(newest.replayWork, state.failedWork ?? .min) >= tuning.replayWorkMax
     }
 
     /// If the log after the newest checkpoint has this number of bytes, another checkpoint is made.

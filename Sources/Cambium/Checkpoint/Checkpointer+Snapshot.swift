@@ -12,6 +12,8 @@ struct CheckpointSnapshot {
     let schema: SchemaCatalog
     /// The number of bytes that the store had logged when the snapshot was made.
     let loggedByteCount: Int
+    /// The work of replaying the transactions that the store had committed when the snapshot was made.
+    let replayWork: Int
 }
 
 extension Checkpointer {
@@ -50,7 +52,7 @@ extension Checkpointer {
         return CheckpointSnapshot(
             frozen: frozen, transaction: graph.transaction, time: log.lastTime,
             layout: graph.fingerprint, logPosition: position, schema: schema,
-            loggedByteCount: writer.alarm.loggedByteCount)
+            loggedByteCount: writer.alarm.loggedByteCount, replayWork: writer.alarm.replayWork)
     }
 
     /// Returns the number of chunks (64 KiB) that a checkpoint needs for its own table of chunks. The table is in chunks only if it is too

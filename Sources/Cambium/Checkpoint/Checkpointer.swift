@@ -53,19 +53,21 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether chunks were reserved for a checkpoint's table of chunks after `reclaim` last ran.
     @exclusivity(unchecked) var holdsTableChunks = false
 
-    /// - Parameter tailByteCount: the number of bytes of log after the checkpoint from which the store was opened.
+    /// - Parameter newest: the log after the checkpoint from which the store was opened. This initializer adds the checkpoint's own
+    ///   properties.
     init(
-        _ queue: CommitQueue, _ log: LogWriter, _ pages: OwnedPages, tailByteCount: Int, tuning: LogTuning, policy: CheckpointPolicy
+        _ queue: CommitQueue, _ log: LogWriter, _ pages: OwnedPages, _ newest: NewestCheckpoint, tuning: LogTuning, policy: CheckpointPolicy
     ) {
         (self.queue, writer, self.log) = (queue, queue.writer, log)
         (leases, self.tuning, self.policy) = (pages.leases, tuning, policy)
         isPacked = policy.compression == .lz4
         pageFile = pages.file
         let root = pages.stored?.root
-        var newest = NewestCheckpoint(loggedByteCount: -tailByteCount)
+        var newest = newest
         if let root, pages.continuedFile != nil {
             chunks = root.chunks
             (newest.transaction, newest.storedByteCount) = (root.transaction, Self.byteCount(root.chunks))
+            newest.time = Timestamp(microsecondsSince1970: root.time)
         } else {
             chunks = []
             if let root { unstored = Set(root.chunks.indices) }
@@ -134,8 +136,9 @@ final class Checkpointer: @unchecked Sendable {
             }
             note { newest in
                 (newest.transaction, newest.storedByteCount) = (snapshot.transaction, Self.byteCount(chunks))
+                newest.time = Timestamp(microsecondsSince1970: snapshot.time)
                 // The bytes that were logged while the checkpoint was being made belong to the log after the checkpoint.
-                newest.loggedByteCount = snapshot.loggedByteCount
+                (newest.loggedByteCount, newest.replayWork) = (snapshot.loggedByteCount, snapshot.replayWork)
             }
             try dropSkippedCheckpoints(except: snapshot.transaction)
             let droppedCount = try dropCheckpoints()

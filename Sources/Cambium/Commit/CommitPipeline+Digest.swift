@@ -25,6 +25,7 @@ extension CommitPipeline {
         let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in
             var known = known
             known.advance(to: transaction.draft.original)
+            transaction.draft.countDigest()
             transaction.ops.append(.digest(of: known.graph.transaction, known.digest))
         }
         return try queue.settle(pending)

@@ -121,6 +121,7 @@ final class CommitPipeline: Sendable {
         let timeline = writer.timeline
         let ops = transaction.ops
         let hasChanges = ops.opCount > 0
+        let opsWork = ops.replayWork
         var draft = transaction.takeDraft()
         if checks == .all { try draft.check() }
         if let request = author.requestID { try draft.note(request, author.requestDigest, object: ops.firstSubject) }
@@ -156,7 +157,8 @@ final class CommitPipeline: Sendable {
         timeline.prepareNext()
         writer.noteOpsFile(byteCount: encoded.payload.fileByteCount)
         writer.metrics.noteCommit()
-        if writer.alarm.note(writer.noteLogged(), at: time, timeline) || leases.haveEnded(at: now) {
+        let work = ReplayWork.transaction + (author.requestID == nil ? 0 : ReplayWork.request) + opsWork + timeline.publishedReplayWork
+        if writer.alarm.note(writer.noteLogged(), replayWork: work, at: time, timeline) || leases.haveEnded(at: now) {
             upkeep = UpkeepAlarm.Reading(timeline, at: time)
         }
         return queue.join(number, graph, level, waiter, byteCount: byteCount, at: time, hasChanges: hasChanges)

@@ -22,6 +22,8 @@ final class UpkeepAlarm: Sendable {
     struct Limits {
         /// If at least this number of bytes has been logged, every write rings the alarm.
         var loggedByteCount = Int.max
+        /// If replaying the committed transactions takes at least this work, every write rings the alarm.
+        var replayWork = Int.max
         /// If at least this number of bytes has been logged, a write at `oldTime` or later rings the alarm.
         var oldByteCount = Int.max
         var oldTime = Int64.max
@@ -38,9 +40,12 @@ final class UpkeepAlarm: Sendable {
 
     /// The number of bytes that were logged since the store was opened, according to the last commit.
     private let logged = Atomic(0)
+    /// The work of replaying the transactions that were committed since the store was opened, in units of `ReplayWork`.
+    private let work = Atomic(0)
     // The limits are not set in one atomic step, so a write may read some old and some new limits. An unnecessary ring does no harm. If a
     // write does not ring although it should, the next write rings.
     private let loggedLimit = Atomic(Int.max)
+    private let workLimit = Atomic(Int.max)
     private let oldByteLimit = Atomic(Int.max)
     private let oldTimeLimit = Atomic(Int64.max)
     private let oldBeginLimit = Atomic(Int64.min)
@@ -49,9 +54,11 @@ final class UpkeepAlarm: Sendable {
     private let answer = Guarded<(@Sendable (Reading) -> Void)?>(nil)
 
     var loggedByteCount: Int { logged.load(ordering: .relaxed) }
+    var replayWork: Int { work.load(ordering: .relaxed) }
 
     func set(_ limits: Limits) {
         loggedLimit.store(limits.loggedByteCount, ordering: .relaxed)
+        workLimit.store(limits.replayWork, ordering: .relaxed)
         oldByteLimit.store(limits.oldByteCount, ordering: .relaxed)
         oldTimeLimit.store(limits.oldTime, ordering: .relaxed)
         oldBeginLimit.store(limits.oldBegin, ordering: .relaxed)
@@ -62,11 +69,13 @@ final class UpkeepAlarm: Sendable {
     /// Sets the closure that runs when the alarm rings. The closure runs on the thread of a write, and must not block that thread.
     func onRing(_ answer: @escaping @Sendable (Reading) -> Void) { self.answer.withLock { $0 = answer } }
 
-    /// Records how many bytes have been logged so far, and returns whether a limit is reached. Call this method only while the
-    /// writer's lock is held.
-    func note(_ loggedByteCount: Int, at time: Int64, _ timeline: Timeline) -> Bool {
+    /// Records how many bytes have been logged so far and the work of replaying one more transaction, and returns whether a limit is
+    /// reached. Call this method only while the writer's lock is held.
+    func note(_ loggedByteCount: Int, replayWork added: Int, at time: Int64, _ timeline: Timeline) -> Bool {
         logged.store(loggedByteCount, ordering: .relaxed)
-        return loggedByteCount >= loggedLimit.load(ordering: .relaxed)
+        let replayWork = replayWork &+ added
+        work.store(replayWork, ordering: .relaxed)
+        return replayWork >= workLimit.load(ordering: .relaxed) || loggedByteCount >= loggedLimit.load(ordering: .relaxed)
             || loggedByteCount >= oldByteLimit.load(ordering: .relaxed)
                 && (time >= oldTimeLimit.load(ordering: .relaxed) || time < oldBeginLimit.load(ordering: .relaxed))
             || timeline.reservedByteCount > heapLimit.load(ordering: .relaxed) && timeline.budget.isTight

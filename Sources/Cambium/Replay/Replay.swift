@@ -15,6 +15,8 @@ struct Replay {
     private let storedEnd: TransactionNumber
     /// The number of transactions that were applied.
     private(set) var transactionCount = 0
+    /// The work that `run(makesDurable:until:observe:)` has done, in units of `ReplayWork`.
+    private(set) var work = 0
     /// The time of the last transaction.
     private(set) var lastTime: Timestamp
     /// The position in the log at which reading continues; `nil` if the position is not known.
@@ -84,11 +86,14 @@ struct Replay {
                 isStopped = true
                 return
             }
-            try draft.replay(record)
+            work += try draft.replay(record)
             transactionCount += 1
         }
         try end.requireTransactions(of: max(first, storedEnd), in: reader.volume)
-        if transactionCount > 0 || base == nil { try timeline.publish(draft) }
+        if transactionCount > 0 || base == nil {
+            try timeline.publish(draft)
+            work += timeline.publishedReplayWork
+        }
         return end
     }
 
@@ -162,9 +167,12 @@ extension Draft {
     /// Applies a transaction of a log. Throws `.damaged` if the transaction cannot be applied.
     ///
     /// - Parameter observe: receives each op that was applied.
-    mutating func replay(_ record: LogRecord, observe: (Op) -> Void = { _ in }) throws {
+    /// - Returns: the work of the transaction, without the part in `replayWork`.
+    @discardableResult
+    mutating func replay(_ record: LogRecord, observe: (Op) -> Void = { _ in }) throws -> Int {
         beginReplayed(record.number.rawValue)
         var count = 0
+        var work = ReplayWork.work(of: record.metadata)
         var subject: ObjectID?
         try OpDecoding.forEachOp(of: record) { op in
             count += 1
@@ -173,6 +181,7 @@ extension Draft {
                     throw CambiumError(.damaged, "A schema must be the first op of its transaction.")
                 }
                 try apply(op)
+                work += op.replayWork
                 if count == 1 { subject = op.subject }
                 observe(op)
             } catch {
@@ -191,6 +200,7 @@ extension Draft {
             throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
         }
         if let request = record.metadata.requestID { try note(request, record.metadata.requestDigest, object: subject) }
+        return work
     }
 }
 

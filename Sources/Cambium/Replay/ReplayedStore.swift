@@ -11,6 +11,8 @@ struct ReplayedStore: ~Copyable {
     let reader: LogReader
     let end: LogReader.End
     let recovery: RecoveryReport
+    /// The work of the replay, in units of `ReplayWork`.
+    let replayWork: Int
 
     /// The transactions that a log must contain.
     enum Content {
@@ -33,6 +35,7 @@ struct ReplayedStore: ~Copyable {
         // index.
         while try replay.timeline.buildIndexes(rowCountMax: 1 << 18) {}
         (timeline, self.pages, self.reader, self.end) = (replay.timeline, pages, reader, end)
+        replayWork = replay.work
         recovery = RecoveryReport(reader, replay.origin, end, transactionCount: replay.transactionCount)
     }
 }

@@ -4,8 +4,8 @@ public import CambiumModel
 /// Checkpoints and compaction.
 extension Store {
     /// Makes a checkpoint of the newest graph. When the store is next opened, it begins with this graph. Writers continue at the same time;
-    /// only one checkpoint is made at a time. The store also makes checkpoints automatically: when the log after the last checkpoint has
-    /// grown to several MiB, and before the store is closed.
+    /// only one checkpoint is made at a time. The store also makes checkpoints automatically, in the background and before it is closed:
+    /// when the log after the last checkpoint has grown to several MiB, or takes 50 ms to replay.
     ///
     /// Throws `.ioFailure` if a disk operation fails; in that case, the existing checkpoints stay, and nothing else changes. Throws
     /// `.notWritable` if the store was closed, or if an earlier write or sync has failed. Throws `.invalidInput` for a store in memory, and

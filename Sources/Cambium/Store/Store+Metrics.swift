@@ -1,5 +1,7 @@
 internal import CambiumBytes
 import CambiumGraph
+internal import CambiumLog
+public import CambiumModel
 import Synchronization
 
 extension Store {
@@ -21,11 +23,26 @@ extension Store {
         found.longestCheckpointDuration = rate.duration(ofTicks: upkeep.longestCheckpointTicks)
         (found.packingStepCount, found.packedRowCount) = (upkeep.packingStepCount, upkeep.packedRowCount)
         (found.packedByteCount, found.packingDuration) = (upkeep.packedByteCount, rate.duration(ofTicks: upkeep.packingTicks))
+        if let checkpoints {
+            found.replayDuration = .nanoseconds(checkpoints.tailWork)
+            found.checkpointAge = checkpoints.checkpointer.newest.time.map { max(.zero, $0.distance(to: writer.environment.now())) }
+        }
         let totals = writer.timeline.totals
         (found.pinnedVersionCount, found.pinnedByteCount) = (totals.pinnedVersionCount, totals.pinnedByteCount)
         (found.pageByteCount, found.heapByteCount, found.mappedByteCount) = (
             totals.pageByteCount, totals.heapByteCount, totals.mappedByteCount
         )
         return found
+    }
+
+    /// Reads how much disk space the files of the store take. Another process may compact or change these files at the same time.
+    ///
+    /// Throws `.invalidInput` for a store in memory, and `.ioFailure` if a file cannot be read. Complexity: O(files); calls the operating
+    /// system for each of them.
+    public func diskUsage() throws(CambiumError) -> DiskUsage {
+        guard let volume = writer.volume else {
+            throw CambiumError(.invalidInput, "A store in memory takes no disk space. Use a store on disk.")
+        }
+        return DiskUsage(logByteCount: try LogDirectory.files(volume).byteCount, pageByteCount: try PageFile.byteCount(volume))
     }
 }

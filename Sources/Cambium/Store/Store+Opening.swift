@@ -199,8 +199,8 @@ extension Store {
         pages.stored?.releaseShare()
         let storeLock = StoreLock(lock, of: log, pageFile: pages.file, sourceFile: pages.stored?.root.pageFile)
         let commits = CommitQueue(WriterState(timeline, log, storeLock, durability, environment), sealing)
-        let checkpointer = Checkpointer(
-            commits, log, pages, tailByteCount: replayed.end.byteCount, tuning: tuning, policy: CheckpointPolicy(reader.settings))
+        let tail = NewestCheckpoint(loggedByteCount: -replayed.end.byteCount, replayWork: -replayed.replayWork)
+        let checkpointer = Checkpointer(commits, log, pages, tail, tuning: tuning, policy: CheckpointPolicy(reader.settings))
         self.init(commits, CheckpointScheduler(checkpointer), recovery: replayed.recovery)
     }
 }

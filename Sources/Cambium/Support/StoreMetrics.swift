@@ -63,6 +63,12 @@ public struct StoreMetrics: Sendable, Hashable {
     /// The time of the longest checkpoint.
     public internal(set) var longestCheckpointDuration = Duration.zero
 
+    /// The time since the last transaction that the newest checkpoint contains; `nil` if there is no checkpoint that the store continues.
+    public internal(set) var checkpointAge: Duration?
+    /// The estimated time of replaying the log after the newest checkpoint, which the next opening has to do. It is counted from the
+    /// changes, so it does not depend on the machine (Docs/CHECKPOINTS.md).
+    public internal(set) var replayDuration = Duration.zero
+
     /// The number of packing steps.
     package internal(set) var packingStepCount = 0
     /// The number of rows that packing has moved.
@@ -82,4 +88,17 @@ public struct StoreMetrics: Sendable, Hashable {
     public internal(set) var heapByteCount = 0
     /// The number of bytes of chunks (64 KiB of pages) that are mapped from a file, whether or not the kernel has read them.
     public internal(set) var mappedByteCount = 0
+}
+
+/// The disk space of a store.
+///
+/// ```swift
+/// let usage = try store.diskUsage()
+/// print(usage.logByteCount + usage.pageByteCount)
+/// ```
+public struct DiskUsage: Sendable, Hashable {
+    /// The number of bytes in the segments of the log and in its files of ops.
+    public let logByteCount: Int
+    /// The number of bytes that the files of pages take on disk. Holes in these files do not count.
+    public let pageByteCount: Int
 }

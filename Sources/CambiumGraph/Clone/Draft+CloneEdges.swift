@@ -45,6 +45,7 @@ extension Draft {
                     rows[1].contains(second) ? rows[1].copy(of: second) : second, table, lists, isSymmetric))
         }
         edges.copies = copies
+        replayWork += copies.count * ReplayWork.copiedLink
         if !copies.isEmpty { addToIndex(table, edges: copies) }
         for side in 0...1 where lists[side].isOrdered { orderEdges(side, lists, rows, edges, table) }
         for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(side, number, lists, rows, edges, table) }

@@ -113,6 +113,7 @@ extension Draft {
             if original == noRow { return }
             guard ownerRows.contains(original) else {
                 if rules.rule(child, members, row, reader) == .share {
+                    replayWork += ReplayWork.link
                     setParent(child, list, childEnd, child: copy, parent: original, at: nil)
                 }
                 return
@@ -149,6 +150,7 @@ extension Draft {
         var builder = TreeBuilder(tree(list))
         plan.rows[owners.index].forEach { row, copy in
             let rule = rules.rule(parent, owners, row, reader)
+            replayWork += reader.memberCount(parent, owner: row) * ReplayWork.copiedLink
             for member in ListRows(reader, list, owner: row) where memberRows.contains(member) {
                 guard CloneLinkRules.keeps(rule, rules.rule(child, members, member, reader)) else { continue }
                 let target = memberRows.copy(of: member)
@@ -173,6 +175,7 @@ extension Draft {
             guard original != noRow, !plan.rows[list.ownerTable].contains(original),
                 rules.rule(child, members, row, reader) == .share
             else { return }
+            replayWork += list.replayWork
             setParent(child, list, childEnd, child: copy, parent: original, at: nil)
         }
     }

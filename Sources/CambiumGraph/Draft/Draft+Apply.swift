@@ -125,14 +125,21 @@ extension Draft {
 
     // MARK: Digests
 
-    private func check(_ digest: GraphDigest, of number: TransactionNumber) throws(CambiumError) {
+    private mutating func check(_ digest: GraphDigest, of number: TransactionNumber) throws(CambiumError) {
         guard number.rawValue < transaction else {
             throw CambiumError(.damaged, "Transaction \(transaction) states a digest of transaction \(number), which is not earlier.")
         }
         // Only the previous transaction's digest can be compared. The draft no longer has the graph of an earlier transaction.
+        if transaction - number.rawValue == 1 { countDigest() }
         guard transaction - number.rawValue > 1 || Digester(reader: reader, layout: layout).digest() == digest else {
             throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log states.")
         }
+    }
+
+    /// Counts the work of a digest of the whole graph, which a replay computes for a digest op.
+    package mutating func countDigest() {
+        let count = layout.tables.reduce(0) { $0 + reader.liveCount($1.index) }
+        replayWork += count * ReplayWork.digestedObject
     }
 
     // MARK: Links

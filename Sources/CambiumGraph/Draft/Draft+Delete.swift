@@ -10,6 +10,7 @@ extension Draft {
         let dying = closure(of: places)
         try checkCapacity(forDeleting: dying)
         let noted = pending.objectCount
+        replayWork += dying.count * ReplayWork.deletion
         for place in dying { noteDenials(place) }
         let lostCount = orphans?.count ?? 0
         for place in dying { unlinkAll(place, layout.endsByTable[Int(place.table)]) }
@@ -83,19 +84,21 @@ extension Draft {
     mutating func unlinkAll(_ end: EndLayout, _ row: UInt32) {
         switch end.layout {
         case .pair(let tables, let slots):
+            replayWork += ReplayWork.blockLink
             clearPair(end, tables, slots, row)
         case .list(let list, let childEnd):
             if end.end == childEnd {
+                replayWork += list.replayWork
                 setParent(end, list, childEnd, child: row, parent: noRow, at: nil)
             } else {
-                for child in Array(ListRows(reader, list, owner: row)) {
-                    setParent(end, list, childEnd, child: child, parent: noRow, at: nil)
-                }
+                let children = Array(ListRows(reader, list, owner: row))
+                replayWork += children.count * list.replayWork
+                for child in children { setParent(end, list, childEnd, child: child, parent: noRow, at: nil) }
             }
         case .edges(let table, let lists, _):
-            for edge in Array(ListRows(reader, lists[end.end], owner: row)) {
-                removeEdge(end, layout.tables[table], lists, edge)
-            }
+            let edges = Array(ListRows(reader, lists[end.end], owner: row))
+            replayWork += edges.count * (lists[0].replayWork + lists[1].replayWork)
+            for edge in edges { removeEdge(end, layout.tables[table], lists, edge) }
         }
     }
 
@@ -114,4 +117,9 @@ extension Draft {
     }
 
     func id(_ place: ObjectPlace) -> ObjectID { reader.id(place, layout) }
+}
+
+extension ListLayout {
+    /// The work of adding a member or removing it.
+    var replayWork: Int { isOrdered ? ReplayWork.orderedLink : ReplayWork.link }
 }

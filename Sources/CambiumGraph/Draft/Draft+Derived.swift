@@ -67,6 +67,7 @@ extension Draft {
     private mutating func updateDerived(_ column: DerivedColumn, _ row: UInt32) throws(CambiumError) {
         let table = layout.tables[column.table]
         guard isLive(ObjectPlace(table: column.table, row: row)), hasDerived(column, row) else { return }
+        replayWork += ReplayWork.derivedValue + readMemberCount(column, row) * ReplayWork.derivedMember
         let cell = try StoredCell(try derivedValue(column, row), column.attribute)
         if cell.withCell({ reader.rows(column.table).equals(row, column.slot, column.kind, $0) }) { return }
         try checkCapacity(forStoring: cell, leaving: 0, "the values of '\(column.attribute.name)' need more pages")
@@ -75,6 +76,12 @@ extension Draft {
         cell.withCell { store(column.table, row, column.slot, column.kind, $0) }
         for index in indexes { addToIndex(table, table.indexes[index], row) }
         setProvenance(column.table, row, TableLayout.changedSlot)
+    }
+
+    /// Returns the number of members that `derivedValue` reads.
+    private func readMemberCount(_ column: DerivedColumn, _ row: UInt32) -> Int {
+        guard let members = column.members, column.function != .count else { return 0 }
+        return reader.memberCount(members, owner: row)
     }
 
     private func hasDerived(_ column: DerivedColumn, _ row: UInt32) -> Bool {

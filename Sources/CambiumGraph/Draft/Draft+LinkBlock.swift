@@ -101,6 +101,7 @@ extension Draft {
     /// Complexity: O((replaced members + members of `suffix`) * log(all members)).
     mutating func replaceSuffix(_ end: EndLayout, owner: UInt32, kept: Int, _ suffix: [UInt32]) {
         let following = reader.members(end, owner: owner, from: kept)
+        replayWork += following.count * ReplayWork.orderedLink
         let staying = Set(suffix)
         for member in following where !staying.contains(member) { unlink(end, owner: owner, target: member) }
         for (offset, member) in suffix.enumerated() {

@@ -33,6 +33,8 @@ package struct Draft: ~Copyable {
     private var failure: (any Error)?
     /// Whether the current change has written to a page.
     var hasWritten = false
+    /// The work of replaying the changes that depends on the graph, such as the rows that a deletion reaches. `Op.replayWork` is the rest.
+    package internal(set) var replayWork = 0
     var superseded: PageList
     var born: PageList
     private var isPublished = false

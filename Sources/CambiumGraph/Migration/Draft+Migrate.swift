@@ -22,6 +22,7 @@ extension Draft {
             }
         }
         try checkCapacity(forMigrating: plan.rebuiltGroupCount(reader), adding: addedByteCount(plan))
+        replayWork += migrationWork(plan)
         leaveOldEntities(plan)
         let members = plan.links.indices.map { collectMembers(ofLink: $0, plan) }
         let converted = rebuild(plan)
@@ -38,6 +39,16 @@ extension Draft {
         derived = DerivedNotes()
         if isChanged { noteAllDerived() }
         pending.migration = plan.checks
+    }
+
+    /// Returns the work of rebuilding rows and of building hash indexes.
+    private func migrationWork(_ plan: MigrationPlan) -> Int {
+        var groupCount = plan.rebuiltGroupCount(reader)
+        for table in plan.tables where table.new.root != nil {
+            guard let before = table.old else { continue }
+            groupCount += table.indexes.count { $0 == nil } * reader.groupCount(before.index)
+        }
+        return groupCount * PageLayout.fanOut * ReplayWork.migratedRow
     }
 
     /// Returns the approximate maximum number of bytes that a migration adds for edges and for entries in hash indexes.

@@ -1,3 +1,5 @@
+import CambiumModel
+
 /// Applies collected changes to the trees of ordered indexes.
 extension Draft {
     /// The entries of one index in a batch.
@@ -14,6 +16,7 @@ extension Draft {
     mutating func merge(_ parts: inout [IndexPart], of batch: inout OrderedBatch) {
         if batch.count > 1, batch.count <= Self.jointCountMax { prefetchNodes(of: parts, batch) }
         for part in parts {
+            replayWork += part.entries.count * ReplayWork.indexEntry
             var record = reader.record(of: part.index, layout)
             merge(&batch, part.entries, into: &record)
             store(record, part.index)

@@ -38,8 +38,10 @@ extension Draft {
                 records.append(known.remove(at: place))
             } else {
                 // An index of a table without rows has nothing to build, so it is complete at once.
-                let isEmpty = oldTable(of: index.root).map { base.reader.groupCount($0.index) == 0 } ?? true
-                let groupCount = isEmpty ? IndexDirectory.Record.all : 0
+                let oldGroupCount = oldTable(of: index.root).map { base.reader.groupCount($0.index) } ?? 0
+                // A writer that opens the store builds the whole index, if no checkpoint has it.
+                replayWork += oldGroupCount * PageLayout.fanOut * ReplayWork.indexEntry
+                let groupCount = oldGroupCount == 0 ? IndexDirectory.Record.all : 0
                 records.append(IndexDirectory.Record(specification: index.specification, groupCount: groupCount))
             }
         }

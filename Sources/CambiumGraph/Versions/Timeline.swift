@@ -20,6 +20,8 @@ package final class Timeline: @unchecked Sendable {
     @exclusivity(unchecked) var packing = PackingMemory()
     /// The maximum number of applied requests in the register. If another request is recorded, the register forgets the oldest request.
     @exclusivity(unchecked) package var requestCountMax = 1_000_000
+    /// The part of the work of replaying the newest version that depends on the graph: `Draft.replayWork`, with the ordered indexes.
+    @exclusivity(unchecked) package private(set) var publishedReplayWork = 0
     static let epochs = Atomic<UInt64>(0)
 
     /// Creates the empty graph of a schema without entities.
@@ -110,6 +112,7 @@ package final class Timeline: @unchecked Sendable {
         try draft.updateDerived()
         draft.updateIndexes(rowCountMax: indexing ?? Self.indexedRowCount)
         draft.stamp()
+        publishedReplayWork = draft.replayWork
         let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)
         var previous = version
         let isNewest = current.withLock { newest in

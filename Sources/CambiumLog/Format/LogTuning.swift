@@ -32,6 +32,11 @@ package struct LogTuning: Sendable {
     /// The number of bytes of log that triggers a checkpoint once the last checkpoint is `checkpointInterval` microseconds old.
     package var oldByteCount = 64 << 10
     package var checkpointInterval: Int64 = 300_000_000
+    /// If replaying the log after the newest checkpoint takes this work, in units of `ReplayWork`, another checkpoint is made: while the
+    /// store is open, and when it is closed. A unit is about a nanosecond, so the standard is 50 ms.
+    package var replayWorkMax = 50_000_000
+    /// The minimum pause before a checkpoint that only `replayWorkMax` causes, in microseconds.
+    package var replayPauseMin: Int64 = 1_000_000
     /// The number of bytes of log that triggers a checkpoint when the store is closed.
     package var closingCheckpointByteCount = 1 << 20
     /// The maximum number of bytes of log that are hashed when the store is closed, to advance the Merkle tree in the file HEAD.

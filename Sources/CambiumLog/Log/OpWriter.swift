@@ -6,6 +6,8 @@ package import CambiumModel
 package struct OpWriter {
     private var writer = ByteWriter()
     package private(set) var opCount = 0
+    /// The work of replaying the ops, as far as the ops themselves state it. A store without a log replays nothing, so it counts nothing.
+    package private(set) var replayWork = 0
     /// The object of the first op (`Op.subject`).
     package private(set) var firstSubject: ObjectID?
     private let log: LogWriter?
@@ -46,6 +48,7 @@ package struct OpWriter {
         opCount += 1
         if opCount == 1 { firstSubject = op.subject }
         guard let log else { return }
+        replayWork += op.replayWork
         if opCount == 1 { writer = ByteWriter(capacity: 64) }
         OpCodec.encode(op, to: &writer)
         guard writer.count >= (overflow == nil ? log.tuning.largeByteCount : log.tuning.opsFrameByteCount) else { return }
