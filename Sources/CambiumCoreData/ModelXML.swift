@@ -129,7 +129,9 @@ private final class ElementTree: NSObject, XMLParserDelegate {
             return stop(parser, .limitExceeded, "The model has more than \(ModelXML.elementCountMax) elements. Use a smaller model.")
         }
         open.append(
-            ModelElement(name: elementName, attributes: attributeDict, line: parser.lineNumber, column: parser.columnNumber))
+            ModelElement(
+                name: elementName, attributes: attributeDict.mapValues { CanonicalText.ordered($0) }, line: parser.lineNumber,
+                column: parser.columnNumber))
     }
 
     func parser(_ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName: String?) {

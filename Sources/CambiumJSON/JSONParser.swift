@@ -57,7 +57,10 @@ public final class JSONParser {
             lineStart = index + 1
         }
         let isDuplicate = Int(code) == CSIMDJSON_DUPLICATE_KEY
-        let message = isDuplicate ? "the object has the key \(key(bytes, position)) twice" : message(code)
+        var message = isDuplicate ? "the object has the key \(key(bytes, position)) twice" : message(code)
+        if Int(code) == CSIMDJSON_NO_COMMA, position < bytes.count, bytes[position] == UInt8(ascii: "\"") {
+            message += " before \(key(bytes, position))"
+        }
         return JSONError(message: message, offset: position, line: line, column: position - lineStart + 1)
     }
 

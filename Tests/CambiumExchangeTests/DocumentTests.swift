@@ -6,10 +6,10 @@ import Testing
 
 @Suite struct DocumentTests {
     /// Returns a splitter of a text that is read in pieces of `piece` bytes.
-    private func splitter(_ text: String, piece: Int) -> DocumentSplitter {
+    private func splitter(_ text: String, _ rows: RowPointer? = nil, piece: Int) -> DocumentSplitter {
         let bytes = Array(text.utf8)
         var offset = 0
-        return DocumentSplitter(file: "test") { buffer in
+        return DocumentSplitter(file: "test", rows: rows) { buffer in
             let count = min(piece, buffer.count, bytes.count - offset)
             buffer.copyBytes(from: bytes[offset..<offset + count])
             offset += count
@@ -17,8 +17,8 @@ import Testing
         }
     }
 
-    private func documents(_ text: String, piece: Int = 3) throws -> [String] {
-        var splitter = splitter(text, piece: piece)
+    private func documents(_ text: String, rows: String? = nil, piece: Int = 3) throws -> [String] {
+        var splitter = splitter(text, try rows.map { try RowPointer($0) }, piece: piece)
         var found: [String] = []
         while let document = try splitter.next() {
             found.append(splitter.withWindow { "\(document.line) " + String(decoding: $0[document.start..<document.end], as: UTF8.self) })
@@ -65,9 +65,76 @@ import Testing
         #expect(try columns("\u{FEFF}  {\"a\":1} {}", piece: piece) == [3, 11])
     }
 
-    @Test(arguments: ["[1", "[1 2]", "[1,", "[", "[1]]", "[1] 2"])
+    @Test(arguments: ["[1", "[1 2]", "[1,", "[", "[1]]", "[1],[2]"])
     func `a malformed array is reported`(text: String) {
         #expect(code { _ = try documents(text) } == .invalidInput)
+    }
+
+    /// The failures of the documents of a text, or its text if a document has none.
+    private func outcomes(_ text: String, rows: String? = nil, piece: Int = 3) throws -> [String] {
+        var splitter = splitter(text, try rows.map { try RowPointer($0) }, piece: piece)
+        var found: [String] = []
+        while let document = try splitter.next() {
+            let text = splitter.withWindow { String(decoding: $0[document.start..<document.end], as: UTF8.self) }
+            found.append("\(document.line) \(document.failure?.message.split(separator: ";")[0].split(separator: ", at")[0] ?? text[...])")
+        }
+        return found
+    }
+
+    @Test(arguments: 1...9) func `arrays and objects may follow each other`(piece: Int) throws {
+        #expect(try documents("[1,2]\n[3]", piece: piece) == ["1 1", "1 2", "2 3"])
+        #expect(try documents("[1][] {\"a\":2}\n[3]", piece: piece) == ["1 1", "1 {\"a\":2}", "2 3"])
+    }
+
+    @Test(
+        arguments: [
+            ("/data", #"{"n":{"data":0},"data":[1,{"data":2}]}{"data":[3]}"#, ["1", "{\"data\":2}", "3"]),
+            ("/data", #"{"data":{"a":[1]}}"#, [#"{"a":[1]}"#]), ("/data", #"{"data":[]}"#, []), ("/*", "[[1,2],[3]]", ["1", "2", "3"]),
+            ("/items/*", #"{"items":{"a":{"x":1},"b":[2,3]}}"#, [#"{"x":1}"#, "2", "3"]), ("/1/a~1b", #"[0,{"a/b":[7]}]"#, ["7"]),
+            ("/*/items", #"[{"items":[1]},{"items":[2]}]"#, ["1", "2"]), ("/\u{e9}", "{\"\\u00e9\":[1]}", ["1"]), ("", "[1]", ["1"]),
+        ], [1, 2, 5])
+    func `a pointer leads to the rows of each document`(one: (rows: String, text: String, found: [String]), piece: Int) throws {
+        #expect(try documents(one.text, rows: one.rows, piece: piece) == one.found.map { "1 " + $0 })
+    }
+
+    @Test func `a pointer that leads to nothing is an error of the document`() throws {
+        let found = try outcomes(#"{"a":[1]}{"data":[2]}"#, rows: "/data")
+        #expect(found.count == 2 && found[0].contains("leads to nothing in the object") && found[1] == "1 2")
+        #expect(try outcomes(#"{"data":7}"#, rows: "/data/x")[0].contains("leads into a value without elements"))
+        for text in ["data", "/a~2", "/~"] { #expect(code { _ = try RowPointer(text) } == .invalidInput) }
+        for text in [#"{"data":[1]"#, #"{"data" [1]}"#, #"{data:[1]}"#, #"{"x":tru,"data":[1]}"#, #"{"data":[1]}]"#] {
+            #expect(code { _ = try documents(text, rows: "/data") } == .invalidInput, "\(text)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            "{\n\"a\":1\n\"b\":[\n{\"x\":1},\n{\"x\":2}\n]\n}", "{\n\"a\":\"x,\n\"b\":[\n{\"x\":1}\n]\n}",
+            "{\"a\":1,\n\"a\":2,\"p\":\n{\"x\":1}}",
+            "{\n\"p\":[\n{\"x\":1}\n{\"x\":2}\n]\n}", "{\n\"p\":[\n{\"x\":1},\n{\"x\":2}\n}",
+        ], [1, 4])
+    func `a mistake in an object of several lines leaves it one document`(text: String, piece: Int) throws {
+        #expect(try documents(text, piece: piece) == ["1 " + text])
+        guard text.hasSuffix("]\n}") else { return }
+        let line = text.split(separator: "\n").count + 1
+        #expect(try documents(text + "\n{}", piece: piece) == ["1 " + text, "\(line) {}"])
+    }
+
+    @Test(arguments: ["{\"a\":1", "{\"a\":\"1}", "{\"a\":[1", "{\"a\":[1,", "{\"a\":{\"b\":1}", "{\"a\"", "{"], [1, 4])
+    func `a mistake in the first line of JSON Lines affects no other line`(line: String, piece: Int) throws {
+        let rest = ["{\"b\":2}", "{\"c\":[{}]}", "{\"d\":\"}\"}"]
+        let found = try documents(([line] + rest).joined(separator: "\n"), piece: piece)
+        #expect(found == ["1 " + line] + rest.enumerated().map { "\($0 + 2) \($1)" })
+    }
+
+    @Test(arguments: 1...5) func `a comma after a line and a byte order mark are named`(piece: Int) throws {
+        let comma = "malformed JSON: a comma follows the row"
+        #expect(try outcomes("{\"a\":1},\n{\"b\":2} ,\n{}", piece: piece) == ["1 " + comma, "2 " + comma, "3 {}"])
+        #expect(try outcomes("{}\n{\"b\":2},", piece: piece) == ["1 {}", "2 " + comma])
+        #expect(try outcomes("{} {} , {}", piece: piece) == ["1 {}", "1 {}", "1 " + comma, "1 {}"])
+        let mark = "malformed JSON: a byte order mark is in the middle of the input"
+        #expect(try outcomes("{\"a\":1}\n\u{FEFF}{\"b\":2}\n", piece: piece) == ["1 {\"a\":1}", "2 " + mark, "2 {\"b\":2}"])
+        #expect(try outcomes("\u{FEFF}[1]\n\u{FEFF}[2]", piece: piece) == ["1 1", "2 " + mark, "2 2"])
     }
 
     @Test func `a line of any number of documents is read piece by piece`() throws {

@@ -166,7 +166,12 @@ import Testing
         (#"{"id":1,"when":"2026-01-01T25:00:00Z"}"#, [], #"found "2026-01-01T25:00:00Z". Nothing"#),
         (#"{"id":1,"when":"2026-31-01 10:60"}"#, [], #"found "2026-31-01 10:60". Nothing"#),
         (#"{"id":1,"when":"2026-01-01 10:30"}"#, [], #"{"dates":["yyyy-MM-dd HH:mm"]}}} reads other forms. Nothing"#),
-        (#"{"id":1,"when":"1.2.26"}"#, [], #"{"dates":["dd MMM yyyy"]}}} reads other forms. Nothing"#),
+        (#"{"id":1,"when":"1.2.26"}"#, [], #"{"dates":["d.M.yy"]}}} reads other forms. Nothing"#),
+        (
+            #"{"id":1,"when":"1/2/2020"}"#, [],
+            #"{"dates":["M/d/yyyy"]}}} reads other forms, and "d/M/yyyy" those with the day and the month exchanged. Nothing"#
+        ),
+        (#"{"id":1,"when":"13/2/2020"}"#, [], #"{"dates":["d/M/yyyy"]}}} reads other forms. Nothing"#),
         (#"{"id":1,"when":7}"#, [], #"{"dates":["secondsSince1970"]}}} reads other forms. Nothing"#),
         (#"{"id":1,"when":1700000000000}"#, [], #"{"dates":["millisecondsSince1970"]}}} reads other forms. Nothing"#),
         (#"{"id":1,"when":"20260131"}"#, [], #"{"when":{"dates":["yyyyMMdd"]}}} reads other forms. Nothing"#),

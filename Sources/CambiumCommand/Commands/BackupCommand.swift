@@ -30,7 +30,10 @@ struct RestoreCommand: ParsableCommand {
 
     @Argument(help: "The directory of the backup.", completion: .directory) var backup: String
     @Argument(help: "The new store: a directory that does not exist yet, or is empty.", completion: .directory) var store: String
-    @Option(help: .init("Restore this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment")) var at: Moment?
+    @Option(
+        parsing: .unconditional,  // Accepts a minus sign, so that an error can state the wrong moment.
+        help: .init("Restore this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment"))
+    var at: Moment?
     @Option(
         help: .init("Read the retired changes from this archive, which 'compact --archive' made.", valueName: "directory"),
         completion: .directory)

@@ -11,7 +11,8 @@ struct ImportCommand: ParsableCommand {
                 + "Values that do not change are not written. While an import reads its files, no other process can write to the store. An "
                 + "import from standard input waits for the first byte before it locks the store.",
             examples: "cambium import notes Note notes.json more.csv.gz",
-            "cambium import notes Note feed.json --absent delete --on-error skip"))
+            "cambium import notes Note feed.json --absent delete --on-error skip",
+            "cambium import notes Note pages.json --rows /data"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The entity of the rows.", completion: .custom(NameCompletion.entities)) var entity: String
@@ -58,6 +59,7 @@ struct ImportCommand: ParsableCommand {
         options.references = values.references
         options.unknown = input.unknown
         options.onError = input.onError
+        options.rows = input.rows
         options.batchRowCount = batch
         options.effect = dryRun ? .dryRun : .commit
         options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: Terminal.name(of: $0)) }
@@ -135,10 +137,11 @@ struct ImportCommand: ParsableCommand {
             limit, values.toMany.rawValue, values.references.rawValue, input.unknown.rawValue, input.onError.rawValue,
             input.format?.rawValue ?? "",
         ]
-        // Without a scope, the digest is the same as in versions without the option `--scope`. So the store still recognizes a repeated
+        // Without these options, the digest is the same as in versions without them. So the store still recognizes a repeated
         // request of such a version.
         if let scope = objects.scope { words += ["--scope", scope] }
         if objects.orphans != .keep { words += ["--orphans", objects.orphans.rawValue] }
+        if let rows = input.rows { words += ["--rows", rows.text] }
         for part in ["import", entity] + words { hasher.add(part) }
         for path in (input.mapping.map { [$0] } ?? []) + files {
             hasher.add(ImportSource.file(path).format.rawValue)

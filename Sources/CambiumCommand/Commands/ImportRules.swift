@@ -21,10 +21,23 @@ struct InputOptions: ParsableArguments {
             valueName: "file"), completion: .file())
     var mapping: String?
     @Option(help: .init("Read all files in this format, whatever their names are.", valueName: "format")) var format: ImportSource.Format?
+    @Option(
+        help: .init(
+            "Read the rows at this place of each JSON document, such as /data or /items/*.", valueName: "pointer"),
+        transform: Self.pointer)
+    var rows: RowPointer?
     @Option(help: .init("Report keys that map to nothing, reject their rows, or ignore the keys.", valueName: "rule"))
     var unknown = ImportOptions.UnknownKey.report
     @Option(help: .init("Stop the import at a bad row, or skip and report the row.", valueName: "rule"))
     var onError = ImportOptions.RowError.stop
+
+    private static func pointer(_ text: String) throws -> RowPointer {
+        do {
+            return try RowPointer(text)
+        } catch {
+            throw ValidationError("--rows: \(error.message)")
+        }
+    }
 }
 
 /// The options of `import` that state how it treats the values in a row.

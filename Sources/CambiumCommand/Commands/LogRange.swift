@@ -3,9 +3,15 @@ import Cambium
 
 /// The options of `log` that select the transactions to list.
 struct LogSelection: ParsableArguments {
-    @Option(help: .init("List transactions from this moment on.", valueName: "moment")) var from: Moment?
-    @Option(help: .init("List transactions up to this moment.", valueName: "moment")) var to: Moment?
-    @Option(help: .init("Read the log as it was at this moment. Later transactions are omitted.", valueName: "moment")) var at: Moment?
+    // `unconditional` accepts a minus sign, so that an error can state the wrong moment.
+    @Option(parsing: .unconditional, help: .init("List transactions from this moment on.", valueName: "moment"))
+    var from: Moment?
+    @Option(parsing: .unconditional, help: .init("List transactions up to this moment.", valueName: "moment"))
+    var to: Moment?
+    @Option(
+        parsing: .unconditional,
+        help: .init("Read the log as it was at this moment. Later transactions are omitted.", valueName: "moment"))
+    var at: Moment?
     @Option(help: .init("List only transactions that name this object: \(ObjectIdentity.forms).", valueName: "object"))
     var object: String?
     @Option(

@@ -75,7 +75,9 @@ struct WriterOptions: ParsableArguments {
 }
 
 struct PointOptions: ParsableArguments {
-    @Option(help: .init("Read this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment"))
+    @Option(
+        parsing: .unconditional,  // Accepts a minus sign, so that an error can state the wrong moment.
+        help: .init("Read this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment"))
     var at: Moment?
 
     func open(_ path: String) throws -> ReadOnlyStore { try ReadOnlyStore(at: path, point: at?.point() ?? .latest) }

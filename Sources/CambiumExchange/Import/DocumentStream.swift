@@ -4,6 +4,7 @@ import CambiumModel
 struct DocumentStream {
     private let sources: [ImportSource]
     private let columns: CSVColumns
+    private let rows: RowPointer?
     private var next = 0
     private var splitter: DocumentSplitter?
     private var records: CSVDocuments?
@@ -13,8 +14,10 @@ struct DocumentStream {
     var sourceNumber: Int { next - 1 }
 
     /// - Parameter columns: The object that resolves the column names in the first record of each CSV file.
-    init(_ sources: [ImportSource], columns: CSVColumns) {
+    /// - Parameter rows: The place of the rows in each JSON document; `nil` if the documents are the rows.
+    init(_ sources: [ImportSource], columns: CSVColumns, rows: RowPointer?) {
         self.sources = sources
+        self.rows = rows
         self.columns = columns
     }
 
@@ -42,8 +45,13 @@ struct DocumentStream {
         (splitter, records) = (nil, nil)
         let reader = try source.open()
         switch source.format {
-        case .json: splitter = DocumentSplitter(file: source.name, read: reader)
-        case .csv: records = CSVDocuments(file: source.name, columns: columns, read: reader)
+        case .json: splitter = DocumentSplitter(file: source.name, rows: rows, read: reader)
+        case .csv:
+            if let rows, !rows.steps.isEmpty {
+                let message = "The pointer '\(rows.text.excerpt)' to the rows is for JSON, but the file is CSV. Omit the pointer."
+                throw CambiumError(.invalidInput, message, place: .init(file: source.name))
+            }
+            records = CSVDocuments(file: source.name, columns: columns, read: reader)
         }
     }
 }

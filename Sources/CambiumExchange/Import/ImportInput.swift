@@ -33,7 +33,8 @@ package struct ImportInput {
     package func feed(firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) throws(CambiumError) -> RowFeed {
         let columns = CSVColumns(entity, schema, resolver)
         let reader = try RowReader(options, schema, resolver, importing: entity, hashNumbers: hashNumbers)
-        let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
+        let documents = DocumentStream(sources, columns: columns, rows: options.rows)
+        let source = RowSource(documents, reader, firstRow: firstRow, refused: refused, pace)
         // A read from a pipe may wait forever. So the feed does not read the rows of a pipe before the import needs them.
         let isAhead = !pace.isSingle && !sources.contains(where: \.mayWait)
         return RowFeed(source, isAhead: isAhead, isSingle: pace.isSingle)

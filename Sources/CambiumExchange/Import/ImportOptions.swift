@@ -69,6 +69,9 @@ public struct ImportOptions: Sendable, Hashable {
         get { if case .mapping(let mapping) = reading { mapping } else { nil } }
         set { reading = newValue.map { .mapping($0) } ?? .names }
     }
+    /// The place of the rows in each JSON document, such as `/data`; `nil` if each document, or each element of an array, is a row. CSV has
+    /// no such place.
+    public var rows: RowPointer?
     /// The maximum number of objects that `absent: .delete` may delete. If more objects are absent, the import fails.
     public var absentMax = AbsentLimit.standard
 

@@ -1,4 +1,5 @@
 import CambiumGraph
+internal import CambiumJSON
 import CambiumModel
 
 /// Finds the objects that rows describe or refer to.
@@ -34,6 +35,34 @@ extension RowPlanner {
         case .alias(let other): plan.objects[other].entity
         case .new: nil
         }
+    }
+
+    /// Returns the message about an identity that an object of another entity has. It names the object and the values.
+    func taken(
+        _ target: RowPlan.Target, _ entity: ImportEntity, by number: EntityNumber, _ values: RowBatch.Span, _ batch: borrowing RowBatch,
+        _ draft: borrowing Draft
+    ) -> String {
+        let name = entities[number].counted.entity.name
+        var object = "an object of '\(name)' in the same row"
+        if case .existing(let row) = target { object = "\(name)/\(draft.id(entity.table, row).serial)" }
+        var parts: [String] = []
+        for index in entity.identity {
+            for place in values.range where batch.values[place].attribute == index {
+                let form: StoredForm? = batch.withCell(batch.values[place]) { cell in
+                    switch cell.kind {
+                    case .null: nil
+                    case .fixed: .fixed(cell.low, cell.high)
+                    case .bytes: .bytes([UInt8](cell.bytes))
+                    }
+                }
+                let value = form.flatMap { Value(stored: $0, type: entity.attributes[index].type) }
+                var writer = JSONWriter()
+                value?.write(to: &writer)
+                parts.append("'\(entity.attributes[index].name)' \(Excerpt.plain(writer.text))")
+            }
+        }
+        let identity = parts.joined(separator: ", ")
+        return "\(object) already has the identity \(identity), and '\(name)' is not '\(entity.entity.name)' or a sub-entity of it"
     }
 
     private func part(

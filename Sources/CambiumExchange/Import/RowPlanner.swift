@@ -114,7 +114,7 @@ package struct RowPlanner {
         }
         if !entity.isAlone, let number = self.entity(of: target, entity, draft), number != entity.number {
             if entity.entity.family.contains(number) { return misread(read, as: number) }
-            throw failure(.duplicate, batch, "an object of '\(entities[number].counted.entity.name)' already has this identity")
+            throw failure(.duplicate, batch, taken(target, entity, by: number, read.values, batch, draft))
         }
         let place = plan.objects.count
         let firstExtra = plan.extras.count

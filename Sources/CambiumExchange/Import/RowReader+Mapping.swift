@@ -53,9 +53,12 @@ extension RowReader {
     ) throws(RowFailure) {
         var key = object + 1
         let end = tokens.next(object)
+        var forms = OtherForms()
         while key < end {
             let value = key + 1
-            switch mapping.nodes[node].table.target(of: tokens.bytes(key)) {
+            var target = mapping.nodes[node].table.target(of: tokens.bytes(key))
+            if target == nil { target = try otherForm(key, mapping.nodes[node].table, &forms, tokens) }
+            switch target {
             case .attribute(let index):
                 try attribute(entity, index, key, value, tokens)
             case .relationship(let index):
@@ -67,6 +70,7 @@ extension RowReader {
             }
             key = tokens.next(value)
         }
+        if !forms.keys.isEmpty { try check(forms, in: object, &mapping.nodes[node].table, tokens) }
     }
 
     private mutating func take(

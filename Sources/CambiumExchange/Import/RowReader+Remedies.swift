@@ -13,6 +13,11 @@ extension RowReader {
         case .malformed(.date, _), .wrongKind(.date, _):
             guard let format = Self.dateFormat(token, tokens) else { return "" }
             rule = "\"dates\":[\"\(format.text)\"]"
+            let exchanged = String(format.text.map { $0 == "M" ? "d" : $0 == "d" ? "M" : $0 })
+            let other = Self.writtenReaders.first { $0.format.text == exchanged && $0.format != format }
+            if let other, other.reader.seconds(tokens.bytes(token), isNumber: false) != nil {
+                values += ", and \"\(exchanged)\" those with the day and the month exchanged"
+            }
             // A pattern reads only texts, and `join` makes a text of a number.
             if case .pattern = format, tokens.kind(token) == .number { rule = "\"join\":[\"\(entity.attributes[index].name)\"]," + rule }
         case .wrongKind(let type, _) where type.isNumber && tokens.kind(token) == .string:
@@ -59,6 +64,12 @@ extension RowReader {
     /// as seconds, 20260131 would be a date in August 1970.
     private static let digitReaders = readers([.pattern("yyyyMMdd"), .pattern("yyyyMMddHHmmss"), .pattern("yyyy")])
 
+    /// The patterns of days written with slashes, dots or hyphens. Slashes leave open whether the month or the day comes first.
+    private static let writtenReaders = readers([
+        .pattern("M/d/yyyy"), .pattern("d/M/yyyy"), .pattern("d.M.yyyy"), .pattern("d-M-yyyy"), .pattern("M/d/yy"), .pattern("d/M/yy"),
+        .pattern("d.M.yy"), .pattern("yyyy/M/d"),
+    ])
+
     private static func readers(_ formats: [DateFormat]) -> [(format: DateFormat, reader: DateReader)] {
         formats.compactMap { format in
             // The formats and the zone are valid, so there is no error.
@@ -76,7 +87,7 @@ extension RowReader {
         // A pattern also reads a text with fewer digits, which may be a number of seconds or milliseconds. So the lengths must be equal.
         let digits = digitReaders.first { $0.format.text.utf8.count == bytes.count && $0.reader.seconds(bytes, isNumber: false) != nil }
         if let digits { return digits.format }
-        let format = dateReaders.first { $0.reader.seconds(bytes, isNumber: isNumber) != nil }?.format
+        let format = (dateReaders + writtenReaders).first { $0.reader.seconds(bytes, isNumber: isNumber) != nil }?.format
         if format != nil || isNumber || hasMissingMoment(bytes) { return format }
         // A text without a digit, such as an empty one, does not name a year.
         return bytes.contains { (0x30...0x39).contains($0) } ? .pattern("dd MMM yyyy") : nil

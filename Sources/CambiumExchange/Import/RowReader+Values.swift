@@ -8,9 +8,12 @@ extension RowReader {
         if entity.isMapped, let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
         var key = token + 1
         let end = tokens.next(token)
+        var forms = OtherForms()
         while key < end {
             let value = key + 1
-            switch entity.keys.target(of: tokens.bytes(key)) {
+            var target = entity.keys.target(of: tokens.bytes(key))
+            if target == nil { target = try otherForm(key, entity.keys, &forms, tokens) }
+            switch target {
             case .attribute(let index):
                 try attribute(entity, index, key, value, tokens)
             case .relationship(let index):
@@ -21,6 +24,7 @@ extension RowReader {
             }
             key = tokens.next(value)
         }
+        if !forms.keys.isEmpty { try check(forms, in: token, &entity.keys, tokens) }
     }
 
     /// Ignores, reports or refuses a key that maps to no property, as the options require. Always ignores the name of a derived attribute,
@@ -34,12 +38,14 @@ extension RowReader {
         let prefix = node?.prefix ?? ""
         if let path = entities[declared].counted.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
         if node == nil, isEmptyField(key, tokens) { return }
-        let name = prefix + tokens.string(key)
+        var name = prefix + tokens.string(key)
         if prefix.isEmpty, entity.isDerived(name) { return }
         switch options.unknown {
         case .ignore: break
-        case .report: batch.unknownKeys.append(ImportReport.cut(name, ImportReport.unknownKeyLengthMax))
+        case .report:
+            batch.unknownKeys.append(CanonicalText.ordered(ImportReport.cut(name, ImportReport.unknownKeyLengthMax)))
         case .error:
+            name = CanonicalText.ordered(name)
             let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + JSONPointer.escaped(tokens.string(key))
             // With a mapping, a key need not be the name of a property.
             let newName = node == nil ? entity.entity.newName(ofAttribute: name) ?? entity.entity.newName(ofRelationship: name) : nil
@@ -57,7 +63,8 @@ extension RowReader {
         guard isRecord, tokens.kind(key + 1) == .null else { return false }
         return entities[declared].counted.entity.family.contains { number in
             let entity = entities[number].counted
-            return entity.keys.target(of: tokens.bytes(key)) != nil || entity.isDerived(tokens.string(key))
+            let target = entity.keys.target(of: tokens.bytes(key)) ?? entity.keys.target(ofOtherForm: tokens.bytes(key))
+            return target != nil || entity.isDerived(tokens.string(key))
         }
     }
 

@@ -88,12 +88,15 @@ struct RowReader {
         row.object = Int32(batch.objects.count)
         guard tokens.kind(0) == .object else {
             let given = Excerpt.described(JSONValue(tokens, 0))
-            row.failure = batch.note(RowFailure(code: .notAnObject, pointer: "", message: "the row is \(given), but must be an object"))
+            let remedy = tokens.kind(0) == .array ? ". If its elements are the rows, name their place, such as --rows '/*'" : ""
+            let message = "the row is \(given), but must be an object\(remedy)"
+            row.failure = batch.note(RowFailure(code: .notAnObject, pointer: "", message: message))
             return
         }
         let firstKey = batch.keys.count
         _ = object(0, target, tokens)
         row.keys = .init(firstKey..<batch.keys.count)
+        if let failure = envelope(Int(row.object), tokens) { row.failure = batch.note(failure) }
     }
 
     func failure(_ code: ImportReport.RowError.Code, _ tokens: JSONTokens, key: Int? = nil, _ message: String) -> RowFailure {
@@ -204,7 +207,8 @@ struct RowReader {
     private mutating func entity(
         named text: String?, _ found: Int, _ declared: RowEntity, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
-        guard let text, let number = entities[declared.discriminator?.map[text] ?? text] else {
+        let name = text.map { CanonicalText.ordered($0) }
+        guard let text, let name, let number = entities[declared.discriminator?.map[name] ?? name] else {
             let key = declared.discriminator?.key ?? ""
             throw RowFailure(
                 code: .unknownEntity, pointer: discriminatorPointer(found, declared, tokens),
@@ -217,7 +221,7 @@ struct RowReader {
     /// Returns the JSON pointer to the value that names the entity of an object.
     private func discriminatorPointer(_ found: Int, _ declared: RowEntity, _ tokens: JSONTokens) -> String {
         guard let way = declared.discriminatorPath else { return path.pointer(tokens) }
-        let isLiteral = tokens.string(found - 1) == way.literal
+        let isLiteral = CanonicalText.ordered(tokens.string(found - 1)) == way.literal
         return path.pointer(tokens) + (isLiteral ? "/" + JSONPointer.escaped(way.literal) : way.pointer)
     }
 

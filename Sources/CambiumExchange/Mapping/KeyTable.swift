@@ -1,4 +1,5 @@
 internal import CambiumBytes
+import CambiumModel
 
 /// Finds the property for each key in a row. Most rows have the same keys in the same order, so each search begins after the key that the
 /// previous search found.
@@ -17,6 +18,10 @@ struct KeyTable {
     private let targets: [Target]
     /// The indexes of the names, ordered by length and then by bytes.
     private let sorted: [Int]
+    /// The indexes of the names that are not in their canonical form, by this form.
+    private let others: [[UInt8]: Int]
+    /// The number of bytes beyond which no key can be a name in another form. Composition shortens a text to a third at most.
+    private let formByteCountMax: Int
     private var expected = 0
 
     /// The number of names that are compared before a binary search begins. If a row omits a few keys, these comparisons find the next key,
@@ -26,6 +31,13 @@ struct KeyTable {
     /// - Parameter keys: The keys. No two keys have the same name.
     init(_ keys: [(name: String, target: Target)]) {
         let names = keys.map { Array($0.name.utf8) }
+        var others: [[UInt8]: Int] = [:]
+        for (index, name) in names.enumerated() where !name.allSatisfy({ $0 < 0x80 }) {
+            let form = CanonicalText.bytes(keys[index].name)
+            if form != name, others[form] == nil { others[form] = index }
+        }
+        self.others = others
+        formByteCountMax = 4 * (names.map(\.count).max() ?? 0)
         bytes = Array(names.joined())
         var bounds = [0]
         for name in names { bounds.append(bounds[bounds.count - 1] + name.count) }
@@ -45,12 +57,26 @@ struct KeyTable {
             if isName(index, key) { return found(index) }
             index += 1
         }
+        return index(of: key).map { found($0) }
+    }
+
+    /// Returns the target of a key whose canonical form (NFC) is the canonical form of a name; `nil` if there is no such name. The table
+    /// must not contain the key itself. Complexity: O(bytes + log(names)).
+    func target(ofOtherForm key: UnsafeRawBufferPointer) -> Target? {
+        let isPlain = key.allSatisfy { $0 < 0x80 }
+        if key.count > formByteCountMax || isPlain && others.isEmpty { return nil }
+        let form = isPlain ? Array(key) : CanonicalText.bytes(String(decoding: key, as: UTF8.self))
+        let index = form.withUnsafeBytes { self.index(of: $0) } ?? others[form]
+        return index.map { targets[$0] }
+    }
+
+    private func index(of key: UnsafeRawBufferPointer) -> Int? {
         var (low, high) = (0, sorted.count)
         while low < high {
             let middle = (low + high) / 2
             if precedes(sorted[middle], key) { low = middle + 1 } else { high = middle }
         }
-        return low < sorted.count && isName(sorted[low], key) ? found(sorted[low]) : nil
+        return low < sorted.count && isName(sorted[low], key) ? sorted[low] : nil
     }
 
     private mutating func found(_ index: Int) -> Target {

@@ -162,7 +162,8 @@ struct MappingReader {
 
     private func list(_ value: JSONValue?, _ pointer: String) throws(CambiumError) -> [JSONValue.Member] {
         guard let value else { return [] }
-        if case .object(let members) = value { return members }
+        // Swift compares the keys, so they must have no long run of combining marks in a wrong order.
+        if case .object(let members) = value { return members.map { .init(CanonicalText.ordered($0.key), $0.value) } }
         throw mistake(pointer, "expected an object, but found \(value.kindName)")
     }
 
@@ -181,7 +182,7 @@ struct MappingReader {
     }
 
     private func text(_ value: JSONValue, _ pointer: String) throws(CambiumError) -> String {
-        if case .string(let text) = value { return text }
+        if case .string(let text) = value { return CanonicalText.ordered(text) }
         throw mistake(pointer, "expected a string, but found \(value.kindName)")
     }
 

@@ -1,5 +1,6 @@
 internal import CambiumBytes
 internal import CambiumJSON
+import CambiumModel
 
 /// The path to a value in a row, as a list of keys.
 struct PropertyPath: Hashable {
@@ -90,7 +91,17 @@ struct PropertyPath: Hashable {
             if ByteSearch.equals(name, tokens.bytes(key)) { return key + 1 }
             key = tokens.next(key + 1)
         }
-        return nil
+        return name.allSatisfy { $0 < 0x80 } ? nil : otherForm(of: name, in: object, tokens)
+    }
+
+    /// Returns the value of a key that is the name in another Unicode form.
+    private static func otherForm(of name: [UInt8], in object: Int, _ tokens: JSONTokens) -> Int? {
+        let form = CanonicalText.bytes(String(decoding: name, as: UTF8.self))
+        var found: Int?
+        tokens.forEachMember(object) { key, value in
+            if found == nil, CanonicalText.bytes(tokens.string(key)) == form { found = value }
+        }
+        return found
     }
 
     /// The JSON pointer from the object to the value.

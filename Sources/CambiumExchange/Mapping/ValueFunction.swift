@@ -55,7 +55,7 @@ public enum ValueFunction: Sendable, Hashable {
         case .join: return .string(try Self.spelling(value))
         case .lookup(let table, let otherwise):
             let spelling = try Self.spelling(value)
-            guard let found = table[spelling] ?? otherwise else {
+            guard let found = table[CanonicalText.ordered(spelling)] ?? otherwise else {
                 throw Mismatch(message: "the lookup table has no entry for \(Excerpt.quoted(spelling))")
             }
             return found

@@ -38,14 +38,14 @@ extension Folding {
         let folded = self.folded(text)
         if !contains(.diacriticInsensitive) { return folded }
         var result = String.UnicodeScalarView()
-        for scalar in folded._nfc { result.append(scalar) }
+        for scalar in CanonicalText.ordered(folded)._nfc { result.append(scalar) }
         return String(result)
     }
 
     /// Removes the marks that follow a letter after canonical decomposition, such as the accent of "é".
     private static func withoutDiacritics(_ text: String) -> String {
         var result = String.UnicodeScalarView()
-        for scalar in text._nfd where scalar.properties.generalCategory != .nonspacingMark { result.append(scalar) }
+        for scalar in CanonicalText.decomposed(text) where scalar.properties.generalCategory != .nonspacingMark { result.append(scalar) }
         return String(result)
     }
 }

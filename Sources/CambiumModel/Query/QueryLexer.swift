@@ -45,7 +45,7 @@ struct QueryLexer: Sendable {
         guard let name = name(at: index) else { return unknown() }
         let start = index
         index += name.utf8.count
-        guard peek(0) == UInt8(ascii: "/") else { return .name(name) }
+        guard peek(0) == UInt8(ascii: "/") else { return .name(CanonicalText.ordered(name)) }
         return .object(entity: name, serial: try serial(from: start))
     }
 
@@ -109,7 +109,7 @@ struct QueryLexer: Sendable {
     private mutating func prefixedName() -> String? {
         guard let name = name(at: index + 1) else { return nil }
         index += 1 + name.utf8.count
-        return name
+        return CanonicalText.ordered(name)
     }
 
     /// Reads the name of a parameter. If the names of a path follow the parameter, as in `$source.owner.name`, also reads these names.

@@ -5,9 +5,14 @@ internal import CambiumJSON
 extension DefinitionReader {
     mutating func object(_ value: JSONValue?, _ place: SchemaPlace) -> [JSONValue.Member] {
         guard let value else { return [] }
-        if case .object(let members) = value { return members }
+        if case .object(let members) = value { return Self.ordered(members) }
         mistakes.add(place.pointer, "expected an object, but found \(value.kindName)")
         return []
+    }
+
+    /// Returns the members with keys that Swift compares in linear time.
+    private static func ordered(_ members: [JSONValue.Member]) -> [JSONValue.Member] {
+        members.map { JSONValue.Member(CanonicalText.ordered($0.key), $0.value) }
     }
 
     mutating func members(_ value: JSONValue, _ place: SchemaPlace, known: [String]) -> [String: JSONValue]? {
@@ -15,6 +20,7 @@ extension DefinitionReader {
             mistakes.add(place.pointer, "expected an object, but found \(value.kindName)")
             return nil
         }
+        let members = Self.ordered(members)
         for member in members where !known.contains(member.key) && !(acceptsNumbers && ["number", "nextNumber"].contains(member.key)) {
             mistakes.add(place[member.key].pointer, "the key is unknown here; the known keys are: \(known.joined(separator: " "))")
         }
@@ -23,7 +29,7 @@ extension DefinitionReader {
 
     mutating func string(_ value: JSONValue?, _ place: SchemaPlace) -> String? {
         guard let value, value != .null else { return nil }
-        if case .string(let text) = value { return text }
+        if case .string(let text) = value { return CanonicalText.ordered(text) }
         mistakes.add(place.pointer, "expected a string, but found \(value.kindName)")
         return nil
     }

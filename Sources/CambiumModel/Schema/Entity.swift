@@ -67,11 +67,14 @@ public final class Entity: Sendable {
     }
 
     /// Returns the attribute that the entity declares or inherits under the given name, or `nil` if there is no such attribute.
-    package func attribute(_ name: String) -> Attribute? { attributesByName[name] }
+    package func attribute(_ name: String) -> Attribute? { attributesByName[CanonicalText.ordered(name)] }
     /// Returns the relationship that the entity declares or inherits under the given name, or `nil` if there is no such relationship.
-    package func relationship(_ name: String) -> Relationship? { relationshipsByName[name] }
+    package func relationship(_ name: String) -> Relationship? { relationshipsByName[CanonicalText.ordered(name)] }
     /// Returns the stored query with the given name, or `nil` if there is no such query. Complexity: O(queries).
-    package func query(_ name: String) -> StoredQuery? { queries.first { $0.name == name } }
+    package func query(_ name: String) -> StoredQuery? {
+        let name = CanonicalText.ordered(name)
+        return queries.first { $0.name == name }
+    }
     package func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number.rawValue] }
     package func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }
 }

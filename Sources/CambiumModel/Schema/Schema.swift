@@ -39,7 +39,7 @@ public final class Schema: Sendable {
     }
 
     /// Returns the entity with the given name, or `nil` if there is no such entity.
-    package func entity(_ name: String) -> Entity? { byName[name] }
+    package func entity(_ name: String) -> Entity? { byName[CanonicalText.ordered(name)] }
     package func entity(_ number: EntityNumber) -> Entity? { byNumber[number.rawValue] }
     /// Returns the attribute with the given number in the hierarchy of a root entity. Complexity: O(1).
     package func attribute(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Attribute? { attributes[root]?[number.rawValue] }

@@ -20,6 +20,15 @@ enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// Returns a description of valid base64, for the message about a text that is not base64. The description states the fault.
+    static func wanted(insteadOf text: String) -> String {
+        let digits = Array(text.utf8.reversed().drop { $0 == UInt8(ascii: "=") })
+        if digits.contains(where: { values[Int($0)] == 255 }) { return "a string in base64, of the characters A-Z a-z 0-9 + / and =" }
+        let isWhole = text.utf8.count % 4 == 0 && text.utf8.count - digits.count <= 2
+        if isWhole { return "a string in base64 whose last character has no stray bits" }
+        return "a string in base64, filled up with = to groups of four"
+    }
+
     /// Appends the decoded bytes. If the text is not canonical base64, returns `false`. In that case, some bytes may have been appended.
     static func decode(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) -> Bool {
         guard text.count % 4 == 0 else { return false }

@@ -36,3 +36,12 @@ package struct DecimalBracket {
         (floor, ceiling) = isNegative ? (outer, inner) : (inner, outer)
     }
 }
+
+extension DecimalNumber {
+    /// Returns a description of a valid number, for the message about a text that is not a decimal number. If only its power of ten is out
+    /// of range, the description states the range.
+    static func wanted(insteadOf text: String) -> String {
+        if DecimalBracket(text) == nil { return AttributeType.decimal.wanted }
+        return "a decimal number with a power of ten from \(exponentRange.lowerBound) to \(exponentRange.upperBound)"
+    }
+}

@@ -31,6 +31,8 @@ package enum ConversionError: Error, Hashable, Sendable {
         case .wrongKind(let type, let found): "expected \(type.wanted), but found \(found)"
         case .unfit(let message): message
         case .malformed(.date, let text): "expected \(DateText.wanted(insteadOf: text)), but found \(Excerpt.quoted(text))"
+        case .malformed(.data, let text): "expected \(Base64.wanted(insteadOf: text)), but found \(Excerpt.quoted(text))"
+        case .malformed(.decimal, let text): "expected \(DecimalNumber.wanted(insteadOf: text)), but found \(Excerpt.quoted(text))"
         case .malformed(let type, let text): "expected \(type.wanted), but found \(Excerpt.quoted(text))"
         }
     }

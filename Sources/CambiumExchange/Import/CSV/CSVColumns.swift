@@ -43,7 +43,7 @@ struct CSVColumns {
     struct Object {
         let entity: Entity
         var members: [Member] = []
-        /// The index of each member in `members`, by the UTF-8 bytes of its property's name.
+        /// The index of each member in `members`, by the canonical bytes of its property's name.
         var places: [[UInt8]: Int] = [:]
         /// The discriminator: the column that names the entity of the object, and the entity that each text in this column means.
         let discriminator: Discriminator?
@@ -97,7 +97,7 @@ struct CSVColumns {
         if path.count > 1, mappedKeys?.contains(name) == true { path = [Step(name: name, kind: .text)] }
         guard Self.add(path[...], column, to: &root, schema) else { return false }
         let key = path[0].name
-        if let readers, let place = root.places[Array(key.utf8)] { root.members[place].owners = owners(of: key, readers) }
+        if let readers, let place = root.places[CanonicalText.bytes(key)] { root.members[place].owners = owners(of: key, readers) }
         return true
     }
 
@@ -117,7 +117,10 @@ struct CSVColumns {
     }
 
     /// Returns the entity that a text in the discriminator column of an object names.
-    func entity(named text: String, _ object: Object) -> Entity? { schema.entity(object.discriminator?.map[text] ?? text) }
+    func entity(named text: String, _ object: Object) -> Entity? {
+        let name = CanonicalText.ordered(text)
+        return schema.entity(object.discriminator?.map[name] ?? name)
+    }
 
     // MARK: Names
 
@@ -180,7 +183,7 @@ struct CSVColumns {
     /// Adds the column of the property at the end of a path. The depth of the recursion is the number of relationships on the path.
     private static func add(_ path: ArraySlice<Step>, _ column: Int, to object: inout Object, _ schema: Schema) -> Bool {
         guard let step = path.first else { return false }
-        let (name, bytes) = (step.name, Array(step.name.utf8))
+        let (name, bytes) = (step.name, CanonicalText.bytes(step.name))
         var place = object.places[bytes]
         if path.count == 1 {
             guard place == nil else { return false }

@@ -124,7 +124,7 @@ struct CSVDocuments {
         for field in scan.fields {
             let bytes = withRecord(end) { Array($0[field.start..<field.end]) }
             let text = field.isDoubled ? Array(ByteText.split(bytes, Array("\"\"".utf8)).joined(separator: [UInt8(ascii: "\"")])) : bytes
-            let name = String(decoding: text, as: UTF8.self)
+            let name = CanonicalText.ordered(String(decoding: text, as: UTF8.self))
             if name.isEmpty { throw malformed("a column has no name. Name each column in the first record", at: field.start) }
             guard columns.append(name) else { throw malformed(conflict(name), at: field.start) }
         }
@@ -138,7 +138,7 @@ struct CSVDocuments {
 
     /// Returns the message for a column that cannot be combined with an earlier column. The last of `columns.names` is the column's name.
     private func conflict(_ name: String) -> String {
-        if columns.names.dropLast().contains(where: { ByteText.equals($0, name) }) {
+        if columns.names.dropLast().contains(where: { $0 == name }) {
             return "two columns have the name '\(name)'. Rename one of them"
         }
         return "the column '\(name)' and an earlier one exclude each other. One is the whole value of a relationship, and the other is a "
