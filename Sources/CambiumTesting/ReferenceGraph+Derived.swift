@@ -46,13 +46,38 @@ extension ReferenceGraph {
             default: nil
             }
         }
-        var (sum, lost) = (0.0, 0.0)
-        for number in numbers.sorted() {
-            let next = sum + number
-            lost += abs(sum) >= abs(number) ? sum - next + number : number - next + sum
-            sum = next
+        return .double(exactSum(numbers) + 0)
+    }
+
+    /// Returns the double that is nearest to the sum. The sum is kept as doubles of ascending magnitude whose bits do not overlap
+    /// (Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997).
+    private static func exactSum(_ numbers: [Double]) -> Double {
+        var parts: [Double] = []
+        for number in numbers {
+            var rest = number
+            var kept: [Double] = []
+            for part in parts {
+                let (large, small) = rest.magnitude < part.magnitude ? (part, rest) : (rest, part)
+                let sum = large + small
+                let lost = small - (sum - large)
+                if lost != 0 { kept.append(lost) }
+                rest = sum
+            }
+            parts = kept + [rest]
         }
-        return .double(sum + lost + 0)
+        var (total, lost) = (0.0, 0.0)
+        while let part = parts.popLast() {
+            let sum = total + part
+            lost = part - (sum - total)
+            total = sum
+            if lost != 0 { break }
+        }
+        // If the lost part is exactly half of the last digit, the next part decides the direction of the rounding.
+        if let next = parts.last, lost < 0 && next < 0 || lost > 0 && next > 0 {
+            let doubled = total + 2 * lost
+            if doubled - total == 2 * lost { return doubled }
+        }
+        return total
     }
 
     /// Whether a derived attribute is a sum of whole numbers that does not fit into the type of the attribute. A store refuses such a

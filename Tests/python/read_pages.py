@@ -58,6 +58,8 @@ class Table:
         for entity in entities:
             for about in entity.about.get("attributes", {}).values():
                 slot = self.add(WIDTHS.get(about["type"], "text"))
+                if about["type"] == "double" and "sum" in about.get("derived", {}):
+                    self.add("text")  # the exact sum
                 if "derived" not in about:
                     self.attributes[about["number"]] = slot
 

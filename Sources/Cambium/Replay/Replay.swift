@@ -74,10 +74,8 @@ struct Replay {
         makesDurable: Bool = false, until isEarlier: (LogRecord) -> Bool = { _ in false },
         observe: (LogRecord) throws -> Void = { _ in }
     ) throws -> LogReader.End {
-        var draft = timeline.draft()
-        // Begins with the number of the current graph, because the resulting graph keeps this number if no transaction is replayed.
         let first = timeline.head.transaction
-        draft.beginReplayed(first.rawValue)
+        var draft = ReplayDraft(timeline)
         let base = base
         var isStopped = false
         let end = try reader.scanAhead(after: base, makesDurable: makesDurable) { record in
@@ -91,8 +89,8 @@ struct Replay {
         }
         try end.requireTransactions(of: max(first, storedEnd), in: reader.volume)
         if transactionCount > 0 || base == nil {
-            try timeline.publish(draft)
-            work += timeline.publishedReplayWork
+            try draft.publish()
+            work += draft.publishedWork
         }
         return end
     }
@@ -108,8 +106,7 @@ struct Replay {
         struct Reached: Error {}
         let first = timeline.head.transaction
         if moment.number == first { return nil }
-        var draft = timeline.draft()
-        draft.beginReplayed(first.rawValue)
+        var draft = ReplayDraft(timeline)
         var count = 0
         var end: LogReader.End?
         do {
@@ -124,7 +121,7 @@ struct Replay {
             }
         } catch is Reached {}  // Transactions after the moment do not matter.
         try end?.requireTransactions(of: max(first, storedEnd), in: reader.volume)
-        if count > 0 { try timeline.publish(draft) }
+        if count > 0 { try draft.publish() }
         transactionCount += count
         return end
     }
@@ -160,6 +157,49 @@ struct Replay {
                 "The log ends with transaction \(end.lastTransaction), but transaction \(last) was committed. "
                     + "Restore the store from a backup.", place: .init(file: LogDirectory.name))
         } catch is Reached {}  // The caller continues later, or has all that it needs.
+    }
+}
+
+/// The draft of a replay. The draft contains many transactions, and is published before derived attributes make it expensive: they read
+/// the members that changed since the draft began.
+private struct ReplayDraft: ~Copyable {
+    private let timeline: Timeline
+    /// `nil` after `publish`.
+    private var draft: Draft?
+
+    /// The number of members and groups of rows that derived attributes may read before the draft is published.
+    private static let derivedWorkMax = 512
+
+    /// The work of replaying the drafts that were published, as far as it depends on the graph, in units of `ReplayWork`.
+    private(set) var publishedWork = 0
+
+    init(_ timeline: Timeline) {
+        self.timeline = timeline
+        begin()
+    }
+
+    /// Applies a transaction. Returns its work, without the part in `publishedWork`.
+    @discardableResult
+    mutating func replay(_ record: LogRecord) throws -> Int {
+        let work = try draft?.replay(record) ?? 0
+        if draft?.derivedWork ?? 0 > Self.derivedWorkMax {
+            try publish()
+            begin()
+        }
+        return work
+    }
+
+    mutating func publish() throws {
+        guard let draft = draft.take() else { return }
+        try timeline.publish(draft)
+        publishedWork += timeline.publishedReplayWork
+    }
+
+    /// Begins with the number of the current graph, because the resulting graph keeps this number if no transaction is replayed.
+    private mutating func begin() {
+        var draft = timeline.draft()
+        draft.beginReplayed(timeline.head.transaction.rawValue)
+        self.draft = consume draft
     }
 }
 

@@ -26,6 +26,8 @@ package struct Draft: ~Copyable {
     var derived = DerivedNotes()
     /// The objects that lost an owner; `nil` if no relationship deletes such objects, and in a replay.
     var orphans: OrphanNotes?
+    /// The number of members and groups of rows that were read for derived attributes.
+    package internal(set) var derivedWork = 0
     /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
     /// The error that a change threw after it had written to a page. Such an error makes the draft unusable. Drafts are moved often and

@@ -18,6 +18,13 @@ final class DerivedColumn: Sendable {
     let owners: EndLayout?
     /// The attribute that the expression reads, and its column; `nil` if the attribute counts members.
     let source: Source?
+    /// The column with the exact sum, if the attribute is a sum of floating-point numbers.
+    let exactSlot: Int?
+    /// The list of the members that a sum, a minimum or a maximum reads; `nil` for other attributes and for a many-to-many relationship.
+    let list: ListLayout?
+
+    /// The members of an owner with at most this many members are all read. The exact sum of such an owner is not stored.
+    static let readCountMax = 32
 
     struct Source: Sendable {
         let table: Int
@@ -41,7 +48,21 @@ final class DerivedColumn: Sendable {
         self.members = members
         self.owners = owners
         self.source = source
+        exactSlot = table.exactSlots[attribute.number]
+        if source != nil, case .list(let list, _)? = members?.layout { self.list = list } else { list = nil }
     }
+
+    /// The columns of a member that determine its part in the value: its owner, and the attribute that the expression reads. `nil` if
+    /// `list` is `nil`.
+    var memberComponents: [OrderedIndexLayout.Component]? {
+        guard let list, let source else { return nil }
+        let value = OrderedIndexLayout.Component(
+            slot: source.slot, kind: source.kind, type: source.type, isDescending: false, isFolded: false)
+        return [.owner(list.ownerSlot), value]
+    }
+
+    /// Whether an ordered index over `memberComponents` serves the attribute: a minimum or a maximum.
+    var needsIndex: Bool { list != nil && (function == .min || function == .max) }
 
     /// Returns whether the column of another layout contains the same values, if both graphs have the same objects, values and links.
     func hasSameValues(as other: DerivedColumn) -> Bool {

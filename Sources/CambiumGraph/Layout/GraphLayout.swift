@@ -40,6 +40,8 @@ package final class GraphLayout: Sendable {
     let orderedByTable: [(table: Int, indexes: [OrderedIndexLayout])]
 
     let derived: DerivedLayout
+    /// For each derived column, the ordered index of its members; `nil` if the column has none.
+    let memberIndexes: [OrderedIndexLayout?]
 
     /// The meanings of the columns' values; `nil` until a comparison of two graphs first needs them.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
@@ -92,9 +94,11 @@ package final class GraphLayout: Sendable {
         indexCount = tables.reduce(0) { $0 + $1.indexes.count }
         let derived = DerivedLayout(schema, tables: tables, ends: ends, tableOf: { byRoot[Int($0.rawValue)] })
         self.derived = derived
-        let ordered = OrderedIndexLayout.all(of: schema, tables: tables) { tables[byRoot[Int($0.rawValue)]] }
+        var ordered = OrderedIndexLayout.all(of: schema, tables: tables) { tables[byRoot[Int($0.rawValue)]] }
+        memberIndexes = OrderedIndexLayout.addMembers(derived, tables: tables, to: &ordered)
         self.ordered = ordered
-        orderedByTable = Set(ordered.map(\.table)).sorted().map { table in (table, ordered.filter { $0.table == table }) }
+        let indexes = ordered
+        orderedByTable = Set(ordered.map(\.table)).sorted().map { table in (table, indexes.filter { $0.table == table }) }
         let relationships = drafts.map { draft in (draft.root.flatMap { hierarchies[$0.number] } ?? []).flatMap(\.relationships) }
         let countedProperties = relationships.map { relationships in
             Set(relationships.filter { $0.minCount > 0 || ($0.isToMany && $0.maxCount != nil) }.map(\.number))

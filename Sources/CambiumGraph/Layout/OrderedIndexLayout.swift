@@ -9,19 +9,27 @@ final class OrderedIndexLayout: Sendable {
         let type: AttributeType
         let isDescending: Bool
         let isFolded: Bool
+
+        /// A component that orders members by the rows of their owners. Members without an owner are not in the index.
+        static func owner(_ slot: Int) -> Component {
+            Component(slot: slot, kind: .rows, type: .int32, isDescending: false, isFolded: false)
+        }
     }
 
     /// The position of this index in `GraphLayout.ordered`.
     let number: Int
     let table: Int
     let root: EntityNumber
-    let index: EntityIndex
+    /// The index in the schema; `nil` for an index that only derived attributes use.
+    let index: EntityIndex?
     let components: [Component]
     /// The entity and the attributes of the index, such as `Person.city,-born`. The minus means descending order.
     let name: String
     /// The entities whose objects are in the index.
     let family: Set<EntityNumber>
     let coversTable: Bool
+    /// The column with the owner of each member, if only members with an owner are in the index.
+    let ownerSlot: Int?
     /// A hash of everything that determines the keys. Pages with another hash do not belong to this index.
     let specification: UInt64
 
@@ -43,12 +51,36 @@ final class OrderedIndexLayout: Sendable {
         name = "\(entity.name).\(names.joined(separator: ","))"
         family = entity.family
         coversTable = entity.number == entity.root
+        ownerSlot = nil
         var parts = ["\(Self.version) \(root.rawValue) \(index.entity.rawValue)"]
         for (component, column) in zip(index.components, components) {
             parts.append("\(component.attribute.rawValue) \(column.type.rawValue) \(column.isDescending) \(column.isFolded)")
         }
         if components.contains(where: \.isFolded) { parts.append("\(CaseFolding.fingerprint)") }
-        specification = Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
+        specification = Self.hash(parts)
+    }
+
+    /// Creates the index of a minimum or a maximum: the members of each owner, by the attribute that the expression reads. Returns `nil`
+    /// for an attribute that needs no index.
+    init?(number: Int, of column: DerivedColumn, member table: TableLayout) {
+        guard column.needsIndex, let components = column.memberComponents, let root = table.root,
+            let derivation = column.attribute.derivation
+        else { return nil }
+        self.number = number
+        self.table = table.index
+        self.root = root.number
+        self.components = components
+        index = nil
+        name = "the members of '\(column.attribute.name)'"
+        family = Set(table.entities)
+        coversTable = true
+        ownerSlot = components[0].slot
+        let numbers = [column.attribute.root.rawValue, derivation.relationship?.rawValue ?? 0, derivation.attribute?.rawValue ?? 0]
+        specification = Self.hash(["\(Self.version) members", "\(root.number.rawValue) \(numbers) \(components[1].type.rawValue)"])
+    }
+
+    private static func hash(_ parts: [String]) -> UInt64 {
+        Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }
 
     /// The version of the key encoding and of the node layout.
@@ -74,6 +106,23 @@ final class OrderedIndexLayout: Sendable {
             }
         }
         return made
+    }
+
+    /// Adds the indexes of derived attributes to those of a schema. Attributes that read the same values share an index.
+    ///
+    /// - Returns: For each derived column, its index; `nil` if the column needs no index, or if there are too many indexes.
+    static func addMembers(_ derived: DerivedLayout, tables: [TableLayout], to made: inout [OrderedIndexLayout]) -> [OrderedIndexLayout?] {
+        var known: [UInt64: OrderedIndexLayout] = [:]
+        return derived.columns.map { column in
+            guard let list = column.list,
+                let index = OrderedIndexLayout(number: made.count, of: column, member: tables[list.memberTable])
+            else { return nil }
+            if let same = known[index.specification] { return same }
+            if made.count >= countMax { return nil }
+            known[index.specification] = index
+            made.append(index)
+            return index
+        }
     }
 
     /// Returns whether both indexes create the same keys, from the same attributes with the same types.

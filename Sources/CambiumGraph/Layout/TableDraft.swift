@@ -1,5 +1,10 @@
 import CambiumModel
 
+extension Attribute {
+    /// Whether the attribute is a sum of floating-point numbers. Such a sum has two columns: the rounded sum, and the exact sum.
+    var hasExactSum: Bool { derivation?.function == .sum && type == .double }
+}
+
 /// A table of a graph while its columns are being laid out.
 struct TableDraft {
     let index: Int
@@ -15,6 +20,8 @@ struct TableDraft {
     /// For each property number, the name of the attribute with this number. If there is no such attribute, the element is an arbitrary
     /// name.
     private(set) var nameOfProperty: [SchemaName] = []
+    /// For each attribute that is a sum of floating-point numbers, the column with the exact sum.
+    private(set) var exactSlots: [PropertyNumber: Int] = [:]
 
     /// Lays out the columns of a root entity and its sub-entities: provenance, the entity if there are several, then each attribute of each
     /// entity.
@@ -28,6 +35,7 @@ struct TableDraft {
         for entity in members {
             for attribute in entity.attributes where attribute.entity == entity.number {
                 setSlot(attribute, add(attribute.type.byteCount.map { .fixed(width: $0) } ?? .string))
+                if attribute.hasExactSum { exactSlots[attribute.number] = add(.string) }
             }
         }
         for entity in members {

@@ -56,6 +56,8 @@ final class TableLayout: Sendable {
     private let slotOfProperty: [Int32]
     private let typeOfProperty: [AttributeType]
     private let nameOfProperty: [SchemaName]
+    /// For each attribute that is a sum of floating-point numbers, the column with the exact sum.
+    let exactSlots: [PropertyNumber: Int]
 
     init(_ draft: TableDraft) {
         index = draft.index
@@ -67,6 +69,7 @@ final class TableLayout: Sendable {
         slotOfProperty = draft.slotOfProperty
         typeOfProperty = draft.typeOfProperty
         nameOfProperty = draft.nameOfProperty
+        exactSlots = draft.exactSlots
         var indexesOfSlot = [[Int]](repeating: [], count: draft.columns.count)
         for index in draft.indexes { for slot in index.slots { indexesOfSlot[slot].append(index.number) } }
         self.indexesOfSlot = indexesOfSlot

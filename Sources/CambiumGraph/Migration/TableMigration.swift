@@ -94,6 +94,8 @@ struct TableMigration {
 enum ColumnRole: Hashable {
     case created, changed, source, virtualPage, entity
     case attribute(PropertyNumber)
+    /// The exact sum of a derived attribute.
+    case exactSum(PropertyNumber)
     case link(Int, LinkPart)
 
     enum LinkPart: Hashable {
@@ -161,6 +163,7 @@ extension GraphLayout {
                     roles[layout.slot(of: attribute.number)] = .attribute(attribute.number)
                 }
             }
+            for (property, slot) in layout.exactSlots { roles[slot] = .exactSum(property) }
         }
         for number in own {
             switch links[number] {

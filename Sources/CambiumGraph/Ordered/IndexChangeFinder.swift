@@ -50,7 +50,7 @@ struct IndexChangeFinder {
             }
             right.forEachRow(now & ~was, word) { Self.add(new, $0, after.rows, isAdded: true, &batch) }
             guard let old, let before, was & now != 0 else { continue }
-            right.forEachRow(differing(old, new, left, right, was & now, word), word) { row in
+            right.forEachRow(differing(old.components, new.components, left, right, was & now, word), word) { row in
                 Self.add(old, row, before.rows, isAdded: false, &batch)
                 Self.add(new, row, after.rows, isAdded: true, &batch)
                 batch.dropLastPairIfEqual()
@@ -58,12 +58,21 @@ struct IndexChangeFinder {
         }
     }
 
+    /// Calls `body` with each row of a group that exists in only one of the graphs, or that may have different values in some columns.
+    func forEachChange(in components: [OrderedIndexLayout.Component], _ left: RowGroup, _ right: RowGroup, _ body: (UInt32) -> Void) {
+        for word in 0..<RowGroup.wordCount {
+            let (was, now) = (left.live(word), right.live(word))
+            right.forEachRow(was ^ now | differing(components, components, left, right, was & now, word), word, body)
+        }
+    }
+
     /// Returns those of the given rows in which an indexed column may have different values in the two graphs.
     private func differing(
-        _ old: OrderedIndexLayout, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ rows: UInt64, _ word: Int
+        _ old: [OrderedIndexLayout.Component], _ new: [OrderedIndexLayout.Component], _ left: RowGroup, _ right: RowGroup, _ rows: UInt64,
+        _ word: Int
     ) -> UInt64 {
         var differing: UInt64 = 0
-        for (component, other) in zip(old.components, new.components) {
+        for (component, other) in zip(old, new) {
             let (leaf, newLeaf) = (left.leaf(component.slot), right.leaf(other.slot))
             if sharing.isOnePage(leaf, newLeaf) { continue }
             let chunks = after.reader.chunks
@@ -75,10 +84,10 @@ struct IndexChangeFinder {
     /// Returns the rows of a group that are in an index, as bits.
     private func covered(_ index: OrderedIndexLayout, _ side: Side, _ group: RowGroup, _ word: Int) -> UInt64 {
         let live = group.live(word)
-        if index.coversTable || live == 0 { return live }
+        if index.coversTable && index.ownerSlot == nil || live == 0 { return live }
         var bits: UInt64 = 0
         group.forEachRow(live, word) { row in
-            if index.family.contains(side.rows.entity(row, side.table)) { bits |= 1 << UInt64(row & 63) }
+            if index.covers(row, side.rows, side.table) { bits |= 1 << UInt64(row & 63) }
         }
         return bits
     }

@@ -20,7 +20,7 @@ package struct OrderedIndex: Sendable {
 
     /// The attributes that decide the order, the most significant one first. Null precedes all values in ascending order, and follows all
     /// values in descending order.
-    package var components: [EntityIndex.Component] { layout.index.components }
+    package var components: [EntityIndex.Component] { layout.index?.components ?? [] }
     /// The entities whose objects are in the index.
     package var family: Set<EntityNumber> { layout.family }
     package var count: Int { Int(clamping: tree.count) }
@@ -186,7 +186,8 @@ extension Graph {
     package func orderedIndexes(of entity: Entity) -> [OrderedIndex] {
         guard let entity = layout.own(entity) else { return [] }
         return layout.ordered.compactMap { index in
-            guard index.root == entity.root, index.coversTable || entity.family.isSubset(of: index.family) else { return nil }
+            guard index.index != nil, index.root == entity.root, index.coversTable || entity.family.isSubset(of: index.family)
+            else { return nil }
             let record = reader.record(of: index, layout)
             return record.isComplete ? OrderedIndex(self, index, record.tree) : nil
         }

@@ -35,6 +35,7 @@ struct OrderedKeyWriter {
         put(1)
         if cell.kind == .bytes { return addBytes(component, cell.bytes) }
         switch component.kind {
+        case .rows: putNumber(cell.low, byteCount: 4)
         case .fixed(let width) where width <= 8: putNumber(component.type.orderedBits(cell.low), byteCount: width)
         default:
             putNumber(cell.low.byteSwapped, byteCount: 8)
@@ -160,6 +161,10 @@ extension OrderedKeyWriter {
     @inline(__always)
     mutating func add(_ component: OrderedIndexLayout.Component, _ row: UInt32, _ group: UnsafeMutableRawPointer, _ rows: Rows) {
         let leaf = rows.leaf(group, component.slot)
+        if component.kind == .rows {
+            let target = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+            return add(component, target == noRow ? .null : .fixed(UInt64(target)))
+        }
         guard case .fixed(let width) = component.kind else {
             let stored = StringLeaf.cell(leaf, row)
             if stored == 0 { return add(component, .null) }

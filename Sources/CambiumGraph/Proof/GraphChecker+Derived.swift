@@ -19,7 +19,12 @@ extension Graph {
 
     private func hasDerivedValue(_ column: DerivedColumn, _ row: UInt32, _ stored: Cell) -> Bool {
         do {
-            return try StoredCell(try reader.derivedValue(column, row), column.attribute).withCell { $0.equals(stored) }
+            let derived = try reader.readAll(column, row)
+            let isRight = try StoredCell(try reader.value(derived, column), column.attribute).withCell { $0.equals(stored) }
+            guard let slot = column.exactSlot, isRight else { return isRight }
+            let rows = reader.rows(column.table)
+            // A migration can leave an exact sum out. The next change of the members then reads all of them.
+            return rows.isNullString(row, slot) || reader.exactCell(derived, column, row).withCell { rows.equals(row, slot, .string, $0) }
         } catch {
             return false  // The attribute cannot hold the value. No commit accepts such an object.
         }

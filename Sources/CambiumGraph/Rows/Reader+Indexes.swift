@@ -15,7 +15,8 @@ extension IndexDirectory {
 extension OrderedIndexLayout {
     /// Returns whether the object at a row is in the index.
     @inline(__always) func covers(_ row: UInt32, _ rows: Rows, _ table: TableLayout) -> Bool {
-        coversTable || family.contains(rows.entity(row, table))
+        if let ownerSlot { return rows.link(row, ownerSlot) != noRow }
+        return coversTable || family.contains(rows.entity(row, table))
     }
 }
 

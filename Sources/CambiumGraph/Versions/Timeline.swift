@@ -22,6 +22,8 @@ package final class Timeline: @unchecked Sendable {
     @exclusivity(unchecked) package var requestCountMax = 1_000_000
     /// The part of the work of replaying the newest version that depends on the graph: `Draft.replayWork`, with the ordered indexes.
     @exclusivity(unchecked) package private(set) var publishedReplayWork = 0
+    /// The number of members and groups of rows that the published drafts read for derived attributes.
+    @exclusivity(unchecked) package private(set) var derivedWork = 0
     static let epochs = Atomic<UInt64>(0)
 
     /// Creates the empty graph of a schema without entities.
@@ -110,6 +112,7 @@ package final class Timeline: @unchecked Sendable {
     ) throws(CambiumError) -> Graph {
         try draft.checkUsable()
         try draft.updateDerived()
+        derivedWork += draft.derivedWork
         draft.updateIndexes(rowCountMax: indexing ?? Self.indexedRowCount)
         draft.stamp()
         publishedReplayWork = draft.replayWork

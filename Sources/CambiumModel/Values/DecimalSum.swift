@@ -26,6 +26,14 @@ package struct DecimalSum: Sendable {
         }
     }
 
+    /// Subtracts a number that was added before.
+    package mutating func subtract(_ number: DecimalNumber) {
+        // Every number has a negative with as many digits.
+        if let negative = DecimalNumber(negative: !number.isNegative, coefficient: number.coefficient, exponent: number.exponent) {
+            add(negative)
+        }
+    }
+
     /// Adds a whole number.
     package mutating func add(whole number: Int128) {
         if let number = Int64(exactly: number) { return add(DecimalNumber(number)) }

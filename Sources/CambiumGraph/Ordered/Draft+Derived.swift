@@ -44,7 +44,8 @@ extension Draft {
     /// Computes the derived attributes that the changes since the last call affect. Every transaction calls this method at its end, and so
     /// does the replay of a transaction.
     ///
-    /// Complexity: O(affected objects + members of affected objects with a sum, a minimum or a maximum).
+    /// Complexity: O(affected objects x log objects + changed members). The members of some objects are all read: of objects with few
+    /// members or without a complete index of their members, and in many-to-many relationships.
     ///
     /// - Throws: `.limitExceeded` if an attribute cannot hold a value, or if the graph has too few pages. After this error, the draft
     ///   cannot be published.
@@ -59,16 +60,30 @@ extension Draft {
                     reader.forEachMember(owners, owner: row) { objects.insert($0) }
                 }
             }
-            for row in objects.elements { try updateDerived(column, row) }
+            let rows = objects.elements.filter { isLive(ObjectPlace(table: column.table, row: $0)) && hasDerived(column, $0) }
+            var changes = rows.isEmpty ? nil : MemberChanges(column, of: rows, in: self)
+            for row in rows { try updateDerived(column, row, &changes) }
+            derivedWork += changes?.work ?? 0
+            replayWork += (changes?.work ?? 0) * ReplayWork.derivedMember
         }
         derived = DerivedNotes()
     }
 
-    private mutating func updateDerived(_ column: DerivedColumn, _ row: UInt32) throws(CambiumError) {
+    private mutating func updateDerived(_ column: DerivedColumn, _ row: UInt32, _ changes: inout MemberChanges?) throws(CambiumError) {
         let table = layout.tables[column.table]
-        guard isLive(ObjectPlace(table: column.table, row: row)), hasDerived(column, row) else { return }
-        replayWork += ReplayWork.derivedValue + readMemberCount(column, row) * ReplayWork.derivedMember
-        let cell = try StoredCell(try derivedValue(column, row), column.attribute)
+        let found = changes?.value(of: row)
+        let readCount = found == nil ? readMemberCount(column, row) : 0
+        derivedWork += readCount
+        replayWork += ReplayWork.derivedValue + readCount * ReplayWork.derivedMember
+        let (value, exact) = try derivedValue(column, row, found)
+        let cell = try StoredCell(value, column.attribute)
+        let isExactStored = exact.withCell { cell in
+            column.exactSlot.map { reader.rows(column.table).equals(row, $0, .string, cell) } ?? true
+        }
+        if let slot = column.exactSlot, !isExactStored {
+            try checkCapacity(forStoring: exact, leaving: 0, "the values of '\(column.attribute.name)' need more pages")
+            exact.withCell { store(column.table, row, slot, .string, $0) }
+        }
         if cell.withCell({ reader.rows(column.table).equals(row, column.slot, column.kind, $0) }) { return }
         try checkCapacity(forStoring: cell, leaving: 0, "the values of '\(column.attribute.name)' need more pages")
         let indexes = table.indexesOfSlot[column.slot]
@@ -88,9 +103,15 @@ extension Draft {
         column.coversTable || column.family.contains(reader.rows(column.table).entity(row, layout.tables[column.table]))
     }
 
-    private func derivedValue(_ column: DerivedColumn, _ row: UInt32) throws(CambiumError) -> Value {
+    /// Returns the value of a derived attribute, and the exact sum to store with it.
+    ///
+    /// - Parameter found: The value, if it is known without reading all members.
+    private func derivedValue(
+        _ column: DerivedColumn, _ row: UInt32, _ found: DerivedValue?
+    ) throws(CambiumError) -> (Value, exact: StoredCell) {
         do {
-            return try reader.derivedValue(column, row)
+            let derived = try found ?? reader.readAll(column, row)
+            return (try reader.value(derived, column), reader.exactCell(derived, column, row))
         } catch {
             let object = text(ObjectPlace(table: column.table, row: row))
             throw CambiumError(
@@ -109,7 +130,9 @@ extension Draft {
                 && $0.attribute.schemaName.isSame(as: attribute.schemaName)
         }
         guard let column, hasDerived(column, place.row) else { return nil }
+        var changes = MemberChanges(column, of: [place.row], in: self)
         // An error means that the attribute cannot hold the value. The end of the transaction reports this error.
+        if let value = changes?.value(of: place.row) { return try? reader.value(value, column) }
         return try? reader.derivedValue(column, place.row)
     }
 }
