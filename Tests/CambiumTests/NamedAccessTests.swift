@@ -105,11 +105,26 @@ import Testing
         #expect(try store.graph.find("Site", identity: [.uri("x:a")]) == site)
         #expect(try store.graph.find("Page", identity: [.data(Array("x:a".utf8))]) == page)
         for entity in ["Site", "Page"] {
-            #expect(try store.graph.find(entity, identity: ["x:a"]) == nil)
-            #expect(try store.edit().find(entity, identity: ["x:a"]) == nil)
-            #expect(try store.write { try $0.find(entity, identity: ["x:a"]) }.result == nil)
+            #expect(CambiumTests.code(of: { _ = try store.graph.find(entity, identity: ["x:a"]) }) == .invalidInput)
+            #expect(CambiumTests.code(of: { _ = try store.edit().find(entity, identity: ["x:a"]) }) == .invalidInput)
+            #expect(CambiumTests.code(of: { _ = try store.write { try $0.find(entity, identity: ["x:a"]) } }) == .invalidInput)
         }
         #expect(try store.graph.find(Query("Site", where: "address == \"x:a\"")) == [site])
+    }
+
+    @Test(arguments: [[], [1], ["a"], ["a", 1, 2], [1, "a"], ["a", "1"]] as [[Value]])
+    func `an identity of the wrong types or in the wrong order is refused`(values: [Value]) throws {
+        let schema = try Schema {
+            EntityDefinition("Issue", identity: ["project", "number"]) {
+                AttributeDefinition("project", .string)
+                AttributeDefinition("number", .int16)
+            }
+        }
+        let store = try Store.inMemory(schema: schema)
+        #expect(CambiumTests.code(of: { _ = try store.graph.find("Issue", identity: values) }) == .invalidInput)
+        #expect(CambiumTests.code(of: { _ = try store.edit().find("Issue", identity: values) }) == .invalidInput)
+        #expect(CambiumTests.code(of: { _ = try store.write { try $0.find("Issue", identity: values) } }) == .invalidInput)
+        #expect(try store.graph.find("Issue", identity: ["a", 100_000]) == nil)
     }
 
     @Test func `a transaction reads by names what it has written`() throws {

@@ -24,8 +24,11 @@ extension WriteTransaction {
     }
 
     /// Returns the id of the object with these identity values, or `nil` if there is no such object. Throws `.unknownName` if there is no
-    /// such entity. Complexity: O(1) expected.
+    /// such entity, and `.invalidInput` if the values do not fit the attributes of its identity. Complexity: O(1) expected.
     public borrowing func find(_ entity: String, identity values: [Value]) throws(CambiumError) -> ObjectID? {
-        find(try schema.required(entity), identity: values)
+        let entity = try schema.required(entity)
+        if let found = find(entity, identity: values) { return found }
+        try entity.checkIdentity(values)
+        return nil
     }
 }

@@ -121,9 +121,12 @@ extension Edit {
     /// entity's identity.
     ///
     /// If several objects have the values, returns one of them; a commit would refuse such duplicates. Throws `.unknownName` if there is no
-    /// such entity. Complexity: O(1) expected.
+    /// such entity, and `.invalidInput` if the values do not fit its identity. Complexity: O(1) expected.
     public func find(_ entity: String, identity values: [Value]) throws(CambiumError) -> ObjectID? {
-        find(try schema.required(entity), identity: values)
+        let entity = try schema.required(entity)
+        if let found = find(entity, identity: values) { return found }
+        try entity.checkIdentity(values)
+        return nil
     }
 
     private func hasIdentity(_ id: ObjectID, _ entity: Entity, _ wanted: [Value]) -> Bool {

@@ -40,7 +40,12 @@ extension Edit {
     ///
     /// Throws as `load(_:)` does. Complexity: O(1) expected, plus that of `load(_:)`.
     public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
-        try find(try binding(type).entity, identity: values.map(\.attributeValue)).map { try load(type, $0) }
+        let (entity, values) = (try binding(type).entity, values.map(\.attributeValue))
+        guard let found = find(entity, identity: values) else {
+            try entity.checkIdentity(values)
+            return nil
+        }
+        return try load(type, found)
     }
 
     // MARK: Saving

@@ -48,7 +48,10 @@ extension Graph {
             values.count == 1
             ? place(binding.entity, identity: values[0].attributeValue)
             : place(binding.entity, identity: values.map(\.attributeValue))
-        guard let place = found else { return nil }
+        guard let place = found else {
+            try binding.entity.checkIdentity(values.map(\.attributeValue))
+            return nil
+        }
         var reader = RecordReader(self, binding, uncommitted)
         reader.move(to: place)
         return try Record(from: &reader)

@@ -128,9 +128,17 @@ struct QueryRequest {
         return try Self.named("--where") { try query.narrowed(by: text, arguments, graph) }
     }
 
+    /// The maximum number of digits in the text of an id without the name of an entity.
+    private static let idByteCountMax = 32
+
     /// Returns the cursor after which the listed objects begin. The text may be an id, or the text of a cursor.
     private func cursor(_ text: String, _ query: Query, _ graph: Graph) throws -> QueryCursor {
-        if let cursor = try? QueryCursor(parsing: text) { return cursor }  // If this fails, the text is an id.
+        do {
+            return try QueryCursor(parsing: text)
+        } catch {
+            // A short text is an id.
+            if text.utf8.count > Self.idByteCountMax, !text.contains("/") { throw error }
+        }
         let remedy = "Pass a cursor that --cursor printed; it remains valid if objects are deleted."
         if !text.contains("/"), !text.contains(":") {
             throw CambiumError(.notFound, "'\(Excerpt.plain(text))' is neither a cursor nor an id. \(remedy)")

@@ -41,10 +41,16 @@ extension Graph {
     /// O(sub-entities).
     public func count(of entity: String) throws(CambiumError) -> Int { count(of: try schema.required(entity)) }
 
-    /// Returns the id of the object with these identity values, or `nil` if there is no such object. Throws `.unknownName` if there is no
-    /// such entity. Complexity: O(1) expected.
+    /// Returns the id of the object with these identity values, or `nil` if there is no such object. The values are in the order of the
+    /// entity's identity.
+    ///
+    /// Throws `.unknownName` if there is no such entity, and `.invalidInput` if the values do not fit the attributes of its identity.
+    /// Complexity: O(1) expected.
     public func find(_ entity: String, identity values: [Value]) throws(CambiumError) -> ObjectID? {
-        find(try schema.required(entity), identity: values)
+        let entity = try schema.required(entity)
+        if let found = find(entity, identity: values) { return found }
+        try entity.checkIdentity(values)
+        return nil
     }
 
     /// Returns the name of an object: its entity and its serial, such as `Note/42`. Returns `nil` if there is no such object. Complexity:

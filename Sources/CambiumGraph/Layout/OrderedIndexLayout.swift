@@ -84,7 +84,7 @@ final class OrderedIndexLayout: Sendable {
     }
 
     /// The version of the key encoding and of the node layout.
-    private static let version = "1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)"
+    private static let version = "2 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)"
 
     /// The maximum number of ordered indexes that a store builds for its schema. If the schema has more indexes, the store does not build
     /// the remaining indexes.

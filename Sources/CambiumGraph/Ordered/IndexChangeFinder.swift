@@ -66,11 +66,13 @@ struct IndexChangeFinder {
         }
     }
 
-    /// Returns those of the given rows in which an indexed column may have different values in the two graphs.
+    /// Returns those of the given rows whose entries in an index may differ between the two graphs.
     private func differing(
         _ old: [OrderedIndexLayout.Component], _ new: [OrderedIndexLayout.Component], _ left: RowGroup, _ right: RowGroup, _ rows: UInt64,
         _ word: Int
     ) -> UInt64 {
+        // An entry contains the virtual page of its object. A packed table may have another object in the same row.
+        if left.virtualPage == nil || left.virtualPage != right.virtualPage { return rows }
         var differing: UInt64 = 0
         for (component, other) in zip(old, new) {
             let (leaf, newLeaf) = (left.leaf(component.slot), right.leaf(other.slot))

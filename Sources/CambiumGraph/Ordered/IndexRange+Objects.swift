@@ -1,10 +1,8 @@
-import Glibc
-
 extension IndexRange {
     // MARK: Objects
 
     /// Calls `body` with each object in the order of the index until `body` returns `false`. Objects with equal values come in the order of
-    /// their rows.
+    /// their ids, or in the reverse order.
     ///
     /// - Parameter isReversed: Whether the order is reversed.
     /// - Parameter offset: The number of objects to skip. Skipped objects are not visited, unless keys of the index may be cut to the
@@ -14,17 +12,6 @@ extension IndexRange {
     package func forEach(isReversed: Bool = false, offset: Int = 0, _ body: (ObjectPlace) -> Bool) {
         var walk = IndexWalk(self, isReversed: isReversed, offset: offset)
         walk.run(body)
-    }
-
-    /// Calls `body` with the row of each object in the order of the index until `body` returns `false`. `body` also receives whether the
-    /// object has the same values as the previous object. The caller must ensure that no key of the index is cut to the maximum length.
-    func forEachRow(isReversed: Bool, _ body: (_ row: UInt32, _ hasPreviousKey: Bool) -> Bool) {
-        var previous: (leaf: OrderedLeaf, place: Int)?
-        forEachEntry(outer, isReversed: isReversed) { leaf, place, row in
-            let hasPreviousKey = previous.map { leaf.hasKey(at: place, of: $0.leaf, at: $0.place) } ?? false
-            previous = (leaf, place)
-            return body(row, hasPreviousKey)
-        }
     }
 
     /// Calls `body` with the entries at some positions of the index until `body` returns `false`. `body` receives the leaf of the entry,
@@ -111,7 +98,7 @@ extension IndexRange {
                 let place = isReversed ? part.upperBound - 1 - number : part.lowerBound + number
                 let (start, byteCount) = leaf.entry(place)
                 let row = OrderedNode.row(leaf.page + start + byteCount)
-                if leaf.prefixByteCount + byteCount < OrderedNode.entryByteCountMax {
+                if !leaf.isCut(place) {
                     guard endRun(body), give(row, body) else { return false }
                     continue
                 }
@@ -178,7 +165,7 @@ extension IndexRange {
             let (first, second) = isReversed ? (right, left) : (left, right)
             // All keys of a run begin with the same cut key.
             let (rest, otherRest) = (first.key.dropFirst(OrderedNode.keyByteCountMax), second.key.dropFirst(OrderedNode.keyByteCountMax))
-            return rest == otherRest ? first.row < second.row : rest.lexicographicallyPrecedes(otherRest)
+            return rest == otherRest ? rows.serial(first.row) < rows.serial(second.row) : rest.lexicographicallyPrecedes(otherRest)
         }
 
         private mutating func give(_ row: UInt32, _ body: (ObjectPlace) -> Bool) -> Bool {
@@ -194,25 +181,7 @@ extension IndexRange {
 
 extension Rows {
     /// Ends the process if an index leads to a row without an object.
-    fileprivate func requireLive(_ row: UInt32) {
+    func requireLive(_ row: UInt32) {
         if !isLive(row) { chunks.refuse("an index leads to an object that does not exist") }
-    }
-}
-
-extension OrderedLeaf {
-    /// Returns whether the entry at `index` has the same key as the entry at `otherIndex` of `other`, which may be this leaf.
-    @inline(__always) fileprivate func hasKey(at index: Int, of other: OrderedLeaf, at otherIndex: Int) -> Bool {
-        guard page == other.page else { return key(index) == other.key(otherIndex) }
-        let (entry, otherEntry) = (entry(index), entry(otherIndex))
-        // SAFETY: the leaf is consistent, so each entry contains at least the bytes of a row, and lies in the page.
-        return entry.byteCount == otherEntry.byteCount
-            && memcmp(page + entry.offset, page + otherEntry.offset, entry.byteCount - OrderedNode.rowByteCount) == 0
-    }
-
-    /// Returns the key of an entry. The bytes of its row, which follow the key, are omitted.
-    fileprivate func key(_ index: Int) -> [UInt8] {
-        let (offset, byteCount) = entry(index)
-        let prefix = UnsafeRawBufferPointer(start: page + Self.contentOffset, count: prefixByteCount)
-        return Array(prefix) + Array(UnsafeRawBufferPointer(start: page + offset, count: byteCount - OrderedNode.rowByteCount))
     }
 }

@@ -9,7 +9,7 @@ extension Graph {
         var (count, strangerCount, misplacedCount) = (0, 0, 0)
         // The order of the entries is checked, too, so no entry occurs twice. Therefore, comparing the counts finds missing rows.
         let flaws = reader.treeFindings(record.tree) { entry in
-            let row = entry.suffix(OrderedNode.rowByteCount).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            let row = entry.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             let isOwn = row >> PageLayout.rowShift < record.groupCount && rows.isLive(row) && index.covers(row, rows, table)
             if !isOwn || index.entry(row, rows) != entry { strangerCount += 1 }
             if count % 97 == 0, ordered.rank(of: entry) != count { misplacedCount += 1 }

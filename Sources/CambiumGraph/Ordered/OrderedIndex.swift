@@ -128,7 +128,7 @@ package struct OrderedIndex: Sendable {
 
     /// Returns the whole key of these values. The whole key of an object with these values begins with the returned bytes. Returns `nil` if
     /// a value is of the wrong type, or if there are more values than components.
-    private func key(_ values: [Value]) -> [UInt8]? {
+    func key(_ values: [Value]) -> [UInt8]? {
         withKey(values) { Array(UnsafeRawBufferPointer(start: $0, count: $1)) }
     }
 

@@ -100,11 +100,12 @@ struct OrderedKeyWriter {
     /// The number that is added to the power of ten of the first digit, so that the sum is never negative.
     private static let placeBias = 1024
 
-    /// Completes an entry: cuts the key and adds the row. Returns the number of bytes of the entry.
-    @inline(__always) mutating func finish(row: UInt32) -> Int {
+    /// Completes an entry: cuts the key, and adds the virtual page and the row. Returns the number of bytes of the entry.
+    @inline(__always) mutating func finish(virtualPage: UInt32, row: UInt32) -> Int {
         count = min(count, limit)
-        memory.storeBytes(of: row.bigEndian, toByteOffset: count, as: UInt32.self)
-        count &+= OrderedNode.rowByteCount
+        let tail = UInt64(virtualPage) << 32 | UInt64(row)
+        memory.storeBytes(of: tail.bigEndian, toByteOffset: count, as: UInt64.self)
+        count &+= OrderedNode.tailByteCount
         return count
     }
 }
@@ -136,11 +137,14 @@ extension OrderedIndexLayout {
         let group = rows.group(row)
         var writer = OrderedKeyWriter(memory)
         for component in components { writer.add(component, row, group, rows) }
-        return writer.finish(row: row)
+        return writer.finish(virtualPage: rows.virtualPage(row), row: row)
     }
 
     /// Returns the key of a row, without cutting it to the maximum length.
-    func wholeKey(_ row: UInt32, _ rows: Rows) -> [UInt8] {
+    ///
+    /// - Parameter componentCount: The number of components that the key has; `nil` for all components.
+    func wholeKey(_ row: UInt32, _ rows: Rows, componentCount: Int? = nil) -> [UInt8] {
+        let components = components.prefix(componentCount ?? components.count)
         var byteCount = 0
         for component in components {
             rows.withCell(row, component.slot, component.kind) { byteCount += 3 * $0.bytes.count + 32 }

@@ -68,7 +68,7 @@ struct OrderedLeafSize {
         self.first = first
         count = 1
         byteCount = first.count
-        prefixByteCount = first.count - OrderedNode.rowByteCount
+        prefixByteCount = first.count - OrderedNode.tailByteCount
     }
 
     /// Measures a range of entries, which must not be empty.
@@ -80,7 +80,7 @@ struct OrderedLeafSize {
     /// Adds a range of entries, which must directly follow the entries that were measured earlier.
     @inline(__always) mutating func add(_ entries: some OrderedEntries, _ range: Range<Int>) {
         guard let last = range.last else { return }
-        var least = prefixByteCount &+ OrderedNode.rowByteCount
+        var least = prefixByteCount &+ OrderedNode.tailByteCount
         for index in range {
             let entry = entries.entry(index)
             // The entries of a large change are scattered in memory. This loop prefetches them, because they will soon be written to the
@@ -92,7 +92,7 @@ struct OrderedLeafSize {
         }
         count &+= range.count
         // The entries are in order, so all of them begin with the prefix that the first and the last entry have in common.
-        prefixByteCount = OrderedNode.commonByteCount(first.start, entries.entry(last).start, max: least &- OrderedNode.rowByteCount)
+        prefixByteCount = OrderedNode.commonByteCount(first.start, entries.entry(last).start, max: least &- OrderedNode.tailByteCount)
     }
 
     @inline(__always) var total: Int {

@@ -45,6 +45,25 @@ struct OrderedLeaf {
         return OrderedNode.row(page + offset + byteCount)
     }
 
+    /// Whether the index may have cut the key of an entry to the maximum length.
+    func isCut(_ index: Int) -> Bool { prefixByteCount + entry(index).byteCount >= OrderedNode.entryByteCountMax }
+
+    /// Returns the key of an entry.
+    func key(_ index: Int) -> [UInt8] {
+        let (offset, byteCount) = entry(index)
+        let prefix = UnsafeRawBufferPointer(start: page + Self.contentOffset, count: prefixByteCount)
+        return Array(prefix) + Array(UnsafeRawBufferPointer(start: page + offset, count: byteCount - OrderedNode.tailByteCount))
+    }
+
+    /// Returns whether the entry at `index` has the same key as the entry at `otherIndex` of `other`, which may be this leaf.
+    @inline(__always) func hasKey(at index: Int, of other: OrderedLeaf, at otherIndex: Int) -> Bool {
+        guard page == other.page else { return key(index) == other.key(otherIndex) }
+        let (entry, otherEntry) = (entry(index), entry(otherIndex))
+        // SAFETY: the leaf is consistent, so each entry contains at least the bytes after the key, and lies in the page.
+        return entry.byteCount == otherEntry.byteCount
+            && memcmp(page + entry.offset, page + otherEntry.offset, entry.byteCount - OrderedNode.tailByteCount) == 0
+    }
+
     /// The number of bytes that the header and the entries take. If the entries have different lengths, the numbers that state where each
     /// entry ends are included.
     var usedByteCount: Int { end + (stride > 0 ? 0 : 2 * count) }
@@ -99,7 +118,7 @@ struct OrderedLeaf {
     @inline(__always) func insert(_ target: OrderedBytes) -> Bool {
         let (count, stride, prefixCount) = (count, stride, prefixByteCount)
         let restCount = target.count &- prefixCount
-        guard count > 0, restCount >= OrderedNode.rowByteCount, memcmp(target.start, page + Self.contentOffset, prefixCount) == 0,
+        guard count > 0, restCount >= OrderedNode.tailByteCount, memcmp(target.start, page + Self.contentOffset, prefixCount) == 0,
             stride == 0 || stride == restCount, usedByteCount + restCount + (stride == 0 ? 2 : 0) <= OrderedNode.byteCount
         else { return false }
         let index = lowerBound(target)
@@ -184,7 +203,7 @@ struct OrderedLeaf {
     /// Returns the number of bytes that the keys of the given entries have in common beyond the prefix.
     func commonByteCount(_ entries: Range<Int>) -> Int {
         let (first, last) = (entry(entries.lowerBound), entry(entries.upperBound - 1))
-        let countMax = min(first.byteCount, last.byteCount) - OrderedNode.rowByteCount
+        let countMax = min(first.byteCount, last.byteCount) - OrderedNode.tailByteCount
         return OrderedNode.commonByteCount(page + first.offset, page + last.offset, max: countMax)
     }
 
@@ -204,13 +223,13 @@ struct OrderedLeaf {
         guard count > 0, prefixByteCount <= OrderedNode.keyByteCountMax, end >= entriesOffset, usedByteCount <= OrderedNode.byteCount
         else { return false }
         if stride > 0 {
-            return stride >= OrderedNode.rowByteCount && prefixByteCount + stride <= OrderedNode.entryByteCountMax
+            return stride >= OrderedNode.tailByteCount && prefixByteCount + stride <= OrderedNode.entryByteCountMax
                 && entriesOffset + count * stride == end
         }
         var last = entriesOffset
         for index in 0..<count {
             let end = number(Self.endPlace(index))
-            guard end >= last + OrderedNode.rowByteCount, end - last + prefixByteCount <= OrderedNode.entryByteCountMax else {
+            guard end >= last + OrderedNode.tailByteCount, end - last + prefixByteCount <= OrderedNode.entryByteCountMax else {
                 return false
             }
             last = end

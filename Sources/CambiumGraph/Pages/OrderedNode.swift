@@ -2,8 +2,8 @@ import Glibc
 
 /// The parts that leaves and inner nodes of an ordered index have in common. Docs/Formats/PAGES.md 8 describes the layouts.
 ///
-/// An entry is a key of at most `keyByteCountMax` bytes, followed by the row in four bytes, in big-endian order. Entries are compared as
-/// bytes.
+/// An entry is a key of at most `keyByteCountMax` bytes, followed by the virtual page and the row, each in four bytes, in big-endian order.
+/// Entries are compared as bytes. So entries with equal keys are in the order of their serials, even if packing has moved rows.
 package enum OrderedNode {
     // Builds of script/check can choose small nodes, so that a few objects fill many nodes.
     #if CAMBIUM_CHECKS
@@ -11,12 +11,14 @@ package enum OrderedNode {
         static var keyByteCountMax: Int { PageLayout.hasSmallPages ? 64 : 256 }
     #else
         static let byteCount = 2048
-        /// The length to which a longer key is cut. The index sorts objects with equal cut keys by their rows, so readers must compare the
+        /// The length to which a longer key is cut. The index sorts objects with equal cut keys by their serials, so readers must compare the
         /// whole values of these objects.
         static let keyByteCountMax = 256
     #endif
-    static let rowByteCount = 4
-    package static var entryByteCountMax: Int { keyByteCountMax + rowByteCount }
+    private static let rowByteCount = 4
+    /// The number of bytes after the key: the virtual page and the row.
+    static let tailByteCount = 8
+    package static var entryByteCountMax: Int { keyByteCountMax + tailByteCount }
     /// The number of bytes that must be readable beyond an entry, because a search reads whole words.
     static let slackByteCount = 8
     /// The maximum number of levels. Even 2^32 rows need fewer.

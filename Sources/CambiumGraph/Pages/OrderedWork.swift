@@ -1,7 +1,7 @@
 /// Memory for the entries of an ordered index's leaf while the leaf is rewritten. The page space keeps the memory for the next leaf.
 final class OrderedWork {
     /// An upper bound of the bytes that the entries of two leaves take, with their prefixes.
-    static let byteCount = 2 * (OrderedNode.byteCount / OrderedNode.rowByteCount) * OrderedNode.entryByteCountMax
+    static let byteCount = 2 * (OrderedNode.byteCount / OrderedNode.tailByteCount) * OrderedNode.entryByteCountMax
     let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount + OrderedNode.slackByteCount, alignment: 8)
     var used = 0
     var entries: [OrderedBytes] = []

@@ -121,7 +121,9 @@ struct AccessPlanner {
         if graph.version.mayHaveDuplicates { return nil }
         var values: [[Value]] = []
         for attribute in entity.identity {
-            guard case .equal(let equal)? = Self.match(matches, attribute.number, isFolded: false)?.values else { return nil }
+            guard case .equal(let equal)? = Self.match(matches, attribute.number, isFolded: false)?.values, !equal.contains(.null) else {
+                return nil
+            }
             values.append(equal.map { Self.typed($0, attribute.type) })
         }
         // The planner looks up the combinations at once, so their number must not exceed the length of the condition by much.

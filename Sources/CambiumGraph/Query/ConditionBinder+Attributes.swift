@@ -8,11 +8,15 @@ extension ConditionBinder {
         let presence = PresenceNode(field.slot, field.kind)
         if test.isNull {
             switch test.relation {
-            case .equal: return NotNode(presence)
+            case .equal:
+                let node = NotNode(presence)
+                node.match = ColumnMatch(attribute: attribute.number, values: .equal([.null]), isFolded: false)
+                return node
             case .notEqual: return presence
             default: return ConstantNode(false)
             }
         }
+        try checkEnumeration(attribute, test)
         let node = try present(attribute, field, test)
         return test.relation == .notEqual ? NotNode(node) : node
     }
@@ -42,6 +46,16 @@ extension ConditionBinder {
         throw QueryMistake(
             "'\(attribute.name)' is of type \(attribute.type.rawValue), which '\(test.relation.text)' cannot compare. Use \(wanted).",
             at: test.offset)
+    }
+
+    /// Refuses an equality that no value of an `enum` satisfies.
+    private func checkEnumeration(_ attribute: Attribute, _ test: ConstantTest) throws(QueryMistake) {
+        guard [.equal, .notEqual, .isIn].contains(test.relation), test.folding.isEmpty, attribute.constraints.allowed != nil else { return }
+        for literal in test.present {
+            guard let value = literal.value(of: attribute.type), let list = attribute.constraints.allowedList(without: value) else { continue }
+            throw QueryMistake(
+                "'\(attribute.name)' never has the value \(text(of: literal)). Compare it with one of its values: \(list).", at: test.offset)
+        }
     }
 
     /// The relations that compare numbers and dates, for messages.

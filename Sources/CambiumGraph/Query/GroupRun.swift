@@ -44,13 +44,25 @@ struct GroupRun: ~Copyable {
         self.run = run
     }
 
-    var plan: QueryPlan { run.plan }
+    /// The steps that read the least or greatest values from indexes.
+    private var firstSteps: [QueryPlan.Step] = []
+
+    var plan: QueryPlan {
+        var plan = run.plan
+        plan.steps += firstSteps
+        return plan
+    }
+
     var entity: Entity { run.entity }
 
     mutating func rows() throws -> [AggregateRow] {
         let (codes, sums) = (codes, sums)
         var groupCount = codes.count
         for sum in sums { sum.grow(to: groupCount) }
+        if grouping.keys.isEmpty, let firsts = try firstRows() {
+            for (sum, rows) in zip(sums, firsts) { for row in rows { add(row, to: sum) } }
+            return [AggregateRow(group: [], values: sums.map { .value($0.result(0)) })]
+        }
         var numbers = [Int32](repeating: 0, count: PageLayout.fanOut)
         try run.forEachMatch { view, bits in
             codes.number(bits, view, &numbers)
@@ -64,6 +76,38 @@ struct GroupRun: ~Copyable {
         return (0..<codes.count).map { code in
             AggregateRow(group: codes.values(code), values: sums.map { .value($0.result(code)) })
         }
+    }
+
+    /// Returns for each function the row with the least or the greatest value, or no row if no object satisfies the condition. Returns
+    /// `nil` unless all functions are `min` or `max` of attributes in whose order indexes have the objects.
+    private mutating func firstRows() throws -> [[UInt32]]? {
+        guard !grouping.aggregates.isEmpty, grouping.aggregates.allSatisfy({ $0.isEnd }) else { return nil }
+        var (found, steps): ([[UInt32]], [QueryPlan.Step]) = ([], [])
+        for aggregate in grouping.aggregates {
+            guard let operand = aggregate.operand else { return nil }
+            var first = run.query
+            first.sort = [SortKey(operand, aggregate.function == .max ? .descending : .ascending, nulls: .last)]
+            let ordered = try QueryRun(first, run.graph)
+            guard let rows = try ordered.rowsInIndexOrder(1) else { return nil }
+            found.append(rows.rows)
+            steps.append(rows.step)
+        }
+        firstSteps = steps
+        return found
+    }
+
+    private func add(_ row: UInt32, to sum: GroupSums) {
+        let view = run.context.group(of: row, run.context.reader.rows(run.table.index))
+        sum.add(GroupBits(row), view, [Int32](repeating: 0, count: PageLayout.fanOut))
+    }
+}
+
+extension Aggregate {
+    /// Whether the result is the value of the first object in an order: the function is `min` or `max`, and its operand may be an attribute
+    /// of the object itself.
+    fileprivate var isEnd: Bool {
+        guard function == .min || function == .max, case .path(let path)? = operand?.form else { return false }
+        return path.names.count == 1
     }
 }
 

@@ -48,12 +48,16 @@ package struct AttributeConstraints: Sendable {
         if let regex, let text = value.plainText, !regex.matchesWhole(text) {
             return "is \(Excerpt.quoted(text)), which does not match \(regex.pattern)"
         }
-        if let allowed, !allowedValues.contains(value.withoutNegativeZero) {
-            let shown = allowed.prefix(Self.shownCountMax).map(\.excerpt).joined(separator: ", ")
-            let rest = allowed.count - Self.shownCountMax
-            return "is \(value.excerpt), which is not one of \(shown)" + (rest > 0 ? " and \(rest) more" : "")
-        }
+        if let list = allowedList(without: value) { return "is \(value.excerpt), which is not one of \(list)" }
         return nil
+    }
+
+    /// Returns the allowed values as a text for a message, or `nil` if the given value is allowed.
+    package func allowedList(without value: Value) -> String? {
+        guard let allowed, !allowedValues.contains(value.withoutNegativeZero) else { return nil }
+        let shown = allowed.prefix(Self.shownCountMax).map(\.excerpt).joined(separator: ", ")
+        let rest = allowed.count - Self.shownCountMax
+        return shown + (rest > 0 ? " and \(rest) more" : "")
     }
 
     /// The maximum number of allowed values that a message lists.

@@ -80,7 +80,7 @@ import Testing
 
         func next(_ random: inout SplitMix64) -> [UInt8] {
             let row = withUnsafeBytes(of: UInt32(random.next() & 0xFF_FFFF).bigEndian) { Array($0) }
-            return key(&random) + row
+            return key(&random) + [0, 0, 0, 1] + row
         }
 
         private func key(_ random: inout SplitMix64) -> [UInt8] {
