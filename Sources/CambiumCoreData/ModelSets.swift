@@ -42,18 +42,22 @@ struct ModelSets {
 
     // MARK: Sets
 
-    /// Removes duplicates in sets, duplicate sets, and sets that name an attribute that the entity does not have. Uniqueness constraints
-    /// with the same attributes in another order are duplicates.
+    /// Removes duplicates in sets, duplicate sets, and sets that name a property that they cannot contain. Uniqueness constraints
+    /// with the same properties in another order are duplicates.
     private mutating func keepAttributes(_ index: Int, _ warnings: inout ModelWarnings) {
         if entities[index].unique.isEmpty, entities[index].indexes.isEmpty { return }
-        let attributes = Set(([index] + ancestors(index)).flatMap { entities[$0].attributes.map(\.name) })
+        let holders = ([index] + ancestors(index)).map { entities[$0] }
+        let attributes = Set(holders.flatMap { $0.attributes.map(\.name) })
+        let targets = Set(holders.flatMap { $0.relationships.filter { $0.cardinality == .toOne }.map(\.name) })
         func kept(_ sets: [[String]], _ what: String, hasOrder: Bool) -> [[String]] {
+            let names = hasOrder ? attributes : attributes.union(targets)
+            let kind = hasOrder ? "an attribute" : "an attribute or a to-one relationship"
             var known: Set<[String]> = [[]]
             return sets.map(Self.distinct).filter { set in
                 guard known.insert(hasOrder ? set : set.sorted()).inserted else { return false }
-                guard let stranger = set.map(Self.name(of:)).first(where: { !attributes.contains($0) }) else { return true }
+                guard let stranger = set.map(Self.name(of:)).first(where: { !names.contains($0) }) else { return true }
                 let list = set.joined(separator: ", ")
-                warnings.add(entities[index].name, "the \(what) of '\(list)' is ignored; '\(stranger)' is not an attribute")
+                warnings.add(entities[index].name, "the \(what) of '\(list)' is ignored; '\(stranger)' is not \(kind)")
                 return false
             }
         }
@@ -84,12 +88,13 @@ struct ModelSets {
     }
 
     /// Makes a uniqueness constraint the identity if it is the only constraint of its entity. If an ancestor or a descendant of the entity
-    /// has an identity, the constraint stays a constraint, because a hierarchy has only one identity.
+    /// has an identity, the constraint stays a constraint, because a hierarchy has only one identity. A constraint with a relationship stays
+    /// one too, because an identity consists of attributes.
     private mutating func deriveIdentities() {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))
         for index in order where entities[index].unique.count == 1 && entities[index].identity.isEmpty && !isNamedBelow.contains(index) {
-            guard ancestors(index).allSatisfy({ entities[$0].identity.isEmpty }), !hasDerived(entities[index].unique[0], index) else {
+            guard ancestors(index).allSatisfy({ entities[$0].identity.isEmpty }), isFindable(entities[index].unique[0], index) else {
                 continue
             }
             entities[index].identity = entities[index].unique[0]
@@ -97,11 +102,12 @@ struct ModelSets {
         }
     }
 
-    /// Returns whether a set of an entity contains a derived attribute. Such a set cannot be the identity, because an import cannot find
-    /// objects by a derived attribute.
-    private func hasDerived(_ set: [String], _ index: Int) -> Bool {
-        ([index] + ancestors(index)).contains { entity in
-            entities[entity].attributes.contains { $0.derivation != nil && set.contains($0.name) }
+    /// Returns whether an import can find objects by a set of an entity. A set with a derived attribute or a relationship cannot be the
+    /// identity.
+    private func isFindable(_ set: [String], _ index: Int) -> Bool {
+        ([index] + ancestors(index)).allSatisfy { entity in
+            !entities[entity].attributes.contains { $0.derivation != nil && set.contains($0.name) }
+                && !entities[entity].relationships.contains { set.contains($0.name) }
         }
     }
 

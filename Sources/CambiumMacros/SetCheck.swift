@@ -2,7 +2,8 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports names in the lists of `unique` and `indexes` that are not attributes of the entity.
+    /// Reports names in the lists of `unique` and `indexes` that are not attributes of the entity. A list of `unique` may also name to-one
+    /// relationships; the check of the schema reports a to-many relationship there.
     struct SetCheck {
         private let entity: EntityDeclaration
 
@@ -38,6 +39,7 @@
                 let mistake = Mistake("repeatedInSet", "The list contains '\(component.name)' twice.", "Remove one of the two.")
                 findings.add(mistake, at: literal)
             } else if let property = entity.persistent.first(where: { $0.storedName == component.name }) {
+                if label == "unique", Self.isRelationship(property) { return }
                 check(property, component, literal, &findings)
             } else if !entity.arguments.hasParent {
                 report(component, literal, &findings)

@@ -44,7 +44,7 @@ package struct RandomProgram: Sendable {
         relationships = schema.entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
         identifying = Set(
             schema.entities.flatMap { entity in
-                entity.uniqueSets.flatMap { $0.attributes.compactMap(entity.attribute) }.map(ObjectIdentifier.init)
+                entity.uniqueSets.flatMap { $0.properties.compactMap(entity.attribute) }.map(ObjectIdentifier.init)
             })
     }
 

@@ -13,6 +13,7 @@ extension RandomSchema {
             made.entities = definition.entities
             made.nameCount = Int(random.next() % 1_000_000) * 100
             made.change(&random)
+            made.forgetLostTargets()
             let changed = SchemaDefinition(entities: made.entities)
             // Skips a change if it makes the schema invalid, alone or together with the earlier changes.
             if isSound(changed) { definition = changed }
@@ -50,7 +51,9 @@ extension RandomSchema {
         case 12: renameEntity(entity)
         case 13: move(entity, &random)
         case 14: entities[entity].isAbstract.toggle()
-        case 15: addRelationships(&random)
+        case 15:
+            addRelationships(&random)
+            addOwnedSet(entity, &random)
         case 16: removeRelationship(entity, &random)
         case 17, 18, 19, 27, 28, 29: changeRelationship(entity, &random)
         case 20: joinOrPart(entity, &random)

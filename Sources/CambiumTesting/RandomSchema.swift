@@ -16,6 +16,7 @@ package struct RandomSchema {
         for _ in 0..<Int.random(in: 1...5, using: &random) { made.addHierarchy(&random) }
         for index in made.entities.indices { made.addSets(index, &random) }
         for _ in 0..<Int.random(in: 1...2 * made.entities.count + 1, using: &random) { made.addRelationships(&random) }
+        for index in made.entities.indices { made.addOwnedSet(index, &random) }
         made.addCloneRules(&random)
         made.addDerivedAttributes(&random)
         if random.isTrue(1, outOf: 3) { made.entities.shuffle(using: &random) }
@@ -114,13 +115,34 @@ package struct RandomSchema {
         return random.isTrue(1, outOf: 2) ? [addRebuilt(index)] : some + [addRebuilt(index)]
     }
 
+    /// Adds a unique set with a to-one relationship and at most one attribute: the attribute is unique within the target.
+    mutating func addOwnedSet(_ index: Int, _ random: inout SplitMix64) {
+        let targets = lineage(index).flatMap { entities[$0].relationships }.filter { $0.cardinality == .toOne }
+        guard random.isTrue(1, outOf: 3), let target = random.pick(targets)?.name else { return }
+        let attribute = random.pick(lineage(index).flatMap { entities[$0].attributes })?.name
+        entities[index].unique.append(([target] + (attribute.map { [$0] } ?? [])).shuffled(using: &random))
+    }
+
+    /// Removes the relationships from unique sets that no longer exist under their names, or that have become to-many.
+    mutating func forgetLostTargets() {
+        let attributes = Set(entities.flatMap { $0.attributes.map(\.name) })
+        for index in entities.indices {
+            let targets = lineage(index).flatMap { entities[$0].relationships }.filter { $0.cardinality == .toOne }.map(\.name)
+            let sets = entities[index].unique.map { $0.filter { attributes.contains($0) || targets.contains($0) } }
+            entities[index].unique = sets.filter { !$0.isEmpty }
+        }
+    }
+
     func someOf(_ names: [String], _ random: inout SplitMix64) -> [String] {
         Array(names.shuffled(using: &random).prefix(random.isTrue(2, outOf: 3) ? 1 : Int.random(in: 1...3, using: &random)))
     }
 
     func lineage(_ index: Int) -> [Int] {
         var found = [index]
-        while let name = entities[found[0]].parent, let parent = entities.firstIndex(where: { $0.name == name }) {
+        // A random change can make the parents form a cycle.
+        while found.count <= entities.count, let name = entities[found[0]].parent,
+            let parent = entities.firstIndex(where: { $0.name == name })
+        {
             found.insert(parent, at: 0)
         }
         return found

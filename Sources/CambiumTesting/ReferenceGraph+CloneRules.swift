@@ -65,8 +65,8 @@ extension ReferenceGraph {
             let originals = plan.reached.filter { objects[$0]?.entity.number == entity.number }
             if originals.isEmpty { continue }
             let areAllRoots = originals.allSatisfy(plan.isRoot)
-            for set in entity.uniqueSets {
-                let differs = set.attributes.compactMap(entity.attribute).contains { attribute in
+            for set in entity.uniqueSets where !entity.hasRelationship(in: set) {
+                let differs = set.properties.compactMap(entity.attribute).contains { attribute in
                     let keys = plan.options.keys
                     let hasRule = [keys.exclude, keys.rebuild, keys.followParent].contains { attribute.userInfo[$0] != nil }
                     return attribute.isDerived || hasRule || areAllRoots && rootValue(attribute, plan) != nil

@@ -65,10 +65,13 @@ extension ReferenceGraph {
     private func addDuplicates(_ set: UniqueSet, _ entity: Entity, to broken: inout BrokenRules) {
         var groups: [[ValueKey]: [ObjectID]] = [:]
         for id in ids(of: entity) {
-            let key = set.attributes.map { ValueKey(unique: value($0, of: id)) }
+            let key = set.properties.map { property in
+                guard let relationship = entity.relationship(property) else { return ValueKey(unique: value(property, of: id)) }
+                return ValueKey(unique: list(side(relationship), id).first.map { .string(text($0)) } ?? .null)
+            }
             if !key.contains(.null) { groups[key, default: []].append(id) }
         }
-        let names = set.attributes.map { entity.attribute($0)?.name ?? "" }
+        let names = entity.names(of: set)
         for group in groups.values where group.count > 1 {
             broken.duplicates.append(.init(attributes: names, objects: Set(group.map(text))))
         }

@@ -23,7 +23,7 @@ struct PackedRun {
         random = SplitMix64(seed: seed)
         schema = try Schema(
             SchemaDefinition {
-                EntityDefinition("Thing", identity: ["key"]) {
+                EntityDefinition("Thing", identity: ["key"], unique: [["parent", "key"], ["flag", "partner"], ["first", "twin"]]) {
                     AttributeDefinition("key", .uuid, userInfo: ["rebuild": "uuid"])
                     AttributeDefinition("flag", .bool, .optional)
                     AttributeDefinition("name", .string, .optional)

@@ -34,7 +34,7 @@ import Testing
     @Test func `unique sets are inherited, and the identity is the first of them`() throws {
         let schema = try SchemaFixture.schema(Self.family)
         let leaf = try #require(schema.entity("Leaf"))
-        let names = leaf.uniqueSets.map { $0.attributes.compactMap { leaf.attribute($0)?.name } }
+        let names = leaf.uniqueSets.map { leaf.names(of: $0) }
         #expect(names == [["id"], ["l", "id"], ["x"], ["id"]])
         #expect(leaf.uniqueSets.map(\.isIdentity) == [true, false, false, false])
         #expect(leaf.uniqueSets.map { schema.entity($0.entity)?.name } == ["Base", "Left", "Leaf", "Leaf"])

@@ -22,7 +22,7 @@ import Testing
         #expect(note.attributes.map(\.name) == ["id", "createDate", "title", "index"])
         #expect(note.relationships.map(\.name) == ["items", "memos"])
         #expect(note.identity.map(\.name) == ["id"])
-        #expect(note.uniqueSets == [UniqueSet(entity: note.number, attributes: [note.attributes[0].number], isIdentity: true)])
+        #expect(note.uniqueSets == [UniqueSet(entity: note.number, properties: [note.attributes[0].number], isIdentity: true)])
         #expect(note.attribute("title")?.defaultValue == .string(""))
         #expect(note.attribute("index")?.defaultValue == .int(0))
         #expect(note.attribute("createDate")?.isOptional == true)

@@ -37,7 +37,7 @@ struct SchemaText {
     private func sets(_ entity: Entity) -> [String] {
         let names = { (number: PropertyNumber) in entity.attribute(number)?.name ?? "\(number)" }
         let unique = entity.uniqueSets.filter { !$0.isIdentity }.map { set in
-            "unique \(set.attributes.map(names).joined(separator: ", "))"
+            "unique \(entity.names(of: set).joined(separator: ", "))"
         }
         let indexes = entity.indexes.map { index in
             let components = index.components.map { component in

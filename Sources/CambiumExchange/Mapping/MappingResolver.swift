@@ -22,7 +22,7 @@ struct MappingResolver {
 
         /// - Parameter discriminator: the key that names the entity of an object, unless the mapping states another key.
         init(_ set: UniqueSet?, _ discriminator: Discriminator?) {
-            identity = set?.attributes ?? []
+            identity = set?.properties ?? []
             index = set
             self.discriminator = discriminator
             discriminatorPath = discriminator.map { PropertyPath(key: $0.key) }
@@ -172,8 +172,8 @@ struct MappingResolver {
         var outcome = outcome(entity)
         if let names = objects.identity {
             let wanted = try identity(names, entity) { mapping.mistake(pointer + "/identity", $0) }
-            outcome.index = wanted.isEmpty ? nil : entity.uniqueSets.last { Set($0.attributes) == Set(wanted) }
-            outcome.identity = outcome.index?.attributes ?? wanted
+            outcome.index = wanted.isEmpty ? nil : entity.uniqueSets.last { Set($0.properties) == Set(wanted) }
+            outcome.identity = outcome.index?.properties ?? wanted
             outcome.scope = owner(ofRulesFor: entity)
         }
         if let discriminator = objects.entityFrom {

@@ -14,12 +14,13 @@ extension ClonePlanner {
         for member in present where !member.entity.uniqueSets.isEmpty {
             let rules = Dictionary(uniqueKeysWithValues: member.policy.attributes.map { ($0.attribute.number, $0.rule) })
             let (rootCount, count) = (rootCounts[member.entity.number] ?? 0, counts[member.entity.number] ?? 0)
-            for set in member.entity.uniqueSets {
-                let isRenewed = set.attributes.contains { property in
+            // A copy differs from its original if its owner is copied too, so the copies' own relationships decide. The commit checks them.
+            for set in member.entity.uniqueSets where !member.entity.hasRelationship(in: set) {
+                let isRenewed = set.properties.contains { property in
                     let rule = rules[property] ?? .plain
                     return rule.source != .original || rule.follow != nil
                 }
-                let isRenewedInRoots = set.attributes.contains { property in
+                let isRenewedInRoots = set.properties.contains { property in
                     options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
                 }
                 if isRenewed || isRenewedInRoots && rootCount == count { continue }
@@ -27,7 +28,7 @@ extension ClonePlanner {
                 // to it.
                 let paths = rootCount < count ? self.paths(to: member.entity, present, roots, rows) : []
                 shareable += paths.filter { $0.canShare && !shareable.contains($0.name) }.map(\.name)
-                let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
+                let names = member.entity.names(of: set).joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"
                 let others = isRenewedInRoots ? ", in the copies of objects that the request does not name" : ""
                 let through = paths.isEmpty ? "" : "; copied through \(paths.map { "'\($0.name)'" }.joined(separator: ", "))"

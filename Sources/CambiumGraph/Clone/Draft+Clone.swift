@@ -146,7 +146,7 @@ extension Draft {
         for index in table.indexes {
             let hasNewUUIDs = table.entities.allSatisfy { entity in
                 plan.members.policy[entity]?.attributes.contains { attribute, rule in
-                    index.set.attributes.contains(attribute.number) && !given.contains(attribute.number)
+                    index.set.properties.contains(attribute.number) && !given.contains(attribute.number)
                         && rule.source == .newUUID && rule.follow == nil
                 } ?? true
             }

@@ -114,7 +114,7 @@ extension Draft {
             guard ownerRows.contains(original) else {
                 if rules.rule(child, members, row, reader) == .share {
                     replayWork += ReplayWork.link
-                    setParent(child, list, childEnd, child: copy, parent: original, at: nil)
+                    setParent(child, list, childEnd, ofUnindexed: copy, to: original)
                 }
                 return
             }
@@ -176,7 +176,7 @@ extension Draft {
                 rules.rule(child, members, row, reader) == .share
             else { return }
             replayWork += list.replayWork
-            setParent(child, list, childEnd, child: copy, parent: original, at: nil)
+            setParent(child, list, childEnd, ofUnindexed: copy, to: original)
         }
     }
 }

@@ -17,7 +17,7 @@ extension Draft {
     func checkCapacity(forDeleting dying: [ObjectPlace]) throws(CambiumError) {
         if pending.isOff || chunkCountMax(buckets: dying.count) < space.freeChunkCount { return }
         if chunkCount(space.liveGranules, buckets: dying.count) < space.freeChunkCount { return }
-        let needed = chunkCount(changedGranules(dying), buckets: dying.count)
+        let needed = chunkCount(changedGranules(dying), buckets: dying.count, unlinked: unlinkedCount(dying))
         if needed < space.freeChunkCount { return }
         throw space.capacity.exhausted(
             "deleting \(dying.count) objects at once may need \(needed) chunks of 64 KiB, but \(space.freeChunkCount) are left",
@@ -49,10 +49,11 @@ extension Draft {
     }
 
     /// Returns the number of chunks that a change needs for copies of pages. `granules` is the size of the copied groups of rows, in
-    /// granules of 16 bytes. The copied index pages are estimated from `objectCount`, the number of changed objects.
-    private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
+    /// granules of 16 bytes. The copied index pages are estimated from `objectCount`, the number of changed objects, and from `unlinked`, the
+    /// number of other objects whose keys lose a target.
+    private func chunkCount(_ granules: Int, buckets objectCount: Int, unlinked: Int = 0) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
-            table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
+            table.indexes.reduce(sum) { $0 + min(objectCount + ($1.hasRelationship ? unlinked : 0), bucketCount(table, $1)) }
         }
         let nodes = layout.ordered.reduce(0) { sum, index in
             sum + min(2 * objectCount + OrderedNode.heightMax, Int(clamping: reader.record(of: index, layout).tree.count))
@@ -87,6 +88,15 @@ extension Draft {
         }
         return zip(layout.tables, groups).reduce(0) { sum, table in
             table.1.reduce(sum) { $0 + granules(ofGroup: $1, table.0) }
+        }
+    }
+
+    /// Returns the number of links to deleted objects in relationships that are in a unique set.
+    private func unlinkedCount(_ dying: [ObjectPlace]) -> Int {
+        dying.reduce(0) { sum, place in
+            layout.endsByTable[Int(place.table)].reduce(sum) { sum, end in
+                layout.isIndexed(layout.end(end.link, 1 - end.end)) ? sum + reader.memberCount(end, owner: place.row) : sum
+            }
         }
     }
 

@@ -84,7 +84,7 @@ extension Draft {
         let index = table.indexes[duplicate.index]
         let other = reader.duplicate(of: duplicate.row, table.index, index)
         guard other != noRow, let entity = entity(at: place) else { return [] }
-        let names = index.set.attributes.map { entity.attribute($0)?.name ?? "" }
+        let names = entity.names(of: index.set)
         let rule = Violation.Rule.duplicate(attributes: names, of: text(ObjectPlace(table: duplicate.table, row: other)))
         return [Violation(object: text(place), rule: rule)]
     }

@@ -12,10 +12,9 @@ extension Draft {
 
     /// Stores a value as `set` does, but does not compare it with the old value first, because the two values probably differ.
     mutating func replace(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) {
-        let indexes = table.indexesOfSlot[slot]
-        for index in indexes { removeFromIndex(table, table.indexes[index], row) }
+        leaveIndexes(table, slot, row)
         store(table.index, row, slot, table.columns[slot], cell)
-        for index in indexes { addToIndex(table, table.indexes[index], row) }
+        joinIndexes(table, slot, row)
         touched?.markAttributes(table.index, row)
         if !layout.derived.isEmpty { noteDerived(from: table.index, slot, row) }
     }
@@ -54,6 +53,27 @@ extension Draft {
         let reader = reader
         guard let hash = reader.keyHash(index, reader.rows(table.index), row) else { return }
         removeEntry(table.index, index.number, hash: hash, row: row)
+    }
+
+    /// Removes a row from the indexes over a column, before the value in the column changes.
+    @inline(__always)
+    mutating func leaveIndexes(_ table: TableLayout, _ slot: Int, _ row: UInt32) {
+        for index in table.indexesOfSlot[slot] { removeFromIndex(table, table.indexes[index], row) }
+    }
+
+    /// Adds a row to the indexes over a column, after the value in the column changed.
+    @inline(__always)
+    mutating func joinIndexes(_ table: TableLayout, _ slot: Int, _ row: UInt32) {
+        for index in table.indexesOfSlot[slot] { addToIndex(table, table.indexes[index], row) }
+    }
+
+    /// Stores the target of a to-one relationship, and updates the indexes over the relationship.
+    mutating func setTarget(_ table: Int, _ row: UInt32, _ slot: Int, _ target: UInt32) {
+        let layout = layout.tables[table]
+        guard layout.hasIndexedLinks else { return setLink(table, row, slot, target) }
+        leaveIndexes(layout, slot, row)
+        setLink(table, row, slot, target)
+        joinIndexes(layout, slot, row)
     }
 
     private func covers(_ index: IndexLayout, _ table: TableLayout, _ row: UInt32) -> Bool {

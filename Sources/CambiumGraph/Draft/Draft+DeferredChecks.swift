@@ -115,9 +115,11 @@ extension Draft {
         let keeper = entries.min { (checks.place(of: $0) ?? 0, $0.row) < (checks.place(of: $1) ?? 0, $1.row) }
         guard let keeper, let entity = entity(at: ObjectPlace(table: keeper.table, row: keeper.row)) else { return [] }
         let table = layout.tables[keeper.table]
-        let names = table.indexes[keeper.index].set.attributes.map { entity.attribute($0)?.name ?? "" }
+        let index = table.indexes[keeper.index]
+        let names = entity.names(of: index.set)
         let rule = Violation.Rule.duplicate(attributes: names, of: text(ObjectPlace(table: keeper.table, row: keeper.row)))
-        let isUntouched = touched.map { !$0.attributes[keeper.table].contains(keeper.row) } ?? false
+        // A row that changes a link of the object does not touch its attributes. So an index with a relationship gives no certainty.
+        let isUntouched = !index.hasRelationship && touched.map { !$0.attributes[keeper.table].contains(keeper.row) } ?? false
         let isOld = reader.rows(keeper.table).serial(keeper.row) < base.reader.nextSerialOrOne(keeper.table, of: base.layout)
         // If the hierarchy has other entities, an earlier row can determine the entity of the object. If that row is omitted, the object
         // may lack the attribute, so the refusal is not certain.

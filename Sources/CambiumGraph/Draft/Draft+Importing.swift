@@ -146,7 +146,8 @@ extension Draft {
         let takesNoMember = isToManyAtOtherEnd && !isSymmetric
         return ImportEnd(
             end: end, isOrdered: relationship.isOrdered, number: number, opposite: isSymmetric ? number : other,
-            isFree: takesNoMember && !layout.marks[other].isCounted, isAddition: takesNoMember && !layout.marks[other].hasMinimum)
+            isFree: takesNoMember && !layout.marks[other].isCounted && !layout.isIndexed(end),
+            isAddition: takesNoMember && !layout.marks[other].hasMinimum)
     }
 
     /// Sets the target of a to-one relationship. If `target` is `nil`, removes the present target.

@@ -68,8 +68,8 @@ extension Draft {
         if link(tables[end.end], owner, slots[end.end]) == target { return }
         clearPair(end, tables, slots, owner)
         clearPair(layout.end(end.link, other), tables, slots, target)
-        setLink(tables[end.end], owner, slots[end.end], target)
-        setLink(tables[other], target, slots[other], owner)
+        setTarget(tables[end.end], owner, slots[end.end], target)
+        setTarget(tables[other], target, slots[other], owner)
         noteChange(end.link, end.end, owner)
         noteChange(end.link, other, target)
     }
@@ -79,8 +79,8 @@ extension Draft {
         let other = 1 - end.end
         let partner = link(tables[end.end], row, slots[end.end])
         guard partner != noRow else { return }
-        setLink(tables[end.end], row, slots[end.end], noRow)
-        setLink(tables[other], partner, slots[other], noRow)
+        setTarget(tables[end.end], row, slots[end.end], noRow)
+        setTarget(tables[other], partner, slots[other], noRow)
         noteLoss(end.link, end.end, row)
         noteLoss(end.link, other, partner)
         noteChange(end.link, end.end, row)
@@ -107,7 +107,17 @@ extension Draft {
             noteLoss(end.link, childEnd, child)
             noteChange(end.link, 1 - childEnd, old)
         }
+        setTarget(list.memberTable, child, list.ownerSlot, parent)
+        join(end, list, childEnd, child: child, parent: parent, at: index)
+    }
+
+    /// Gives a parent to a new object that has none and is in no index yet.
+    mutating func setParent(_ end: EndLayout, _ list: ListLayout, _ childEnd: Int, ofUnindexed child: UInt32, to parent: UInt32) {
         setLink(list.memberTable, child, list.ownerSlot, parent)
+        join(end, list, childEnd, child: child, parent: parent, at: nil)
+    }
+
+    private mutating func join(_ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?) {
         if parent != noRow {
             add(list, owner: parent, member: child, at: index)
             noteChange(end.link, 1 - childEnd, parent)

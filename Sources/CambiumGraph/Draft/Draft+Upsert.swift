@@ -63,7 +63,7 @@ extension Draft {
     }
 
     private func affectedIndexes(_ block: UpsertBlock, _ table: TableLayout) -> [IndexLayout] {
-        table.indexes.filter { index in block.columns.contains { index.set.attributes.contains($0.property) } }
+        table.indexes.filter { index in block.columns.contains { index.set.properties.contains($0.property) } }
     }
 
     // MARK: Rows

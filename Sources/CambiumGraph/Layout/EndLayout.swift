@@ -12,6 +12,15 @@ final class EndLayout: Sendable {
         self.layout = layout
     }
 
+    /// The column of a to-one end that contains the row of the target, and the table of the targets; `nil` for a to-many end.
+    var target: (slot: Int, table: Int)? {
+        switch layout {
+        case .pair(let tables, let slots): (slots[end], tables[1 - end])
+        case .list(let list, childEnd: end): (list.ownerSlot, list.ownerTable)
+        default: nil
+        }
+    }
+
     /// Returns the rows of two linked objects in the order of the link's ends. If the relationship is its own inverse, the lower row comes
     /// first.
     static func pair(_ end: Int, _ isSymmetric: Bool, _ owner: UInt32, _ target: UInt32) -> (UInt32, UInt32) {
@@ -37,4 +46,10 @@ struct EndMark: Sendable {
 extension GraphLayout {
     @inline(__always) func end(_ relationship: Relationship) -> EndLayout { end(relationship.link, relationship.end) }
     @inline(__always) func end(_ link: Int, _ end: Int) -> EndLayout { ends[2 &* link &+ end] }
+
+    /// Returns whether a unique set contains the to-one relationship at an end.
+    func isIndexed(_ end: EndLayout) -> Bool {
+        guard let slot = end.target?.slot else { return false }
+        return !tables[startTable(end)].indexesOfSlot[slot].isEmpty
+    }
 }

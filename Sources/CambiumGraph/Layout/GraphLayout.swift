@@ -89,6 +89,10 @@ package final class GraphLayout: Sendable {
             endsByTable[byRoot[Int(link.second.root.rawValue)]].append(ends[2 * number + 1])
         }
         self.endsByTable = endsByTable
+        let allEnds = ends
+        for (index, root) in schema.roots.enumerated() {
+            drafts[index].addIndexes(hierarchies[root.number] ?? []) { allEnds[2 * $0.link + $0.end].target }
+        }
         let tables = drafts.map(TableLayout.init)
         self.tables = tables
         indexCount = tables.reduce(0) { $0 + $1.indexes.count }

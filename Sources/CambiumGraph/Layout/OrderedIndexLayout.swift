@@ -90,15 +90,15 @@ final class OrderedIndexLayout: Sendable {
     /// the remaining indexes.
     static let countMax = 2000
 
-    /// Returns the indexes of a schema: the declared indexes, and one for each unique set that is not an identity. Omits an index that has
-    /// the same components as an earlier index of the same entity.
+    /// Returns the indexes of a schema: the declared indexes, and one for each unique set of attributes that is not an identity. Omits an
+    /// index that has the same components as an earlier index of the same entity.
     static func all(of schema: Schema, tables: [TableLayout], table: (EntityNumber) -> TableLayout?) -> [OrderedIndexLayout] {
         var made: [OrderedIndexLayout] = []
         for entity in schema.entities {
             guard let table = table(entity.root) else { continue }
             var known: Set<[EntityIndex.Component]> = []
-            let unique = entity.uniqueSets.filter { !$0.isIdentity }.map { set in
-                EntityIndex(entity: set.entity, components: set.attributes.map { EntityIndex.Component($0) })
+            let unique = entity.uniqueSets.filter { !$0.isIdentity && !entity.hasRelationship(in: $0) }.map { set in
+                EntityIndex(entity: set.entity, components: set.properties.map { EntityIndex.Component($0) })
             }
             for index in entity.indexes + unique where index.entity == entity.number {
                 guard made.count < countMax, known.insert(index.components).inserted else { continue }

@@ -38,15 +38,26 @@ struct TableDraft {
                 if attribute.hasExactSum { exactSlots[attribute.number] = add(.string) }
             }
         }
+    }
+
+    /// Adds an index for each unique set. The columns of attributes and links must be laid out.
+    ///
+    /// - Parameters:
+    ///   - members: The entities of the hierarchy, in declaration order.
+    ///   - target: Returns the column of a to-one relationship, and the table of its targets.
+    mutating func addIndexes(_ members: [Entity], target: (Relationship) -> (slot: Int, table: Int)?) {
         for entity in members {
             for set in entity.uniqueSets where set.entity == entity.number {
-                let slots = set.attributes.map { Int(slotOfProperty[Int($0.rawValue)]) }
+                let parts = set.properties.compactMap { property -> IndexLayout.Part? in
+                    if let relationship = entity.relationship(property) {
+                        return target(relationship).map { .init(slot: $0.slot, kind: .rows, negativeZero: 0, targetTable: $0.table) }
+                    }
+                    let (slot, type) = (Int(slotOfProperty[Int(property.rawValue)]), typeOfProperty[Int(property.rawValue)])
+                    return .init(slot: slot, kind: columns[slot], negativeZero: type.negativeZero, targetTable: nil)
+                }
                 indexes.append(
                     IndexLayout(
-                        number: indexes.count, set: set, family: entity.family, coversTable: entity.number == root.number,
-                        slots: slots, kinds: slots.map { columns[$0] },
-                        negativeZeros: set.attributes.map { typeOfProperty[Int($0.rawValue)].negativeZero }
-                    ))
+                        number: indexes.count, set: set, family: entity.family, coversTable: entity.number == root?.number, parts: parts))
             }
         }
     }
@@ -58,9 +69,8 @@ struct TableDraft {
         columns = []
         indexes = [
             IndexLayout(
-                number: 0, set: UniqueSet(entity: EntityNumber(rawValue: 0), attributes: [], isIdentity: false), family: [],
-                coversTable: true, slots: [], kinds: [], negativeZeros: []
-            )
+                number: 0, set: UniqueSet(entity: EntityNumber(rawValue: 0), properties: [], isIdentity: false), family: [],
+                coversTable: true, parts: [])
         ]
     }
 

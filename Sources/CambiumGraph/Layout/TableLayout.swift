@@ -1,7 +1,17 @@
 import CambiumModel
 
-/// A hash index over the values of a unique set: attributes that must be unique together.
+/// A hash index over the values of a unique set: attributes and to-one relationships that must be unique together.
 final class IndexLayout: Sendable {
+    /// A column of the index.
+    struct Part: Sendable {
+        let slot: Int
+        let kind: ColumnKind
+        /// The bits of -0.0, which an index treats as 0.0. The bits are zero for a type without -0.0.
+        let negativeZero: UInt64
+        /// The table of the targets of a to-one relationship; `nil` for an attribute.
+        let targetTable: Int?
+    }
+
     let number: Int
     let set: UniqueSet
     /// The entities whose objects are in the index.
@@ -9,20 +19,22 @@ final class IndexLayout: Sendable {
     let coversTable: Bool
     let slots: [Int]
     let kinds: [ColumnKind]
-    /// For each attribute of the index, the bits of -0.0, which an index treats as 0.0. The bits are zero for a type without -0.0.
     let negativeZeros: [UInt64]
+    /// For each column of the index, the table of the targets of a to-one relationship; `nil` for an attribute.
+    let targetTables: [Int?]
+    /// Whether the set contains a to-one relationship.
+    let hasRelationship: Bool
 
-    init(
-        number: Int, set: UniqueSet, family: Set<EntityNumber>, coversTable: Bool, slots: [Int], kinds: [ColumnKind],
-        negativeZeros: [UInt64]
-    ) {
+    init(number: Int, set: UniqueSet, family: Set<EntityNumber>, coversTable: Bool, parts: [Part]) {
         self.number = number
         self.set = set
         self.family = family
         self.coversTable = coversTable
-        self.slots = slots
-        self.kinds = kinds
-        self.negativeZeros = negativeZeros
+        slots = parts.map(\.slot)
+        kinds = parts.map(\.kind)
+        negativeZeros = parts.map(\.negativeZero)
+        targetTables = parts.map(\.targetTable)
+        hasRelationship = parts.contains { $0.targetTable != nil }
     }
 }
 
@@ -50,6 +62,8 @@ final class TableLayout: Sendable {
     let indexes: [IndexLayout]
     /// For each column, the numbers of the indexes that contain its values.
     let indexesOfSlot: [[Int]]
+    /// Whether an index contains a to-one relationship.
+    let hasIndexedLinks: Bool
     /// The entities of the hierarchy. The page of the table counts the objects of each entity in this order.
     let entities: [EntityNumber]
     private let places: [EntityNumber: Int]
@@ -73,6 +87,7 @@ final class TableLayout: Sendable {
         var indexesOfSlot = [[Int]](repeating: [], count: draft.columns.count)
         for index in draft.indexes { for slot in index.slots { indexesOfSlot[slot].append(index.number) } }
         self.indexesOfSlot = indexesOfSlot
+        hasIndexedLinks = indexes.contains(where: \.hasRelationship)
         places = Dictionary(uniqueKeysWithValues: draft.entities.enumerated().map { ($1, $0) })
     }
 

@@ -75,6 +75,7 @@ extension Draft {
     /// relationship.
     private mutating func leaveOldEntities(_ plan: MigrationPlan) {
         let kept = Set(plan.links.compactMap(\.old))
+        clearDroppedTargets(kept, plan)
         for table in layout.tables where table.root != nil {
             let dying = plan.dyingEntities(ofTable: table.index)
             if dying.isEmpty { continue }
@@ -89,6 +90,19 @@ extension Draft {
             for row in liveRows(of: layout.tables[layout.startTable(end)], entities) { unlinkAll(end, row) }
         }
         translatePending(plan)
+    }
+
+    /// Removes the targets of dying objects in dropped relationships that are in a unique set. After the targets are deleted, the keys of
+    /// the objects in the index could no longer be read.
+    private mutating func clearDroppedTargets(_ kept: Set<Int>, _ plan: MigrationPlan) {
+        for table in layout.tables where table.hasIndexedLinks {
+            let ends = layout.endsByTable[table.index].filter { !kept.contains($0.link) && layout.isIndexed($0) }
+            let dying = plan.dyingEntities(ofTable: table.index)
+            if ends.isEmpty || dying.isEmpty { continue }
+            for row in liveRows(of: table, dying) {
+                for end in ends { if let slot = end.target?.slot { setTarget(table.index, row, slot, noRow) } }
+            }
+        }
     }
 
     /// Returns the rows of some entities, ascending.

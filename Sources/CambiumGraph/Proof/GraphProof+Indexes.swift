@@ -41,7 +41,9 @@ extension GraphProof {
         var expected = 0
         table.forEachRow { row in
             guard index.coversTable || index.family.contains(rows.entity(row, table.layout)) else { return }
-            let hasKey = zip(index.slots, index.kinds).allSatisfy { slot, kind in !rows.isNull(row, slot, kind) }
+            let hasKey = zip(index.slots, index.kinds).allSatisfy { slot, kind in
+                kind == .rows ? rows.link(row, slot) != noRow : !rows.isNull(row, slot, kind)
+            }
             if hasKey { expected += 1 }
         }
         if count != expected || count != Int(clamping: table.field(offset + TablePage.indexEntryCountOffset)) {

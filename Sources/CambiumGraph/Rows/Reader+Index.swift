@@ -9,6 +9,13 @@ extension Reader {
         let hasher = hasher
         var hash: UInt64 = 0
         for component in index.slots.indices {
+            if let table = index.targetTables[component] {
+                let target = rows.link(row, index.slots[component])
+                if target == noRow { return nil }
+                // The row of the target changes if its table is packed, but its serial does not.
+                hash = hasher.hash(.fixed(self.rows(table).serial(target), 0), after: hash)
+                continue
+            }
             let isPresent = rows.withCell(row, index.slots[component], index.kinds[component]) { cell in
                 if cell.kind == .null { return false }
                 hash = hasher.hash(cell.key(index.negativeZeros[component]), after: hash)
@@ -136,6 +143,7 @@ extension Reader {
         let rows = rows(table)
         return index.slots.indices.allSatisfy { component in
             let (slot, kind, negativeZero) = (index.slots[component], index.kinds[component], index.negativeZeros[component])
+            if kind == .rows { return rows.link(row, slot) == rows.link(other, slot) }
             return rows.withCell(row, slot, kind) { rows.hasKey(other, slot, kind, $0.key(negativeZero), negativeZero) }
         }
     }

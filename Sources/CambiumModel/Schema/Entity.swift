@@ -23,7 +23,7 @@ public final class Entity: Sendable {
     public let relationships: [Relationship]
     /// The attributes by which imports recognize an object. If the list is empty, an import inserts a new object for each row.
     public let identity: [Attribute]
-    /// Sets of attributes. No two objects have the same values of all attributes in a set. The identity is one of the sets.
+    /// Sets of properties. No two objects have the same values of all properties in a set. The identity is one of the sets.
     package let uniqueSets: [UniqueSet]
     /// The indexes that the entity declares or inherits. The indexes of the parent come first.
     package let indexes: [EntityIndex]
@@ -77,19 +77,25 @@ public final class Entity: Sendable {
     }
     package func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number.rawValue] }
     package func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }
+
+    /// Returns the names of the properties in a unique set of the entity, in the order of the set.
+    package func names(of set: UniqueSet) -> [String] { set.properties.map { attribute($0)?.name ?? relationship($0)?.name ?? "" } }
+
+    /// Returns whether a unique set of the entity contains a to-one relationship.
+    package func hasRelationship(in set: UniqueSet) -> Bool { set.properties.contains { relationship($0) != nil } }
 }
 
-/// A set of attributes. No two objects of the entity and its sub-entities have the same values in all attributes of the set. A null is
-/// never a duplicate.
+/// A set of attributes and to-one relationships. No two objects of the entity and its sub-entities have the same values and targets in the
+/// whole set. A null and a missing target are never duplicates.
 package struct UniqueSet: Sendable, Hashable {
     /// The entity that declares the set.
     package let entity: EntityNumber
-    package let attributes: [PropertyNumber]
+    package let properties: [PropertyNumber]
     package let isIdentity: Bool
 
-    package init(entity: EntityNumber, attributes: [PropertyNumber], isIdentity: Bool) {
+    package init(entity: EntityNumber, properties: [PropertyNumber], isIdentity: Bool) {
         self.entity = entity
-        self.attributes = attributes
+        self.properties = properties
         self.isIdentity = isIdentity
     }
 }

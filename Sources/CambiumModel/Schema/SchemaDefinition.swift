@@ -61,7 +61,7 @@ public struct EntityDefinition: Sendable, Hashable {
     package var attributes: [AttributeDefinition] = []
     package var relationships: [RelationshipDefinition] = []
     package var queries: [QueryDefinition] = []
-    /// Sets of attributes. No two objects have the same values of all attributes in a set.
+    /// Sets of attributes and to-one relationships. No two objects have the same values and targets in a whole set.
     package var unique: [[String]] = []
     /// Sets of attributes by which queries find or sort objects.
     package var indexes: [[String]] = []
@@ -78,8 +78,9 @@ public struct EntityDefinition: Sendable, Hashable {
     /// - Parameters:
     ///   - parent: The entity whose properties this entity inherits.
     ///   - identity: The attributes by which imports recognize an object. Without an identity, an import inserts a new object for each row.
-    ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set. The order of the attributes is the
-    ///     order of the set's index, so sets that differ only in the order are two sets.
+    ///   - unique: Sets of attributes and to-one relationships, such as `[["project", "number"]]`. No two objects have the same values and
+    ///     targets in a whole set. The order of the attributes is the order of the set's index, so sets that differ only in the order are
+    ///     two sets.
     ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`. `-` means descending, and `[c]`
     ///     means that the case of letters is ignored.
     ///   - renamedFrom: The entity's name in the schema that a migration replaces.

@@ -8,10 +8,14 @@ extension SchemaResolver {
         let lineage = tree.ancestors(of: index)
         let attributes = ([index] + lineage).flatMap { definition.entities[$0].attributes }
         let names = Set(attributes.map(\.name))
-        func check(_ set: [String], _ place: SchemaPlace, _ mistakes: inout SchemaMistakes) {
+        let relationships = ([index] + lineage).flatMap { definition.entities[$0].relationships }
+        func check(_ set: [String], _ key: String, _ place: SchemaPlace, _ mistakes: inout SchemaMistakes) {
             var known: Set<String> = []
             for (index, name) in set.enumerated() {
-                if !names.contains(name) {
+                let relationship = relationships.first { $0.name == name }
+                if let relationship, let reason = Self.refusal(of: relationship, in: key) {
+                    mistakes.add(place[index].pointer, reason)
+                } else if relationship == nil, !names.contains(name) {
                     let hint = name.hasSuffix("]") ? "; the only option of an attribute in an index is [c]" : ""
                     mistakes.add(place[index].pointer, "'\(entity.name)' has no attribute '\(name)'" + hint)
                 } else if !known.insert(name).inserted {
@@ -19,7 +23,7 @@ extension SchemaResolver {
                 }
             }
         }
-        check(entity.identity, place["identity"], &mistakes)
+        check(entity.identity, "identity", place["identity"], &mistakes)
         for (index, name) in entity.identity.enumerated() where attributes.contains(where: { $0.name == name && $0.derivation != nil }) {
             mistakes.add(place["identity"][index].pointer, "'\(name)' is derived, so an import cannot find objects by it")
         }
@@ -27,7 +31,7 @@ extension SchemaResolver {
             for (index, set) in sets.enumerated() {
                 if set.isEmpty { mistakes.add(place[key][index].pointer, "the list of attributes is empty") }
                 let components = set.map(IndexComponentText.init)
-                check(key == "indexes" ? components.map(\.name) : set, place[key][index], &mistakes)
+                check(key == "indexes" ? components.map(\.name) : set, key, place[key][index], &mistakes)
                 if key == "unique" { continue }
                 for (number, component) in components.enumerated() where component.comparison == .folded {
                     if attributes.contains(where: { $0.name == component.name && $0.type != .string }) {
@@ -40,6 +44,19 @@ extension SchemaResolver {
         if !entity.identity.isEmpty, let other = lineage.first(where: { !definition.entities[$0].identity.isEmpty }) {
             let name = definition.entities[other].name
             mistakes.add(place["identity"].pointer, "the entity inherits its identity from '\(name)' and cannot declare another one")
+        }
+    }
+
+    /// Returns why a set under `key` cannot contain a relationship, or `nil` if the set can contain it.
+    private static func refusal(of relationship: RelationshipDefinition, in key: String) -> String? {
+        let name = relationship.name
+        switch key {
+        case "identity":
+            return "'\(name)' is a relationship, and an identity consists of attributes; move the list to 'unique', which may contain "
+                + "to-one relationships"
+        case "indexes": return "'\(name)' is a relationship, and an index consists of attributes"
+        case _ where relationship.cardinality == .toOne: return nil
+        default: return "'\(name)' is to-many; a unique set contains attributes and to-one relationships"
         }
     }
 
@@ -71,7 +88,7 @@ extension SchemaResolver {
             isAbstract: entity.isAbstract, family: Set(tree.family(of: place).map(number(ofEntity:))), attributes: all,
             relationships: (parent?.relationships ?? []) + relationships,
             identity: identity.isEmpty ? parent?.identity ?? [] : identity,
-            uniqueSets: (parent?.uniqueSets ?? []) + uniqueSets(of: entity, byName),
+            uniqueSets: (parent?.uniqueSets ?? []) + uniqueSets(of: entity, byName, (parent?.relationships ?? []) + relationships),
             indexes: (parent?.indexes ?? []) + indexes(of: entity, byName),
             queries: (parent?.queries ?? []) + entity.queries.map { StoredQuery(definition: $0, entity: number(ofEntity: place)) },
             userInfo: entity.userInfo)
@@ -91,13 +108,17 @@ extension SchemaResolver {
         return indexes
     }
 
-    private func uniqueSets(of entity: EntityDefinition, _ attributes: [String: Attribute]) -> [UniqueSet] {
+    private func uniqueSets(
+        of entity: EntityDefinition, _ attributes: [String: Attribute], _ relationships: [Relationship]
+    ) -> [UniqueSet] {
+        if entity.identity.isEmpty, entity.unique.isEmpty { return [] }
+        let byName = Dictionary(relationships.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
         var sets: [UniqueSet] = []
         var known: Set<[PropertyNumber]> = []
         for (names, isIdentity) in [(entity.identity, true)] + entity.unique.map({ ($0, false) }) where !names.isEmpty {
-            let numbers = names.compactMap { attributes[$0]?.number }
+            let numbers = names.compactMap { attributes[$0]?.number ?? byName[$0] }
             guard known.insert(numbers).inserted else { continue }
-            sets.append(UniqueSet(entity: EntityNumber(rawValue: entity.number ?? 0), attributes: numbers, isIdentity: isIdentity))
+            sets.append(UniqueSet(entity: EntityNumber(rawValue: entity.number ?? 0), properties: numbers, isIdentity: isIdentity))
         }
         return sets
     }
