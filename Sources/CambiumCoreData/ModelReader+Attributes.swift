@@ -64,21 +64,33 @@ extension ModelReader {
         let key = type == .date ? "defaultDateTimeInterval" : "defaultValueString"
         let otherKey = type == .date ? "defaultValueString" : "defaultDateTimeInterval"
         if element[otherKey] != nil { warnUnfit(otherKey, type, place) }
+        if let text = element[key], Self.value(text, type) == nil, let value = Self.leftOverValue(text, type) {
+            warnings.add(place, "'\(key)' is '\(text)', which is not a value of type \(type.rawValue); it is read as \(value.text)")
+            return value
+        }
         return value(element, key, type, place)
+    }
+
+    /// Returns the value that Core Data reads from the text of a default of another type, or `nil` if the type has no such value.
+    private static func leftOverValue(_ text: String, _ type: AttributeType) -> JSONValue? {
+        let leftOver = LeftOverText(text)
+        return type == .bool ? .bool(leftOver.isTrue) : leftOver.number(type).flatMap { number($0, type) }.map { .number($0) }
+    }
+
+    private static func value(_ text: String, _ type: AttributeType) -> JSONValue? {
+        switch type {
+        case .string: .string(text)
+        case .bool: flag(text).map { .bool($0) }
+        case .date: date(text)
+        case .int16, .int32, .int64, .float, .double, .decimal: number(text, type).map { .number($0) }
+        case .uuid, .uri: converted(text, type).map { .string($0) }
+        case .data, .json: nil
+        }
     }
 
     private mutating func value(_ element: ModelElement, _ key: String, _ type: AttributeType, _ place: String) -> JSONValue? {
         guard let text = element[key] else { return nil }
-        let value: JSONValue? =
-            switch type {
-            case .string: .string(text)
-            case .bool: Self.flag(text).map { .bool($0) }
-            case .date: Self.date(text)
-            case .int16, .int32, .int64, .float, .double, .decimal: Self.number(text, type).map { .number($0) }
-            case .uuid, .uri: Self.converted(text, type).map { .string($0) }
-            case .data, .json: nil
-            }
-        if value != nil { return value }
+        if let value = Self.value(text, type) { return value }
         // Core Data has no text form for data and JSON. The text may be valid base64 or JSON, so the warning must not deny that the text is
         // a value.
         if type == .data || type == .json {

@@ -88,8 +88,8 @@ struct ModelSets {
     }
 
     /// Makes a uniqueness constraint the identity if it is the only constraint of its entity. If an ancestor or a descendant of the entity
-    /// has an identity, the constraint stays a constraint, because a hierarchy has only one identity. A constraint with a relationship stays
-    /// one too, because an identity consists of attributes.
+    /// has an identity, the constraint stays a constraint, because a hierarchy has only one identity. A constraint with a relationship
+    /// stays one too, because an identity consists of attributes.
     private mutating func deriveIdentities() {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))

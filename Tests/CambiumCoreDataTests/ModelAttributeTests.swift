@@ -40,14 +40,32 @@ struct ModelAttributeTests {
     }
 
     @Test(arguments: [
-        ("Integer 16", "40000"), ("Integer 32", "1.5"), ("Integer 32", "many"), ("Integer 32", ""), ("Double", "nan"), ("Double", "inf"),
-        ("Boolean", "maybe"), ("UUID", "none"), ("Binary", "AAAA"), ("Transformable", "{}"), ("Date", "0"),
+        ("Integer 16", "40000"), ("Integer 16", "40000.5"), ("Float", "1e99 m"),
+        ("UUID", "none"), ("Binary", "AAAA"), ("Transformable", "{}"),
+        ("Date", "0"),
     ])
     func `defaults that are not values of their type are omitted with a warning`(type: String, text: String) throws {
         let (attribute, warnings) = try ModelFixture.attribute("attributeType='\(type)' defaultValueString='\(text)'")
         #expect(attribute != nil)
         #expect(attribute?.defaultValue == nil)
         #expect(warnings.contains { $0.hasPrefix("Thing.a: 'defaultValueString'") })
+    }
+
+    @Test(arguments: [
+        ("Integer 16", "1.5", JSONValue.number("1")), ("Integer 32", "NO", .number("0")), ("Integer 32", "YES", .number("1")),
+        ("Integer 64", "0x10", .number("0")), ("Integer 16", "", .number("0")), ("Integer 32", "many", .number("0")),
+        ("Integer 32", " -7 days", .number("-7")), ("Double", "NO", .number("0")), ("Double", "true", .number("1")),
+        ("Double", "nan", .number("0")), ("Float", "2.5e1x", .number("25")), ("Decimal", "12.50 EUR", .number("12.5")),
+        ("Decimal", "-.5.", .number("-0.5")), ("Double", "3e", .number("3")), ("Double", ".", .number("0")),
+        ("Boolean", "0.0", .bool(false)),
+        ("Boolean", "1.5", .bool(true)), ("Boolean", "-02", .bool(true)), ("Boolean", "", .bool(false)), ("Boolean", "Yep", .bool(true)),
+    ])
+    func `a default that Xcode left after a change of the type is read from its start, with a warning`(
+        type: String, text: String, value: JSONValue
+    ) throws {
+        let (attribute, warnings) = try ModelFixture.attribute("attributeType='\(type)' defaultValueString='\(text)'")
+        #expect(attribute?.defaultValue == value)
+        #expect(warnings.count == 1 && warnings[0].hasPrefix("Thing.a: 'defaultValueString' is '\(text)', which"), "\(warnings)")
     }
 
     @Test func `dates count from 2001`() throws {
