@@ -139,7 +139,9 @@ extension Edit {
         let inverse = inverse(relationship)
         let ends = [(id, relationship, target)] + (inverse.map { [(target, $0, id)] } ?? [])
         if isMember, let end = ends.first(where: { !$0.1.isToMany }) { return setTarget(end.2, end.1, of: end.0) }
-        if let end = ends.first(where: { $0.1.isToMany && !$0.1.isOrdered }) { return setMember(end.2, isMember: isMember, end.1, of: end.0) }
+        if let end = ends.first(where: { $0.1.isToMany && !$0.1.isOrdered }) {
+            return setMember(end.2, isMember: isMember, end.1, of: end.0)
+        }
         for (id, relationship, _) in ends { noteRead(relationship, of: id) }
     }
 

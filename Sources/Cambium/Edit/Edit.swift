@@ -6,7 +6,8 @@ package import CambiumModel
 ///
 /// An edit is a value. It holds the graph of one moment, its *base*, and the changes to that graph. Reading an edit returns the base with
 /// these changes. An edit holds no lock, so the store can change in the meantime. Copying an edit costs nothing.
-/// `Store.commit(_:policy:author:durability:)` compares an edit with the store, and applies the changes in one transaction. Docs/Use/EDITS.md
+/// `Store.commit(_:policy:author:durability:)` compares an edit with the store, and applies the changes in one transaction.
+/// Docs/Use/EDITS.md
 /// has the rules.
 ///
 /// ```swift
@@ -33,7 +34,7 @@ public struct Edit: Sendable {
     private var numbering: EditNumbering?
     /// The number of calls that have deleted objects.
     private(set) var deletionCount = 0
-    /// What the caller has read; `nil` if reads are not tracked. The edit and its copies share this object.
+    /// The reads of the caller; `nil` if reads are not tracked. The edit and its copies share this object.
     let reads: EditReads?
 
     /// Creates an edit without changes.

@@ -28,8 +28,8 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// The way in which the edit uses the subject.
     public enum Use: Sendable, Hashable {
         case written
-        /// The caller read the subject through an edit with `EditTracking.writesAndReads`. If it is an object, the caller has used it, found
-        /// it or not found it, or read a list or a number of objects that it belongs to.
+        /// The caller read the subject through an edit with `EditTracking.writesAndReads`. If it is an object, the caller has used it,
+        /// found it or not found it, or read a list or a number of objects to which it belongs.
         case read
     }
 
@@ -127,11 +127,19 @@ public struct EditConflicts: Error, Sendable {
     private static let detailCountMax = 20
 
     var error: CambiumError {
+        error("the base of the edit", "Nothing was changed. Rebase the edit with a policy that resolves them.")
+    }
+
+    /// The error of a save of a record.
+    var errorOfSave: CambiumError {
+        error("the record was read", "Read the record again, or save it with a policy that resolves them.")
+    }
+
+    private func error(_ moment: String, _ remedy: String) -> CambiumError {
         let count = conflicts.count
         return CambiumError(
             .conflict,
-            "The store has changed since the base of the edit, which leads to \(count) \(count == 1 ? "conflict" : "conflicts"). Nothing "
-                + "was changed. Rebase the edit with a policy that resolves them.",
+            "The store has changed since \(moment), which leads to \(count) \(count == 1 ? "conflict" : "conflicts"). \(remedy)",
             details: conflicts.prefix(Self.detailCountMax).map(\.description), underlying: self)
     }
 }

@@ -18,7 +18,7 @@ public enum EditTracking: Sendable {
     case writesAndReads
 }
 
-/// What a caller has read through an edit. The state of the edit itself does not count, because no other writer can change it.
+/// The reads of a caller through an edit. The state of the edit itself does not count, because no other writer can change it.
 final class EditReads: Sendable {
     struct All: Sendable {
         /// The attributes and relationships that were read.

@@ -21,7 +21,8 @@ public struct RecordQuery<Record: EntityRecord>: Sendable {
     /// The condition that all objects satisfy.
     @usableFromInline static func all(_ fields: RecordFields<Record>) -> Condition { .constant(true) }
 
-    /// Creates a query for the objects that satisfy a condition in the query language (Docs/Use/QUERIES.md), with a value for each parameter.
+    /// Creates a query for the objects that satisfy a condition in the query language (Docs/Use/QUERIES.md), with a value for each
+    /// parameter.
     ///
     /// Throws `.invalidInput` with the position if the text is malformed.
     public init(_ condition: String, _ arguments: [String: Operand] = [:]) throws(CambiumError) {

@@ -50,21 +50,37 @@ extension Edit {
 
     // MARK: Saving
 
-    /// Saves a record, and the records inside of it, by the rules of `WriteTransaction.save(_:)`. The save is one step of undo.
+    /// Changes the object of a record, or inserts an object if no object has the record's identity. Saves the records inside of it, too,
+    /// by the rules of `WriteTransaction.save(_:policy:)`. The save is one step of undo.
     ///
-    /// Throws as `WriteTransaction.save(_:)` does, except for the rules that an edit checks at its commit. After an error, the edit and the
-    /// record are unchanged.
-    public mutating func save<Record: EntityRecord>(_ record: inout Record) throws {
+    /// A record that was read from a graph is compared with this graph. Another value in the base of the edit is a conflict.
+    /// A record that was read from the edit, or saved in it, is compared with the edit.
+    ///
+    /// Throws as `WriteTransaction.save(_:policy:)` does, except for the rules that an edit checks at its commit. After an error, the edit
+    /// and the record are unchanged.
+    public mutating func save<Record: EntityRecord>(_ record: inout Record, policy: EditPolicy = .error) throws {
         var saved = record
-        try withWriter(Record.self) { writer in _ = try writer.save(&saved) }
+        try withWriter(Record.self, policy) { writer in _ = try writer.save(&saved) }
         record = saved
     }
 
-    /// Saves several records in one step of undo. Throws the same errors as `save(_:)` with one record.
-    public mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
+    /// Saves several records in one step of undo. Throws the same errors as `save(_:policy:)` with one record.
+    public mutating func save<Record: EntityRecord>(_ records: inout [Record], policy: EditPolicy = .error) throws {
         var saved = records
-        try withWriter(Record.self) { writer in try writer.save(&saved) }
+        try withWriter(Record.self, policy) { writer in try writer.save(&saved) }
         records = saved
+    }
+
+    /// Inserts an object for a record, and refuses a record whose object exists in the edit. Otherwise does the same as
+    /// `save(_:policy:)`.
+    ///
+    /// Throws `.conflict` if the record has a ref to an object, or if the edit has an object with the record's identity. If another writer
+    /// inserts such an object, the commit throws `.ruleViolated`. Also throws as `save(_:policy:)` does. After an error, the edit and the
+    /// record are unchanged.
+    public mutating func insert<Record: EntityRecord>(_ record: inout Record) throws {
+        var inserted = record
+        try withWriter(Record.self) { writer in try writer.insert(&inserted) }
+        record = inserted
     }
 
     /// Deletes the object of a record, and the objects that its cascade rules reach in this edit. Afterwards, `ref` is `nil`. In the
@@ -79,12 +95,12 @@ extension Edit {
     }
 
     private mutating func withWriter<Record: EntityRecord>(
-        _ type: Record.Type, _ body: (inout RecordWriter) throws -> Void
+        _ type: Record.Type, _ policy: EditPolicy = .error, _ body: (inout RecordWriter) throws -> Void
     ) throws {
         let binding = try binding(type)
         try batch { edit in
             // Moves the edit into the writer. If the writer got a copy of the edit, its first write would copy all changes of the edit.
-            var writer = RecordWriter(RecordTarget(consume edit), binding)
+            var writer = RecordWriter(RecordTarget(consume edit), binding, policy)
             let outcome = Swift.Result { try body(&writer) }
             edit = writer.takeTarget().takeEdit()
             try outcome.get()
@@ -98,7 +114,10 @@ extension EditCommit {
     /// After the commit, replace the ref of each record that was saved in the edit, even if the object already existed. If the record is
     /// inside of a new record, its ref also contains the provisional id of the new record's object.
     public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
-        let permanent = ids[ref.id].map { Ref<Record>($0, RefOrigin(storeKey: ref.origin.storeKey, provisionalID: ref.id)) } ?? ref
-        return permanent.inside(ref.origin.containers.map { id(of: $0) })
+        let origin = RefOrigin(
+            storeKey: ref.origin.storeKey, read: .graph(edit.base), kept: ref.origin.kept,
+            containers: ref.origin.containers.map { id(of: $0) },
+            provisionalID: ids[ref.id] == nil ? ref.origin.provisionalID : ref.id)
+        return Ref<Record>(id(of: ref.id), origin)
     }
 }

@@ -30,6 +30,7 @@ struct EntityDraft {
     mutating func add(
         _ description: RecordDescription, of type: any EntityRecord.Type, names: (PropertyName) -> String?, _ mistakes: inout [String]
     ) {
+        mistakes += description.mistakes
         if description.isAbstract { definition.isAbstract = true }
         if let parent = description.parent?.recordDescription.entity {
             if let other = definition.parent, other != parent { mistakes.append(Self.difference(type, "the parent", parent, other)) }

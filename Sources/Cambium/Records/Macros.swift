@@ -38,7 +38,7 @@
     ///   - name: The name of the entity, a literal. The default is the name of the struct.
     ///   - parent: The record of the parent entity, whose properties the entity inherits.
     ///   - isAbstract: Whether only sub-entities of this entity have objects.
-    ///   - unique: Lists of attributes. No two objects have the same values of all attributes of a list.
+    ///   - unique: Lists of attributes and to-one relationships. No two objects have the same values and targets in all of a list.
     ///   - indexes: Lists of attributes with an ordered index: `name`, `-name` for descending order, `name[c]` for text without regard to
     ///     case.
     ///   - userInfo: Texts that the schema keeps for programs.

@@ -54,7 +54,7 @@ public struct RecordReader: ~Copyable {
         self.uncommitted = uncommitted
         cursor = RowCursor(graph)
         place = cursor.place
-        own = binding.origin(graph)
+        own = uncommitted == nil ? RefOrigin(storeKey: graph.storeKey, read: .graph(graph)) : binding.origin(graph)
         edited = nil
     }
 
@@ -207,7 +207,7 @@ public struct RecordReader: ~Copyable {
         }
         let (outerBinding, outerNext, inner) = (binding, next, try bound(Record.self))
         // A record that contains no records omits no object, so its ref need not list the records that contain it.
-        let origin = inner.omittedRoots.isEmpty ? inner.origin(graph) : originInside()
+        let origin = !inner.omittedRoots.isEmpty ? originInside() : own.containers.isEmpty ? own : own.with(own.read, nil, [])
         let (outerOwn, outerInside) = (own, inside)
         path.append(outer)
         (binding, own) = (inner, origin)
@@ -224,7 +224,7 @@ public struct RecordReader: ~Copyable {
 
     private mutating func originInside() -> RefOrigin {
         let id = id(of: place)
-        let origin = inside ?? RefOrigin(storeKey: own.storeKey, containers: own.containers + [uncommitted?.id(id) ?? id])
+        let origin = inside ?? own.with(own.read, nil, own.containers + [uncommitted?.id(id) ?? id])
         inside = origin
         return origin
     }

@@ -20,7 +20,7 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
     ///   - entity: The name of the entity.
     ///   - parent: A record of the parent entity. A record of a sub-entity also lists the inherited properties.
     ///   - isAbstract: Whether only sub-entities have objects.
-    ///   - unique: Lists of attributes. No two objects have the same values of all attributes of a list.
+    ///   - unique: Lists of attributes and to-one relationships. No two objects have the same values and targets in all of a list.
     ///   - indexes: Lists of attributes, each with the most significant attribute first, such as `["name[c]", "-born"]`.
     ///   - userInfo: Texts that a program attaches to the entity.
     ///   - renamedFrom: For a migration, the name of the entity in the old schema.
@@ -34,8 +34,30 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
         self.properties = properties
         description = RecordDescription(
             entity: entity, parent: parent, isAbstract: isAbstract, unique: unique, indexes: indexes, userInfo: userInfo,
-            formerName: renamedFrom, properties: properties.map(\.description))
+            formerName: renamedFrom, properties: properties.map(\.description), mistakes: properties.compactMap { Self.mistake(in: $0) })
         indexByKeyPath = Dictionary(properties.enumerated().map { (PropertyKey(keyPath: $1.keyPath), $0) }) { first, _ in first }
+    }
+
+    /// Returns a sentence about a property that cannot be stored, or `nil`.
+    private static func mistake(in property: RecordProperty<Record>) -> String? {
+        let place = "\(Record.self).\(property.description.name)"
+        if isOwnRef(property.keyPath) {
+            return "\(place) leads to the record's own 'ref', which refers to the object itself. Remove it from recordSchema. The store "
+                + "sets 'ref' in each read and each save."
+        }
+        if Record.self is any BlankRecord.Type, !property.isVariable {
+            return "\(place) cannot be set, so a BlankRecord cannot read it. Declare it with 'var', give a computed property a setter, or "
+                + "conform to EntityRecord and implement init(from:)."
+        }
+        return nil
+    }
+
+    /// Returns whether a key path leads to the property `ref` of the record. In generic code, `\Record.ref` denotes the requirement of the
+    /// protocol and differs from the key path of the stored property, so the type and the name are compared.
+    private static func isOwnRef(_ keyPath: PartialKeyPath<Record>) -> Bool {
+        guard keyPath is KeyPath<Record, Ref<Record>?> else { return false }
+        let names = keyPath.debugDescription.split(separator: ".")
+        return names.count == 2 && names[1] == "ref"
     }
 
     /// Returns the name of the property to which a key path leads; `nil` if that property is not a stored property of the record.
@@ -63,6 +85,8 @@ struct RecordDescription: Sendable {
     let userInfo: [String: String]
     let formerName: String?
     let properties: [Property]
+    /// Sentences about properties that cannot be stored.
+    let mistakes: [String]
 
     struct Property: Sendable {
         let name: String
@@ -83,6 +107,8 @@ struct RecordDescription: Sendable {
 public struct RecordProperty<Record>: Sendable {
     let keyPath: any PartialKeyPath<Record> & Sendable
     let description: RecordDescription.Property
+    /// Whether the key path can set the property.
+    let isVariable: Bool
     /// Writes the property of a record. The second parameter is the index of the property in the record's schema.
     let write: @Sendable (inout Record, Int, inout RecordWriter) throws -> Void
     /// Reads the property of a record. Throws `.misuse` if the property is a constant.
@@ -96,6 +122,7 @@ public struct RecordProperty<Record>: Sendable {
     ///   - options: The rules of the property.
     public init<V: PropertyValue>(_ name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
+        isVariable = keyPath is WritableKeyPath<Record, V>
         description = RecordDescription.Property(name: name, form: V.propertyForm, options: options, holdsRecords: holdsRecords(V.self))
         write = { record, index, row in
             if let variable = keyPath as? WritableKeyPath<Record, V> {
@@ -114,6 +141,7 @@ public struct RecordProperty<Record>: Sendable {
     /// optional. The record reads it with `readJSON` and writes it with `writeJSON`.
     public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
+        isVariable = keyPath is WritableKeyPath<Record, V>
         let form = PropertyForm.attribute(.json, isOptional: V.self is any OptionalType.Type, allowed: nil)
         description = RecordDescription.Property(name: name, form: form, options: options, holdsRecords: false)
         write = { record, index, row in try row.writeJSON(index, record[keyPath: keyPath]) }

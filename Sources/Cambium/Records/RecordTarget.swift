@@ -38,6 +38,18 @@ struct RecordTarget: ~Copyable {
 
     var isEdit: Bool { edit != nil }
 
+    /// The graph without the changes of the transaction or the edit, which other writers have made.
+    var original: Graph {
+        if let graph = transaction?.originalGraph() ?? edit?.base { return graph }
+        preconditionFailure("A target has a transaction or an edit.")
+    }
+
+    /// Returns the origin of the refs of records that a save writes. If the target is a transaction, the origin has its outcome.
+    mutating func origin() -> RefOrigin {
+        let outcome = transaction?.sharedOutcome()
+        return RefOrigin(storeKey: storeKey, read: outcome.map { .transaction($0) })
+    }
+
     // MARK: Objects
 
     func contains(_ id: ObjectID) -> Bool { transaction?.contains(id) ?? edit?.contains(id) ?? false }
@@ -135,12 +147,14 @@ extension WriteTransaction {
     // method.
     fileprivate func currentOutcome() -> TransactionOutcome? { outcome }
 
+    fileprivate func originalGraph() -> Graph { draft.original }
+
     fileprivate func currentValue(_ attribute: Attribute, of id: ObjectID) -> Value? { self[id, attribute] }
 
     /// Returns the object that reports to refs of inserted objects whether the transaction was committed. Creates the object at the first
     /// call.
     mutating func sharedOutcome() -> TransactionOutcome {
-        let outcome = outcome ?? TransactionOutcome()
+        let outcome = outcome ?? TransactionOutcome(draft.original)
         self.outcome = outcome
         return outcome
     }

@@ -98,7 +98,19 @@ extension RecordWriter {
             noteOmitted(before)
             return
         }
-        if isOutdated(wanted.map { [$0] } ?? [], before.map { [$0] } ?? [], relationship, of: id) { return }
+        let mine = wanted.map { [$0] } ?? []
+        let isOutdated = isOutdated(mine, before.map { [$0] } ?? [], relationship, of: id)
+        if let read = current.before?.members(relationship) {
+            let isOmitted = wanted == nil && read.first.map { self.isOmitted($0, type) } ?? false
+            guard try read != mine && !isOmitted && wins(id, relationship, read: read, mine: mine),
+                try wanted.map({ try wins($0, target.inverse(relationship), for: id) }) ?? true
+            else {
+                current.kept.members[relationship.number] = isOmitted ? read : mine
+                return
+            }
+        } else if isOutdated {
+            return
+        }
         if let wanted {
             try link(id, relationship, wanted)
         } else if let before {
@@ -196,7 +208,16 @@ extension RecordWriter {
             wanted = present.filter(kept.contains) + wanted.filter { !members.contains($0) }
         }
         if present == wanted { return }
-        if isOutdated(wanted, present, relationship, of: id) { return }
+        let isOutdated = isOutdated(wanted, present, relationship, of: id)
+        if let read = current.before?.members(relationship) {
+            let merged = try merged(wanted, present, read, relationship, of: id, order, omitted)
+            if merged != wanted { current.kept.members[relationship.number] = wanted }
+            guard let merged else { return }
+            wanted = merged
+            kept = Set(merged)
+        } else if isOutdated {
+            return
+        }
         let known = Set(present)
         for member in present where !kept.contains(member) { try unlink(id, relationship, member) }
         guard relationship.isOrdered else {
@@ -214,5 +235,36 @@ extension RecordWriter {
                 try target.move(id, relationship, step.member, to: step.index)
             }
         }
+    }
+
+    /// Returns the members that a relationship gets if the members added and removed since the record was read are applied to the present
+    /// ones. Returns `nil` if the record has not changed the relationship, or if the store wins a conflict.
+    private func merged(
+        _ wanted: [ObjectID], _ present: [ObjectID], _ read: [ObjectID], _ relationship: Relationship, of id: ObjectID,
+        _ order: WantedOrder, _ omitted: Set<ObjectID>
+    ) throws -> [ObjectID]? {
+        let (wantedIDs, presentIDs) = (Set(wanted), Set(present))
+        let read = read.filter { wantedIDs.contains($0) || !omitted.contains($0) }
+        let readIDs = Set(read)
+        let hasOrder = relationship.isOrdered && order == .collected
+        if hasOrder ? wanted == read : wantedIDs == readIDs { return nil }
+        if hasOrder {
+            guard try wins(id, relationship, read: read, mine: wanted) else { return nil }
+            // If the order of the record wins, other members of the store do not stay.
+            if target.original.members(relationship, of: id) ?? [] != read { return wanted }
+        }
+        var merged: [ObjectID] = []
+        for member in wanted {
+            if readIDs.contains(member) {
+                // A member that is gone since was not added by the record.
+                if presentIDs.contains(member) { merged.append(member) }
+            } else if try presentIDs.contains(member) || wins(member, target.inverse(relationship), for: id) {
+                merged.append(member)
+            }
+        }
+        for (index, member) in present.enumerated() where !readIDs.contains(member) && !wantedIDs.contains(member) {
+            merged.insert(member, at: min(index, merged.count))
+        }
+        return merged
     }
 }

@@ -80,7 +80,8 @@ extension RecordWriter {
 
     @usableFromInline
     mutating func put(_ property: Int, _ value: Value) throws {
-        if case .attribute(let attribute) = current.binding.property(property), !attribute.isDerived { values.append((attribute, value)) }
+        guard case .attribute(let attribute) = current.binding.property(property) else { return }
+        if attribute.isDerived { derivedValues.append((attribute, value)) } else { values.append((attribute, value)) }
     }
 
     /// Adds the value of an attribute for which different stored texts mean one value. If the object already has the value as another text,
@@ -116,6 +117,7 @@ extension RecordWriter {
         defer {
             current = outer
             values.removeAll(keepingCapacity: true)
+            derivedValues.removeAll(keepingCapacity: true)
             forms.removeAll(keepingCapacity: true)
         }
         values.removeAll(keepingCapacity: true)
@@ -130,21 +132,69 @@ extension RecordWriter {
         }
     }
 
-    /// Removes from `values` each value that the object already has. The record may be a copy with a value from before the writer changed
-    /// the attribute. Such an old value is also removed, because saving it would undo the change that another copy made.
-    mutating func omitValues(of id: ObjectID) {
+    /// Removes from `values` each value that the object already has, and each value with which the record was read. If it is not known how
+    /// the record was read, the record may be a copy with a value from before the writer changed the attribute. Such an old value is also
+    /// removed, because saving it would undo the change that another copy made.
+    ///
+    /// Throws `.conflict` if other writers have changed values that the record changes, unless the policy resolves the conflicts.
+    mutating func omitValues(of id: ObjectID) throws {
         var kept: [(Attribute, Value)] = []
+        var conflicts: [EditConflict] = []
+        let original = target.original
         for (attribute, value) in values {
             let (place, stored) = (EditPlace(id, attribute.number), target.value(attribute, of: id))
             if isStored(value, as: stored, attribute) { continue }
+            let read = current.before?.value(attribute)
+            if let read, isStored(value, as: read, attribute) {
+                current.kept.values[attribute.number] = value
+                continue
+            }
+            if let read {
+                let theirs = original[id, attribute] ?? .null
+                if theirs != read {
+                    let conflict = conflict(id, .attribute(attribute), .value(read), .value(value), .value(theirs))
+                    switch policy.winner(of: conflict) {
+                    case .mine: break
+                    case .theirs:
+                        current.kept.values[attribute.number] = value
+                        continue
+                    case nil:
+                        conflicts.append(conflict)
+                        continue
+                    }
+                }
+            }
             if let former = formerValues[place] {
-                if current.isKnown, isStored(value, as: former, attribute) { continue }
+                if read == nil, current.isKnown, isStored(value, as: former, attribute) { continue }
             } else {
                 formerValues[place] = stored
             }
             kept.append((attribute, value))
         }
+        if !conflicts.isEmpty { throw EditConflicts(conflicts: conflicts).errorOfSave }
         values = kept
+    }
+
+    /// Records the values that the record has for derived attributes, which no save writes. So the next save finds out whether the program
+    /// has changed one. In a new record, such a value has no meaning.
+    ///
+    /// Throws `.invalidInput` if the program has changed such a value since the record was read or saved. The new value of the store is
+    /// allowed.
+    mutating func keepDerivedValues(of id: ObjectID?) throws {
+        for (attribute, value) in derivedValues {
+            if let id, let read = current.before?.value(attribute), !isDerived(value, as: read, attribute),
+                !isDerived(value, as: target.value(attribute, of: id), attribute)
+            {
+                throw attribute.refusal(in: current.binding.entity)
+            }
+            current.kept.values[attribute.number] = value
+        }
+    }
+
+    /// Whether a derived value equals the value of a record, whose type may be a wider one.
+    private func isDerived(_ value: Value, as derived: Value, _ attribute: Attribute) -> Bool {
+        isStored(value, as: derived, attribute)
+            || AttributeType.allCases.contains { attribute.type.widened(derived, to: $0) == value }
     }
 
     /// Whether a stored value equals the value of a record. The texts may differ: in stored JSON, the keys may have another order, and

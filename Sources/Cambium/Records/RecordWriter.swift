@@ -13,6 +13,8 @@ public struct RecordWriter: ~Copyable {
     var target: RecordTarget
     /// The values of attributes that the current record has written.
     var values: [(Attribute, Value)] = []
+    /// The values that the current record has for derived attributes.
+    var derivedValues: [(Attribute, Value)] = []
     /// The attributes in `values` for which different stored texts represent the same value, such as JSON with its keys in any order.
     /// `form` converts a stored text into the text that the Swift type itself would store.
     var forms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
@@ -33,7 +35,9 @@ public struct RecordWriter: ~Copyable {
     /// The number of objects that the writer has inserted.
     var insertedCount = 0
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
-    /// The origin (only the store) that refs get if their objects existed before the transaction or edit.
+    /// The way in which conflicts with other writers are resolved.
+    let policy: EditPolicy
+    /// The origin (the store, and the transaction) that refs get if their objects existed before the transaction or edit.
     private let read: RefOrigin
     /// The origin (the store, and the outcome of the transaction) that refs get if the transaction inserted their objects; `nil` until
     /// there is such a ref.
@@ -51,6 +55,12 @@ public struct RecordWriter: ~Copyable {
         let arrival: PropertyNumber?
         /// Whether the record has the ref of an object. If so, the record may be one of several copies.
         var isKnown = false
+        /// The object as it was when the record was read or last saved; `nil` if this is not known.
+        var before: SavedRecord?
+        /// The values and members that the record keeps although the store has other ones.
+        var kept = KeptProperties()
+        /// Whether the save must not change an existing object.
+        var mustBeNew = false
         /// Whether the save has inserted the object.
         var isNew = false
         /// The objects of the records that contained the record when it was read or saved.
@@ -65,8 +75,10 @@ public struct RecordWriter: ~Copyable {
         var next = 0
     }
 
-    init(_ target: consuming RecordTarget, _ binding: RecordBinding) {
-        read = RefOrigin(storeKey: target.storeKey)
+    init(_ target: consuming RecordTarget, _ binding: RecordBinding, _ policy: EditPolicy = .error) {
+        var target = target
+        read = target.origin()
+        self.policy = policy
         self.target = target
         current = Frame(binding: binding, arrival: nil)
     }
@@ -77,7 +89,9 @@ public struct RecordWriter: ~Copyable {
 
     /// Saves a record: updates the object that its ref names. If the record has no ref, or its ref comes from a rolled-back transaction,
     /// updates the object with the record's identity, or inserts an object.
-    mutating func save<Record: EntityRecord>(_ record: inout Record, arrival: PropertyNumber? = nil) throws -> ObjectID {
+    mutating func save<Record: EntityRecord>(
+        _ record: inout Record, arrival: PropertyNumber? = nil, mustBeNew: Bool = false
+    ) throws -> ObjectID {
         guard path.count < RecordReader.depthMax else {
             throw CambiumError(
                 .limitExceeded,
@@ -87,9 +101,11 @@ public struct RecordWriter: ~Copyable {
         current = Frame(binding: try bound(Record.self), arrival: arrival)
         current.containers = record.ref?.origin.containers ?? []
         current.provisionalID = record.ref?.origin.provisionalID
+        current.mustBeNew = mustBeNew
         defer { current = outer }
         if isClearing { return try clear(&record) }
         values.removeAll(keepingCapacity: true)
+        derivedValues.removeAll(keepingCapacity: true)
         forms.removeAll(keepingCapacity: true)
         try record.write(to: &self)
         let (id, isNew) = try saveAttributes(of: record.ref, Record.self)
@@ -99,7 +115,7 @@ public struct RecordWriter: ~Copyable {
             defer { path.removeLast() }
             try record.write(to: &self)
         }
-        let ref = reference(to: id, record.ref, isNew: isNew)
+        let ref = savedReference(to: id, record.ref, isNew: isNew)
         record.ref = current.binding.omittedRoots.isEmpty ? ref : ref.inside(containers())
         return id
     }
@@ -114,6 +130,19 @@ public struct RecordWriter: ~Copyable {
         var known = current.containers
         if current.arrival == nil, !listed.isEmpty { known.removeAll { listed.contains($0) && !omitted.contains($0) } }
         return known + path.filter { roots.contains($0.root) && !known.contains($0) }
+    }
+
+    /// Saves a record that must not have an object yet.
+    mutating func insert<Record: EntityRecord>(_ record: inout Record) throws {
+        if let ref = record.ref, let id = try objectID(of: ref) { throw existing(id, Record.recordSchema.entity) }
+        _ = try save(&record, mustBeNew: true)
+    }
+
+    private borrowing func existing(_ id: ObjectID, _ entity: String) -> CambiumError {
+        CambiumError(
+            .conflict,
+            "The record of '\(entity)' cannot be inserted: it is \(entity)/\(id.serialText), which exists already. Save the record to "
+                + "change the object, or give the record another identity and no ref.")
     }
 
     /// Saves several records.
@@ -162,11 +191,16 @@ public struct RecordWriter: ~Copyable {
         let binding = current.binding
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         current.isKnown = known != nil
+        if let known { current.before = SavedRecord(known, ref?.origin.graphOfRecord(except: target.outcome), ref?.origin.kept) }
+        try keepDerivedValues(of: known)
         if let id = known ?? identified(binding) {
+            if current.mustBeNew { throw existing(id, Record.recordSchema.entity) }
             // The values are compared with the stored ones if a value has several stored forms, or if several records of this save may be
             // copies of one object. Such copies come from the caller, or from relationships that lead to one object several times.
             // An edit would record each value that it is given as a statement of the caller.
-            if target.isEdit || !forms.isEmpty || binding.hasRelationships || !path.isEmpty || mayHaveCopies { omitValues(of: id) }
+            if current.before != nil || target.isEdit || !forms.isEmpty || binding.hasRelationships || !path.isEmpty || mayHaveCopies {
+                try omitValues(of: id)
+            }
             try target.set(id, values)
             return (id, false)
         }
@@ -213,7 +247,20 @@ public struct RecordWriter: ~Copyable {
             "A ref to '\(Record.recordSchema.entity)' comes from a transaction that was rolled back. Save the record, and use its new ref.")
     }
 
-    /// Returns the ref of an object that a save has written.
+    /// Returns the ref of a record that a save has written. Its next save is compared with this one.
+    private mutating func savedReference<Record: EntityRecord>(to id: ObjectID, _ former: Ref<Record>?, isNew: Bool) -> Ref<Record> {
+        let kept = current.kept.isEmpty ? nil : current.kept
+        guard let former, former.id == id, !former.origin.isRolledBack(except: target.outcome) else {
+            let ref: Ref<Record> = reference(to: id, isNew: isNew)
+            return kept.map { Ref(id, ref.origin.with(ref.origin.read, $0, [])) } ?? ref
+        }
+        let origin = former.origin
+        if target.isEdit, kept == nil, origin.read == nil, origin.kept == nil { return former }
+        if kept == nil, origin.outcome == nil, origin.containers.isEmpty, origin.provisionalID == nil { return Ref(id, read) }
+        return Ref(id, origin.with(read.read, kept, origin.containers))
+    }
+
+    /// Returns the ref of an object.
     mutating func reference<Record: EntityRecord>(to id: ObjectID, _ former: Ref<Record>? = nil, isNew: Bool = false) -> Ref<Record> {
         if let former, former.id == id, !former.origin.isRolledBack(except: target.outcome) { return former }
         return Ref(id, origin(of: id, isNew: isNew))
@@ -221,7 +268,7 @@ public struct RecordWriter: ~Copyable {
 
     mutating func origin(of id: ObjectID, isNew: Bool) -> RefOrigin {
         guard let outcome = target.outcome(of: id, isNew: isNew) else { return read }
-        let origin = inserted ?? RefOrigin(storeKey: read.storeKey, outcome)
+        let origin = inserted ?? RefOrigin(storeKey: read.storeKey, outcome, read: read.read)
         inserted = origin
         return origin
     }

@@ -81,8 +81,7 @@ extension Ref: ContainerRef {
     /// other records.
     func inside(_ containers: [ObjectID]) -> Ref {
         if origin.containers == containers { return self }
-        return Ref(
-            id, RefOrigin(storeKey: origin.storeKey, origin.outcome, containers: containers, provisionalID: origin.provisionalID))
+        return Ref(id, origin.with(origin.read, origin.kept, containers))
     }
 }
 
@@ -104,23 +103,57 @@ final class RefOrigin: Sendable {
     /// record that contains records. The record omits these objects, so a save of the record alone must not remove the links to these
     /// objects.
     let containers: [ObjectID]
+    /// The moment at which the record of the ref was read or saved. The next save of the record writes what differs from this moment.
+    /// `nil` in the refs of properties, and in the refs of records that were read from an edit or saved in one.
+    let read: Read?
+    /// The values and members that the record kept in its last save although the store has other ones; `nil` if there are none. The next
+    /// save must not write them, because the record has not changed them.
+    let kept: KeptProperties?
     /// The id that the object had in the edit that inserted it, if `EditCommit.ref(of:)` returned the ref; otherwise `nil`. A `ToMany` that
     /// was read from the edit knows its owner by this id.
     let provisionalID: ObjectID?
 
-    init(storeKey: UInt64, _ outcome: TransactionOutcome? = nil, containers: [ObjectID] = [], provisionalID: ObjectID? = nil) {
+    /// The moment at which a record was read or saved.
+    enum Read {
+        case graph(Graph)
+        /// The record was read or saved in a transaction.
+        case transaction(TransactionOutcome)
+    }
+
+    init(
+        storeKey: UInt64, _ outcome: TransactionOutcome? = nil, read: Read? = nil, kept: KeptProperties? = nil,
+        containers: [ObjectID] = [], provisionalID: ObjectID? = nil
+    ) {
         (self.storeKey, self.outcome, self.containers, self.provisionalID) = (storeKey, outcome, containers, provisionalID)
+        (self.read, self.kept) = (read, kept)
         moment = .unknown
     }
 
     init(_ graph: Graph) {
-        (storeKey, outcome, containers, provisionalID) = (graph.storeKey, nil, [], nil)
+        (storeKey, outcome, read, kept, containers, provisionalID) = (graph.storeKey, nil, nil, nil, [], nil)
         moment = .graph(graph)
     }
 
     init(_ edit: Edit) {
-        (storeKey, outcome, containers, provisionalID) = (edit.base.storeKey, nil, [], nil)
+        (storeKey, outcome, read, kept, containers, provisionalID) = (edit.base.storeKey, nil, nil, nil, [], nil)
         moment = .edit(edit)
+    }
+
+    /// Returns this origin for a record that was read or saved at another moment, inside of other records.
+    func with(_ read: Read?, _ kept: KeptProperties?, _ containers: [ObjectID]) -> RefOrigin {
+        RefOrigin(storeKey: storeKey, outcome, read: read, kept: kept, containers: containers, provisionalID: provisionalID)
+    }
+
+    /// The graph that has the values with which the record was read or saved; after a rollback, the graph before the transaction. `nil` if
+    /// the values are not known: in the transaction that read or saved the record, and after a save in an edit.
+    ///
+    /// - Parameter outcome: The outcome of the transaction in progress; `nil` if there is no such transaction.
+    func graphOfRecord(except outcome: TransactionOutcome?) -> Graph? {
+        switch read {
+        case .graph(let graph): graph
+        case .transaction(let own): own === outcome ? nil : own.graph ?? own.original
+        case nil: nil
+        }
     }
 
     /// Whether the objects were inserted by a transaction that was rolled back. The transaction in progress does not count as rolled back.

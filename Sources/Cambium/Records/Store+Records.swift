@@ -1,40 +1,75 @@
 extension Store {
-    /// Saves a record in a separate transaction. The ref of `record` is set only if the commit succeeds. Throws as `write` and as
-    /// `WriteTransaction.save(_:)` do.
+    /// Changes the object of a record, or inserts an object if no object has the record's identity, in a separate transaction.
+    /// `insert(_:_:)` never changes an object. The ref of `record` is set only if the commit succeeds.
+    ///
+    /// A record that was read before writes only the properties that differ from the ones read. Throws `.conflict`, with `EditConflicts`,
+    /// if another writer has changed such a property since then, unless `policy` resolves the conflict. Also throws as `write` and as
+    /// `WriteTransaction.save(_:policy:)` do.
     @discardableResult
-    public func save<Record: EntityRecord>(_ record: inout Record, _ author: Author = Author()) throws -> Receipt {
+    public func save<Record: EntityRecord>(
+        _ record: inout Record, _ author: Author = Author(), policy: EditPolicy = .error
+    ) throws -> Receipt {
         var saved = record
-        let receipt = try write(author) { try $0.save(&saved) }.receipt
+        let receipt = try write(author) { try $0.save(&saved, policy: policy) }.receipt
         record = saved
         return receipt
     }
 
-    /// Saves several records in one transaction. Throws the same errors as `save(_:_:)` with one record.
+    /// Saves several records in one transaction. Throws the same errors as `save(_:_:policy:)` with one record.
     @discardableResult
-    public func save<Record: EntityRecord>(_ records: inout [Record], _ author: Author = Author()) throws -> Receipt {
+    public func save<Record: EntityRecord>(
+        _ records: inout [Record], _ author: Author = Author(), policy: EditPolicy = .error
+    ) throws -> Receipt {
         var saved = records
-        let receipt = try write(author) { try $0.save(&saved) }.receipt
+        let receipt = try write(author) { try $0.save(&saved, policy: policy) }.receipt
         records = saved
         return receipt
     }
 
     /// Does the same as the blocking `save`, for tasks: returns the record with its ref. Throws as the asynchronous `write` and as
-    /// `WriteTransaction.save(_:)` do.
-    public func save<Record: EntityRecord>(_ record: Record, _ author: Author = Author()) async throws -> Record {
+    /// `WriteTransaction.save(_:policy:)` do.
+    public func save<Record: EntityRecord>(
+        _ record: Record, _ author: Author = Author(), policy: EditPolicy = .error
+    ) async throws -> Record {
         try await write(author) { transaction in
             var saved = record
-            try transaction.save(&saved)
+            try transaction.save(&saved, policy: policy)
             return saved
         }.result
     }
 
     /// Does the same as the blocking `save`, for tasks: returns the records with their refs. Throws as the asynchronous `write` and as
-    /// `WriteTransaction.save(_:)` do.
-    public func save<Record: EntityRecord>(_ records: [Record], _ author: Author = Author()) async throws -> [Record] {
+    /// `WriteTransaction.save(_:policy:)` do.
+    public func save<Record: EntityRecord>(
+        _ records: [Record], _ author: Author = Author(), policy: EditPolicy = .error
+    ) async throws -> [Record] {
         try await write(author) { transaction in
             var saved = records
-            try transaction.save(&saved)
+            try transaction.save(&saved, policy: policy)
             return saved
+        }.result
+    }
+
+    /// Inserts an object for a record in a separate transaction, and refuses a record whose object exists already. The ref of `record` is
+    /// set only if the commit succeeds.
+    ///
+    /// Throws `.conflict` if the record has a ref to an object, or if an object has the record's identity. Also throws as `write` and as
+    /// `WriteTransaction.insert(_:)` do.
+    @discardableResult
+    public func insert<Record: EntityRecord>(_ record: inout Record, _ author: Author = Author()) throws -> Receipt {
+        var inserted = record
+        let receipt = try write(author) { try $0.insert(&inserted) }.receipt
+        record = inserted
+        return receipt
+    }
+
+    /// Does the same as the blocking `insert`, for tasks: returns the record with its ref. Throws as the asynchronous `write` and as
+    /// `WriteTransaction.insert(_:)` do.
+    public func insert<Record: EntityRecord>(_ record: Record, _ author: Author = Author()) async throws -> Record {
+        try await write(author) { transaction in
+            var inserted = record
+            try transaction.insert(&inserted)
+            return inserted
         }.result
     }
 

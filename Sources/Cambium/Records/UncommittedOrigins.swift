@@ -10,8 +10,8 @@ final class UncommittedOrigins {
 
     init(_ original: Graph, _ outcome: TransactionOutcome) {
         self.original = original
-        read = RefOrigin(storeKey: original.storeKey)
-        inserted = RefOrigin(storeKey: original.storeKey, outcome)
+        read = RefOrigin(storeKey: original.storeKey, read: .transaction(outcome))
+        inserted = RefOrigin(storeKey: original.storeKey, outcome, read: .transaction(outcome))
         otherIDs = [:]
     }
 

@@ -130,7 +130,7 @@ struct DependentProgram {
         let id = ids[choice(ids.count)]
         let isA = edit.schema.entity(id.root)?.name == "A"
         switch kind {
-        case 0, 1: note(UInt64(try edit[id, isA ? ["v", "k"][choice(2)] : "n"].text.count) + UInt64(try edit[id, isA ? "v" : "n"].text.hashed))
+        case 0, 1: note(UInt64(try edit[id, isA ? ["v", "k"][choice(2)] : "n"].text.hashed))
         case 2, 3: note(try edit.members(relationship(isA), of: id))
         case 4: note(UInt64(try edit.count(of: isA ? "A" : "B")))
         case 5: note(try edit.objects(of: isA ? "A" : "B"))

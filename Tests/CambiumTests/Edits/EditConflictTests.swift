@@ -201,7 +201,7 @@ import Testing
             for _ in 0..<9 { _ = try transaction.insert("Memo", links: ["note": [note]]) }
         }
         let text = try #require(edit.conflicts(with: store.graph).first).description
-        #expect(text.hasPrefix("Note/1.memos: base [Memo/1, Memo/2, Memo/3], edit [Memo/3, Memo/1, Memo/+1], store [Memo/1, "))
+        #expect(text.hasPrefix("Note/1 (1).memos: base [Memo/1, Memo/2, Memo/3], edit [Memo/3, Memo/1, Memo/+1], store [Memo/1, "))
         #expect(text.hasSuffix("Memo/10, and 2 more]"))
         #expect(edit.name(of: new) == "Memo/+1")
     }

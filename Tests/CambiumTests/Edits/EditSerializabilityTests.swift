@@ -80,7 +80,7 @@ import Testing
         let other = try store.write { try $0.insert("A", ["k": 3]) }.result
         let found = edit.conflicts(with: store.graph)
         #expect(found.map(\.id) == [other])
-        #expect(found.first?.description == "A/3: the reader did not find the object, which has been inserted in the store")
+        #expect(found.first?.description == "A/3 (3): the reader did not find the object, which has been inserted in the store")
         #expect(try code(edit) == .conflict)
         #expect(try code(edit, .mine) == nil)
     }

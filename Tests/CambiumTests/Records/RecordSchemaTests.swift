@@ -24,6 +24,22 @@ struct RecordSchemaTests {
         #expect(book.relationship("writer")?.isToMany == false)
     }
 
+    @Test func `a property that leads to the record's own ref is refused`() throws {
+        struct Badge: BlankRecord {
+            var name = ""
+            var next: Ref<Badge>?
+            var ref: Ref<Badge>?
+            static let recordSchema = RecordSchema<Badge>("Badge") {
+                RecordProperty("name", \.name)
+                RecordProperty("ref", \.next)
+                RecordProperty("own", \.ref)
+            }
+        }
+        let error = try #require(throws: CambiumError.self) { try Schema(of: Badge.self) }
+        #expect(error.code == .invalidInput)
+        #expect(error.details.count == 1 && error.details.first?.contains("Badge.own") == true)
+    }
+
     @Test("an inverse that one side names applies to both sides")
     func inverse() throws {
         let store = try Store.inMemory(schema: Schema(of: Writer.self))
