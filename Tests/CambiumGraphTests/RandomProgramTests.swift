@@ -26,6 +26,12 @@ import Testing
         }
     }
 
+    /// In this program, an insertion moves an object out of a shared group after the transaction has changed the object's members.
+    @Test func `an insertion that moves objects keeps what the transaction recorded about them`() throws {
+        var run = try ProgramRun(seed: 50_031, scope: .clones)
+        try run.run()
+    }
+
     @Test func `random migrations produce the same graph as a naive migration`() throws {
         for seed in Self.seeds(2) {
             var run = try ProgramRun(seed: seed, scope: .migrations)

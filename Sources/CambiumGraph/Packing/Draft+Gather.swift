@@ -113,9 +113,23 @@ extension Draft {
         for place in places {
             move(table, row: source << PageLayout.rowShift | place, to: target << PageLayout.rowShift | place)
             clearMoved(table, source << PageLayout.rowShift | place)
+            recordMoved(table, target << PageLayout.rowShift | place)
         }
         if reader.rows(table.index).liveBits(source) == 0 { releaseMovedGroup(table, source) }
         return target
+    }
+
+    /// Records that an object may have changed in any way. The earlier records of this transaction name the row that the object had before
+    /// it was moved. Checks and comparisons of an object that has not changed find nothing.
+    private mutating func recordMoved(_ table: TableLayout, _ row: UInt32) {
+        pending.noteObject(table.index, row)
+        touched?.markAttributes(table.index, row)
+        for end in layout.endsByTable[table.index] { touched?.markEnd(end.link, end.end, row) }
+        if layout.derived.isEmpty { return }
+        noteDerived(ofObject: table.index, row)
+        for column in layout.derived.readingTable[table.index] {
+            derived.noteSource(column, row, of: layout.derived.columns.count)
+        }
     }
 }
 
