@@ -52,9 +52,11 @@ extension ConditionBinder {
     private func checkEnumeration(_ attribute: Attribute, _ test: ConstantTest) throws(QueryMistake) {
         guard [.equal, .notEqual, .isIn].contains(test.relation), test.folding.isEmpty, attribute.constraints.allowed != nil else { return }
         for literal in test.present {
-            guard let value = literal.value(of: attribute.type), let list = attribute.constraints.allowedList(without: value) else { continue }
+            guard let value = literal.value(of: attribute.type), let list = attribute.constraints.allowedList(without: value)
+            else { continue }
             throw QueryMistake(
-                "'\(attribute.name)' never has the value \(text(of: literal)). Compare it with one of its values: \(list).", at: test.offset)
+                "'\(attribute.name)' never has the value \(text(of: literal)). Compare it with one of its values: \(list).",
+                at: test.offset)
         }
     }
 

@@ -25,6 +25,9 @@ struct IndexOrder {
     let isExact: Bool
     /// Whether the index has the order of only the first sort keys.
     private let isPartial: Bool
+    /// Whether all objects of the ranges have the same value of each sort key that is not a level. Otherwise, only the objects of the
+    /// answer have the same values.
+    let hasSameKeys: Bool
 
     /// Whether the components of the index are the leading ones and the sort keys. Then objects with equal sort keys have equal keys in the
     /// index, which sorts them by their ids.
@@ -38,10 +41,14 @@ struct IndexOrder {
     init?(_ index: OrderedIndex, _ keys: [SortSpecification.Key], _ parts: [ConditionNode], _ matches: [ColumnMatch]) {
         let leading = index.components.prefixValues { matches.onlyValue(of: $0.attribute, isFolded: $0.comparison == .folded) }
         var levels: [Level] = []
-        var isPartial = false
+        var (isPartial, hasSameKeys) = (false, true)
+        let stated = Set(index.components.prefix(leading.count).map(\.attribute))
         for (number, key) in keys.enumerated() {
             // A sort key that is the same in all objects of the answer does not affect their order.
-            if let field = key.field, matches.isConstant(field.property, key.folding) { continue }
+            if let field = key.field, matches.isConstant(field.property, key.folding) {
+                hasSameKeys = hasSameKeys && stated.contains(field.property)
+                continue
+            }
             guard let field = key.field, leading.count + levels.count < index.components.count,
                 case let component = index.components[leading.count + levels.count], field.property == component.attribute,
                 key.folding == (component.comparison == .folded ? .caseInsensitive : [])
@@ -57,15 +64,15 @@ struct IndexOrder {
                     isNullMoved: hasNull && key.nullsFirst == key.isDescending))
         }
         if levels.isEmpty, isPartial || leading.isEmpty || leading.count < index.components.count { return nil }
-        (self.index, self.leading, self.levels, self.isPartial) = (index, leading, levels, isPartial)
+        (self.index, self.leading, self.levels) = (index, leading, levels)
+        (self.isPartial, self.hasSameKeys) = (isPartial, hasSameKeys)
         let ranged = levels.isEmpty ? nil : matches.ranged(index.components[leading.count])
         guard let ranges = Self.ranges(index, leading, ranged?.values(within: matches)) else { return nil }
         self.ranges = ranges
-        let used = Set(index.components.prefix(leading.count).map(\.attribute))
         isExact = parts.allSatisfy { part in
             guard let match = part.match else { return false }
             let isOnly = matches.count { $0.attribute == match.attribute } == 1
-            if used.contains(match.attribute), isOnly { return true }
+            if stated.contains(match.attribute), isOnly { return true }
             guard let ranged, ranged.attribute == match.attribute, ranged.isFolded == match.isFolded else { return false }
             return isOnly ? !match.isPrefix : match.isRange && !match.isFolded
         }

@@ -174,11 +174,12 @@ struct IndexOrderWalk {
     /// Adds a row to the answer if it belongs to it. Returns whether more rows are wanted.
     @inline(__always) private mutating func take(_ row: UInt32) -> Bool {
         if !isProven { rows.requireLive(row) }
+        // Only the objects of the answer are in its order.
+        if !satisfies(row) { return true }
         if cursor != nil {
             guard isAfterCursor(order.entry(row)) else { return true }
             cursor = nil
         }
-        if !satisfies(row) { return true }
         found.append(row)
         return found.count < wantedCount
     }
@@ -200,11 +201,13 @@ struct IndexOrderWalk {
 
     // MARK: Cursor
 
-    private func isAfterCursor(_ entry: SortEntry) -> Bool { cursor.map { SortEntry(key: $0.key, serial: $0.serial, row: 0) < entry } ?? true }
+    private func isAfterCursor(_ entry: SortEntry) -> Bool {
+        cursor.map { SortEntry(key: $0.key, serial: $0.serial, row: 0) < entry } ?? true
+    }
 
     /// Returns the positions from the first one that may follow the cursor in the order of the first `keyCount` sort keys.
     private func afterCursor(_ places: Range<Int>, keyCount: Int, isReversed: Bool, comparesSerials: Bool = false) -> Range<Int> {
-        guard let cursor else { return places }
+        guard let cursor, plan.hasSameKeys else { return places }
         var (low, high) = (0, places.count)
         while low < high {
             let middle = (low + high) / 2

@@ -40,7 +40,8 @@ public struct Query: Sendable {
     /// Creates a query from texts.
     ///
     /// Throws `.invalidInput` with the position if a text is malformed, and `.limitExceeded` if it is too long or nests too deeply.
-    /// Docs/Use/QUERIES.md describes the texts. The names are compared with a schema when the query runs. Complexity: O(bytes of the texts).
+    /// Docs/Use/QUERIES.md describes the texts. The names are compared with a schema when the query runs. Complexity: O(bytes of the
+    /// texts).
     ///
     /// - Parameters:
     ///   - condition: A condition such as `age > $age`.

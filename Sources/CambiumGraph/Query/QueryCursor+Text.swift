@@ -34,12 +34,12 @@ extension QueryCursor: CustomStringConvertible {
     /// text.
     public init(parsing text: String) throws(CambiumError) {
         let digits = Array(text.utf8)
-        guard digits.count >= 2 * (Self.headerByteCount + Self.checksumByteCount), digits.count.isMultiple(of: 2), let bytes = Self.bytes(digits),
-            bytes[0] == Self.version
+        guard digits.count >= 2 * (Self.headerByteCount + Self.checksumByteCount), digits.count.isMultiple(of: 2),
+            let bytes = Self.bytes(digits), bytes[0] == Self.version
         else { throw Self.malformed }
         let content = bytes.dropLast(Self.checksumByteCount)
         guard bytes.suffix(Self.checksumByteCount).reduce(0, { $0 << 8 | UInt32($1) }) == Self.checksum(content) else {
-            throw CambiumError(.invalidInput, "The cursor was cut short or altered. Pass the whole text of the cursor of an earlier answer.")
+            throw CambiumError(.invalidInput, "The cursor was cut short or altered. Pass the whole text of an answer's cursor.")
         }
         func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
         let serial = word(9)

@@ -17,8 +17,9 @@ import Testing
             ["", "a", "A", "b", "ß", "\u{0}"] + ["x", "X", "y"].map { String(repeating: "l", count: 300) + $0 }
 
         init(seed: UInt64, objectCount: Int = 400) throws {
-            random = SplitMix64(seed: seed)
-            let indexes = (0..<5).map { _ in Self.index(&random) }
+            var choices = SplitMix64(seed: seed)
+            let indexes = (0..<5).map { _ in Self.index(&choices) }
+            random = choices
             let schema = try Schema(
                 SchemaDefinition {
                     EntityDefinition("Base", indexes: indexes) {
@@ -94,7 +95,9 @@ import Testing
         private mutating func condition() -> String {
             let name = random.pick(Self.names) ?? "a"
             if random.isTrue(1, outOf: 6) { return "\(name) == null" }
-            if name == "t" { return random.pick(["t == \"a\"", "t ==[c] \"A\"", "t beginswith \"l\"", "t > \"a\"", "t in {\"a\", \"b\"}"]) ?? "true" }
+            if name == "t" {
+                return random.pick(["t == \"a\"", "t ==[c] \"A\"", "t beginswith \"l\"", "t > \"a\"", "t in {\"a\", \"b\"}"]) ?? "true"
+            }
             let number = Int.random(in: -1...1, using: &random)
             return random.pick(
                 ["\(name) == \(number)", "\(name) >= \(number)", "\(name) < \(number)", "\(name) != \(number)", "\(name) in {0, \(number)}",
@@ -117,7 +120,8 @@ import Testing
         while true {
             let answer = try graph.answer(page)
             ids += answer.ids
-            guard let cursor = answer.cursor else { break }
+            // A cursor that leads back would repeat pages without end.
+            guard let cursor = answer.cursor, ids.count < 1000 else { break }
             page.cursor = try QueryCursor(parsing: cursor.description)
         }
         try #expect(ids == graph.find(all), "pages of \(text)")
@@ -185,7 +189,8 @@ import Testing
     private static let graphs = Result { try [500, 2000].map(issues) }
 
     private static let shapes = [
-        ("state == \"open\"", "n"), ("state == \"open\"", "-n"), ("state == \"open\"", "n nulls last"), ("state == \"open\"", "-n nulls first"),
+        ("state == \"open\"", "n"), ("state == \"open\"", "-n"), ("state == \"open\"", "n nulls last"),
+        ("state == \"open\"", "-n nulls first"),
         ("state == \"open\"", "state,-n"), ("state == \"open\" and n > 20 and n <= 110", "-n"), ("n > 20", "n"), ("n > 20", "-n"),
         ("true", "m"), ("true", "-m"), ("true", "state,n"), ("true", "-state,-n"), ("true", "state,-n"), ("true", "-state,n"),
         ("n == null", "n"), ("state == \"open\" and n == null", "-n"), ("m == 1", "m"), ("state in {\"open\", \"closed\"}", "state,n"),

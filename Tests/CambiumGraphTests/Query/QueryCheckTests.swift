@@ -165,6 +165,6 @@ struct QueryCheckTests {
         let page = try graph.answer(query)
         let step = try #require(page.plan.steps.first)
         #expect(page.ids == Array(all[2..<4]))
-        #expect(step.name == "Person.score" && step.readCount == 4)
+        #expect(step.name == "Person.score" && step.readCount <= 4)
     }
 }
