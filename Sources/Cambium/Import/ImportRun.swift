@@ -179,8 +179,8 @@ struct ImportRun {
         try batch.endSingle(rows, changed: changed, failure, &planner, &transaction.draft)
     }
 
-    /// Deletes the objects that do not occur in the input, if the options request the deletion, and the objects that lost their last owner,
-    /// if the options or the schema request that.
+    /// Deletes the objects that do not occur in the input, if the options request that. Also deletes the objects that lost their last
+    /// owner, if the options or the schema request that.
     private func deleteObjects(_ batch: inout ImportBatch, from transaction: inout WriteTransaction) throws {
         let absent = try batch.absent(from: transaction.draft)
         let orphans = transaction.draft.takeOrphans()

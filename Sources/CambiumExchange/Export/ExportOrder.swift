@@ -29,9 +29,8 @@ struct ExportOrder {
         let graph = table.graph
         if references == .id { return try graph.forEachObject(of: entity) { if condition?($0) ?? true { try body($0) } } }
         for root in entity.map({ [$0] }) ?? graph.schema.roots {
-            let places = graph.objects(of: root).compactMap(graph.place(of:)).filter { place in
-                !graph.isStub(place) && condition?(place) ?? true
-            }
+            var places: [ObjectPlace] = []
+            graph.forEachObject(of: root) { if !graph.isStub($0), condition?($0) ?? true { places.append($0) } }
             for place in sorted(places) { try body(place) }
         }
     }
@@ -40,41 +39,85 @@ struct ExportOrder {
     /// some of the sub-entities have an identity.
     private func sorted(_ places: [ObjectPlace]) -> [ObjectPlace] {
         guard places.count > 1, places.contains(where: { !table.keys(of: $0).identity.isEmpty }) else { return places }
-        let keyed = places.enumerated().map { (key: key($0.element), index: $0.offset) }
-        let ordered = keyed.sorted { left, right in
-            if left.key == right.key { return left.index < right.index }
-            return left.key.lexicographicallyPrecedes(right.key)
+        var order = KeyOrder(capacity: places.count)
+        for place in places {
+            appendKey(of: place, to: &order.bytes)
+            order.endKey()
         }
-        return ordered.map { places[$0.index] }
+        return order.sorted().map { places[$0] }
     }
 
-    /// Returns bytes that sort in the order of the identities: whole numbers by value, all other values by the bytes of their text. Null
+    /// Appends bytes that sort in the order of the identities: whole numbers by value, all other values by the bytes of their text. Null
     /// comes last. The bytes are the same for -0.0 and 0.0, because an import finds the same object by either number.
-    private func key(_ place: ObjectPlace) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for value in table.identity(of: place) {
-            switch value {
-            case .int(let number):
-                let ordered = UInt64(bitPattern: number) ^ 1 << 63
-                bytes.append(1)
-                for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: ordered >> UInt64(shift))) }
-            case .bool, .float, .double, .decimal: Self.append(2, value.withoutNegativeZero.text, to: &bytes)
-            case .string, .uri, .data, .date, .uuid, .json: Self.append(3, value.text, to: &bytes)
-            case .null: bytes.append(4)
+    private func appendKey(of place: ObjectPlace, to bytes: inout [UInt8]) {
+        for field in table.keys(of: place).identity {
+            table.graph.withCell(field, place) { cell in
+                if cell.kind == .null { return bytes.append(4) }
+                switch field.type {
+                case .int16: Self.append(Int64(Int16(truncatingIfNeeded: cell.low)), to: &bytes)
+                case .int32: Self.append(Int64(Int32(truncatingIfNeeded: cell.low)), to: &bytes)
+                case .int64: Self.append(Int64(bitPattern: cell.low), to: &bytes)
+                case .string: Self.append(3, cell.bytes, to: &bytes)
+                case .bool, .float, .double, .decimal:
+                    Self.append(2, table.graph.value(of: field, at: place).withoutNegativeZero.text.utf8, to: &bytes)
+                case .uri, .data, .date, .uuid, .json: Self.append(3, table.graph.value(of: field, at: place).text.utf8, to: &bytes)
+                }
             }
         }
-        return bytes
+    }
+
+    private static func append(_ number: Int64, to bytes: inout [UInt8]) {
+        let ordered = UInt64(bitPattern: number) ^ 1 << 63
+        bytes.append(1)
+        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: ordered >> UInt64(shift))) }
     }
 
     /// Appends `kind`, and then `text` in an encoding that marks its end. So a text sorts before every longer text that begins with it,
     /// whatever values follow in the key.
-    private static func append(_ kind: UInt8, _ text: String, to bytes: inout [UInt8]) {
+    private static func append(_ kind: UInt8, _ text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(kind)
-        for byte in text.utf8 {
+        for byte in text {
             bytes.append(byte)
             // A zero byte marks the end of the text, so a zero byte in the text must differ from the end.
             if byte == 0 { bytes.append(1) }
         }
         bytes += [0, 0]
+    }
+}
+
+/// Keys to sort, which follow each other in one array. An array for each key would take several times as much memory and time.
+private struct KeyOrder {
+    private struct Record {
+        /// The first 16 bytes of the key, followed by zeros if the key is shorter. Few comparisons need more bytes.
+        let head: SIMD2<UInt64>
+        let start: Int
+        let end: Int
+        let index: Int
+    }
+
+    var bytes: [UInt8] = []
+    private var records: [Record] = []
+
+    init(capacity: Int) { records.reserveCapacity(capacity) }
+
+    /// Completes the key whose bytes were appended since the last call.
+    mutating func endKey() {
+        let start = records.last?.end ?? 0
+        var head = SIMD2<UInt64>()
+        for place in 0..<16 {
+            let byte = start + place < bytes.count ? bytes[start + place] : 0
+            head[place / 8] = head[place / 8] << 8 | UInt64(byte)
+        }
+        records.append(Record(head: head, start: start, end: bytes.count, index: records.count))
+    }
+
+    /// Returns the indexes of the keys in ascending order. Equal keys keep their order.
+    func sorted() -> [Int] {
+        records.sorted { left, right in
+            if left.head.x != right.head.x { return left.head.x < right.head.x }
+            if left.head.y != right.head.y { return left.head.y < right.head.y }
+            let (key, other) = (bytes[left.start..<left.end], bytes[right.start..<right.end])
+            return key == other ? left.index < right.index : key.lexicographicallyPrecedes(other)
+        }.map(\.index)
     }
 }

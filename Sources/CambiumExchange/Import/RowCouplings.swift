@@ -45,7 +45,7 @@ struct RowCouplings {
     mutating func note(_ changes: [MemberChange], _ plan: RowPlan, _ entities: ImportEntities, _ row: Int) {
         for change in changes { entries.append(Entry(change: change, row: row)) }
         for link in plan.links {
-            let end = entities[plan.objects[link.owner].entity].counted.links[link.link].end
+            let end = RowInfluences.end(link, plan, entities)
             guard listedEnds[end.number] else { continue }
             let change = MemberChange(end: end.number, row: plan.tableRow(ofObject: link.owner))
             stated.insert(change)
@@ -62,10 +62,23 @@ struct RowCouplings {
                 if entity.isReplaceable, !object.isFilled { continue }
             }
             if object.isSkipped { continue }
-            let place = entity.table.place(plan.tableRow(ofObject: index))
-            if let maker = makers[place], maker.row != row { pairs.append((maker.row, row)) }
-            makers[place] = Maker(row: row, isReplaceable: entity.isReplaceable)
+            note(Maker(row: row, isReplaceable: entity.isReplaceable), of: entity.table.place(plan.tableRow(ofObject: index)))
         }
+        // A link changes the unique values of an object, even if the row only refers to the object.
+        for link in plan.links {
+            let (entity, end) = (entities[plan.objects[link.owner].entity].counted, RowInfluences.end(link, plan, entities))
+            if end.isKey {
+                note(Maker(row: row, isReplaceable: false), of: entity.table.place(plan.tableRow(ofObject: link.owner)))
+            }
+            if end.isKeyAtOtherEnd {
+                for place in RowInfluences.targets(of: link, plan, entities) { note(Maker(row: row, isReplaceable: false), of: place) }
+            }
+        }
+    }
+
+    private mutating func note(_ maker: Maker, of place: ObjectPlace) {
+        if let earlier = makers[place], earlier.row != maker.row { pairs.append((earlier.row, maker.row)) }
+        makers[place] = maker
     }
 
     /// Returns the first refusal of each group. Complexity: O(n log n) for n changes of members.

@@ -149,12 +149,12 @@ struct RowInfluences {
     /// next refused row together with them. All rows and all refusals must have been recorded.
     func isIndependent(_ row: Int) -> Bool { independent[row].map { $0.isDisjoint(with: changedEnds) } ?? false }
 
-    private static func end(_ link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> ImportEnd {
+    static func end(_ link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> ImportEnd {
         entities[plan.objects[link.owner].entity].counted.links[link.link].end
     }
 
     /// Returns the objects at the other end of a link.
-    private static func targets(of link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> [ObjectPlace] {
+    static func targets(of link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> [ObjectPlace] {
         let relationship = entities[plan.objects[link.owner].entity].counted.links[link.link].relationship
         let table = entities[relationship.destination].counted.table
         return link.targets.map { target in

@@ -18,7 +18,7 @@ struct ShapeScan {
     private var lineCount = 0
     /// The last byte that is not white space.
     private var previous: UInt8 = 0
-    /// Whether a later line begins with `{` where no object can begin.
+    /// Whether a later line begins with `{` although no object can begin there.
     private var isDoubtful = false
     private var scanned = 0
 

@@ -57,7 +57,8 @@ struct KeyTable {
             if isName(index, key) { return found(index) }
             index += 1
         }
-        return index(of: key).map { found($0) }
+        guard let place = self.index(of: key) else { return nil }
+        return found(place)
     }
 
     /// Returns the target of a key whose canonical form (NFC) is the canonical form of a name; `nil` if there is no such name. The table

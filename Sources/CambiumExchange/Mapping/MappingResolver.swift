@@ -199,6 +199,9 @@ struct MappingResolver {
         var wanted: [PropertyNumber] = []
         for name in names {
             guard let attribute = entity.attribute(name) else {
+                if entity.relationship(name) != nil {
+                    throw mistake("'\(name)' is a relationship, and an import finds objects by attributes")
+                }
                 throw mistake("'\(entity.name)' has no attribute '\(name)'" + Self.remedy(entity.newName(ofAttribute: name)))
             }
             if attribute.isDerived { throw mistake("'\(name)' is derived, so an import cannot find objects by it") }

@@ -1,4 +1,5 @@
-/// The migration from the schema of a store to another schema: the new schema with its numbers, and every change. See Docs/Use/MIGRATION.md.
+/// The migration from the schema of a store to another schema: the new schema with its numbers, and every change. See
+/// Docs/Use/MIGRATION.md.
 ///
 ///     let migration = try SchemaMigration(from: store.schema, to: definition)
 ///     for change in migration.changes where !change.isAutomatic { print(change.subject, change.reason ?? "") }

@@ -16,11 +16,11 @@ extension DefinitionReader {
     }
 
     mutating func members(_ value: JSONValue, _ place: SchemaPlace, known: [String]) -> [String: JSONValue]? {
-        guard case .object(let members) = value else {
+        guard case .object(let given) = value else {
             mistakes.add(place.pointer, "expected an object, but found \(value.kindName)")
             return nil
         }
-        let members = Self.ordered(members)
+        let members = Self.ordered(given)
         for member in members where !known.contains(member.key) && !(acceptsNumbers && ["number", "nextNumber"].contains(member.key)) {
             mistakes.add(place[member.key].pointer, "the key is unknown here; the known keys are: \(known.joined(separator: " "))")
         }

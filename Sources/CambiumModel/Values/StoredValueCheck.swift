@@ -1,7 +1,8 @@
 internal import CambiumJSON
 
 /// A check of whether stored bits or bytes are a value of an attribute's type. The check applies to values in ops, in the columns of blocks
-/// and in pages. Section 4 of Docs/Formats/FORMAT.md, "Stored values", has the rule of each type. Constraints of the schema are not checked here.
+/// and in pages. Section 4 of Docs/Formats/FORMAT.md, "Stored values", has the rule of each type. Constraints of the schema are not checked
+/// here.
 ///
 ///     var check = StoredValueCheck(.double)
 ///     check.flaw(fixed: Double.nan.bitPattern, 0)  // "is not a finite number"
