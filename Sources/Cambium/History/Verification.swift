@@ -1,3 +1,4 @@
+internal import CambiumBytes
 internal import CambiumGraph
 package import CambiumLog
 public import CambiumModel
@@ -111,11 +112,11 @@ public struct Verification: Sendable {
             findings.append("transaction \(redacted) is redacted, so the graph after it cannot be replayed from the log")
             return true
         }
-        let graph = replay.timeline.head
-        let digest = graph.digest()
+        let last = replay.timeline.head.transaction
+        let digest = checkGraph(of: replay)
         self.digest = digest
-        for finding in graph.invariantFindings() { noteCorruption("graph: \(finding)") }
-        for finding in PageChecker.findings(in: replay.timeline) { noteCorruption("pages: \(finding)") }
+        // Each checkpoint takes as much memory as this graph, so the graph is released first.
+        _ = consume replay
         if let note = try PageFile.corruptionNote(reader.volume) { noteCorruption("checkpoints: \(note)") }
         // A writer records a checkpoint only after its transactions are durable. So the log has lost transactions if it ends before a
         // checkpoint that existed when the replay began. A checkpoint that was recorded during the replay is checked only if the replay
@@ -123,10 +124,22 @@ public struct Verification: Sendable {
         let numbers = try CheckpointRecord.list(reader.volume)
         // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
         let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
-        for number in numbers where number <= graph.transaction || listed.contains(number) {
-            try check(number, reader, transaction: graph.transaction, digest, time: tree.times[number], isOldest: number == oldest)
+        for number in numbers where number <= last || listed.contains(number) {
+            try check(number, reader, transaction: last, digest, time: tree.times[number], isOldest: number == oldest)
         }
         return true
+    }
+
+    /// Checks the invariants and the pages of a replayed graph, and returns its digest. Another thread computes the digest at the same
+    /// time.
+    private mutating func checkGraph(of replay: Replay) -> GraphDigest {
+        let graph = replay.timeline.head
+        let known = Guarded<GraphDigest?>(nil)
+        let thread = DedicatedThread { known.withLock { $0 = graph.digest() } }
+        for finding in graph.invariantFindings() { noteCorruption("graph: \(finding)") }
+        thread?.join()
+        for finding in PageChecker.findings(in: replay.timeline) { noteCorruption("pages: \(finding)") }
+        return known.withLock { $0 } ?? graph.digest()
     }
 
     /// Returns the state with which the replay begins: the empty graph before the first transaction, or the checkpoint that replaces the

@@ -95,8 +95,18 @@ extension Graph {
                 if !members.isLive(member) || members.link(member, list.ownerSlot) != owner {
                     findings.append("Link \(link): member \(member) is in the list of \(owner), but does not name this owner.")
                 }
-                if list.isOrdered, reader.index(list, of: member) != count - 1 {
-                    findings.append("Link \(link): member \(member) has the wrong index.")
+                if case .tree(_, let left, let right, let up, let size) = list.shape {
+                    // If each member has the right size and is the parent of its children, each index that the sizes determine is right.
+                    var below = 0
+                    for child in [members.link(member, left), members.link(member, right)] where child != noRow {
+                        below += members.isLive(child) ? Int(members.link(child, size)) : 0
+                        if !members.isLive(child) || members.link(child, up) != member {
+                            findings.append("Link \(link): member \(member) has a child with another parent.")
+                        }
+                    }
+                    if Int(members.link(member, size)) != below + 1 {
+                        findings.append("Link \(link): member \(member) states a wrong number of members below it.")
+                    }
                 }
             }
             if count != reader.memberCount(list, owner: owner) {

@@ -22,9 +22,9 @@ package struct PageChecker {
 
     private mutating func checkAll() {
         let head = timeline.head.version
-        var inUse = Set(timeline.space.constants.all)
         let headPages = pages(of: head)
-        inUse.formUnion(headPages)
+        var inUse = headPages
+        for page in timeline.space.constants.all { inUse.insert(page) }
         for version in timeline.pinnedVersions { inUse.formUnion(pages(of: version)) }
         var dead = Set<PageRef>()
         for version in timeline.pinnedVersions {
@@ -34,12 +34,15 @@ package struct PageChecker {
                 if !inUse.contains(page) { findings.append("Page \(page) is recorded as replaced, but no version reaches it.") }
             }
         }
-        let granules = inUse.reduce(0) { $0 + chunks.granules($1) }
-        var live: [Int: Int] = [:]
-        for page in inUse { live[Int(page >> 12), default: 0] += chunks.granules(page) }
-        for chunk in 0..<timeline.space.chunkCount where live[chunk, default: 0] != Int(timeline.space.live[chunk]) {
+        var granules = 0
+        var live = [Int](repeating: 0, count: PageLayout.chunkCountMax)
+        inUse.forEach { page in
+            live[Int(page >> 12)] += chunks.granules(page)
+            granules += chunks.granules(page)
+        }
+        for chunk in 0..<timeline.space.chunkCount where live[chunk] != Int(timeline.space.live[chunk]) {
             let count = timeline.space.live[chunk]
-            findings.append("Chunk \(chunk) has \(live[chunk, default: 0]) granules in use, but its count is \(count).")
+            findings.append("Chunk \(chunk) has \(live[chunk]) granules in use, but its count is \(count).")
         }
         if granules != timeline.space.liveGranules {
             findings.append("\(granules) granules are reachable, but the count of granules in use is \(timeline.space.liveGranules).")
@@ -47,7 +50,7 @@ package struct PageChecker {
     }
 
     /// Returns every page of a version except the constant pages.
-    private mutating func pages(of version: Version) -> Set<PageRef> {
+    private mutating func pages(of version: Version) -> RowSet {
         var walk = PageWalk(chunks: chunks, constants: Set(timeline.space.constants.all), epoch: version.epoch)
         walk.visit(version.directory, birthMax: version.epoch)
         let reader = version.reader
@@ -137,14 +140,15 @@ private struct PageWalk {
     let chunks: Chunks
     let constants: Set<PageRef>
     let epoch: UInt64
-    var seen = Set<PageRef>()
+    /// The pages, one bit for each granule of 16 bytes.
+    var seen = RowSet()
     var findings: [String] = []
     /// For each blob (a value of more than 255 bytes), the number of cells that refer to it in addition to the first.
     private(set) var sharerCounts: [PageRef: UInt32] = [:]
 
     mutating func visit(_ page: PageRef, birthMax: UInt64) {
         if constants.contains(page) { return }
-        if !seen.insert(page).inserted { findings.append("The version of epoch \(epoch) reaches page \(page) twice.") }
+        if !seen.insert(page) { findings.append("The version of epoch \(epoch) reaches page \(page) twice.") }
         if chunks.kind(page) == .free || chunks.kind(page) == nil { findings.append("Page \(page) is free, but a version reaches it.") }
         if chunks.birth(page) > birthMax { findings.append("Page \(page) is younger than the page that refers to it.") }
     }
