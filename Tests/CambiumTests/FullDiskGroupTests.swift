@@ -158,9 +158,7 @@ import Testing
         let (volume, store, first) = try syncing(.synced)
         let (known, staged) = try store.enqueue(durability: .synced) { transaction in
             try transaction.insert("Note", ["id": .int(3)])
-            let known = TransactionOutcome()
-            transaction.outcome = known
-            return known
+            return transaction.sharedOutcome()
         }
         // Later transactions build on this transaction, so they may use its refs.
         #expect(known.isCommitted)

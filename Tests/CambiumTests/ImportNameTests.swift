@@ -3,7 +3,7 @@ import Testing
 
 /// Names in another Unicode form, and names with long runs of combining marks.
 @Suite struct ImportNameTests {
-    private static let marks = "e" + String(repeating: "\u{301}\u{323}", count: 200)
+    private static let marks = "e" + String(repeating: "\u{301}\u{323}", count: 45)
 
     private func store(_ name: String = "\u{E9}") throws -> Store {
         try Store.inMemory(
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `names with long runs of marks are found and reported`() throws {
         let store = try store(Self.marks)
-        let sorted = "\u{1EB9}" + String(repeating: "\u{323}", count: 199) + String(repeating: "\u{301}", count: 200)
+        let sorted = "\u{1EB9}" + String(repeating: "\u{323}", count: 44) + String(repeating: "\u{301}", count: 45)
         let report = try store.importing("N", #"{"k":"1","\#(sorted)":4,"x\#(Self.marks)":1}"#)
         #expect(try values(store, Self.marks) == [4] && report.unknownKeys == ["x" + Self.marks: 1])
     }

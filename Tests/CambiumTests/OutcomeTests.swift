@@ -103,9 +103,7 @@ import Testing
         volume.arrivals.wait()
         let (known, second) = try store.enqueue { transaction in
             try transaction.insert("Note", ["id": .int(2)])
-            let known = TransactionOutcome()
-            transaction.outcome = known
-            return known
+            return transaction.sharedOutcome()
         }
         // Later transactions build on the second transaction, so they may use its refs until the sync fails.
         #expect(known.isCommitted)

@@ -8,21 +8,24 @@ import Testing
     private static func definition(_ unique: [[String]] = [["project", "number"]]) -> SchemaDefinition {
         SchemaDefinition {
             EntityDefinition("Project", identity: ["key"]) {
-                AttributeDefinition("key", .string, userInfo: ["clone": "blank"])
-                RelationshipDefinition("issues", to: "Issue", .toMany, inverse: "project", userInfo: ["clone": "copy"])
+                AttributeDefinition("key", .string)
+                RelationshipDefinition("issues", to: "Issue", .toMany, inverse: "project")
             }
             EntityDefinition("Issue", identity: ["id"], unique: unique) {
-                AttributeDefinition("id", .int64, .optional, userInfo: ["clone.exclude": ""])
+                AttributeDefinition("id", .int64, .optional)
                 AttributeDefinition("number", .int64, .optional)
                 RelationshipDefinition("project", to: "Project", inverse: "issues")
             }
         }
     }
 
-    private static func store(_ volume: MemoryVolume = MemoryVolume(), _ definition: SchemaDefinition = definition()) throws -> Store {
+    private static func store(
+        _ volume: MemoryVolume = MemoryVolume(), _ definition: SchemaDefinition = OwnedUniqueTests.definition()
+    ) throws -> Store {
         let store = try Store.create(volume, schema: try Schema(definition), durability: .synced, environment: fixedEnvironment())
         try store.importing("Project", #"{"key":"A"}"# + "\n" + #"{"key":"B"}"#)
-        try store.importing("Issue", [row(1, "A", 1), row(2, "A", 2), row(3, "B", 1), row(4, nil, 1)].joined(separator: "\n"))
+        let rows = [row(1, "A", 1), row(2, "A", 2), row(3, "B", 1), row(4, nil, 1)]
+        try store.importing("Issue", rows.joined(separator: "\n"))
         return store
     }
 
@@ -30,10 +33,11 @@ import Testing
         #"{"id":\#(id),"number":\#(number),"project":\#(project.map { "\"\($0)\"" } ?? "null")}"#
     }
 
-    @Test(arguments: [row(5, "A", 1), row(3, "A", 1), row(4, "A", 2), row(2, "A", 1)])
-    func `two issues of a project cannot have the same number`(row: String) throws {
+    @Test(arguments: [(5, "A", 1), (3, "A", 1), (4, "A", 2), (2, "A", 1)])
+    func `two issues of a project cannot have the same number`(id: Int, project: String, number: Int) throws {
         let store = try Self.store()
-        #expect { try store.importing("Issue", row) { $0.onError = .stop } } throws: { ($0 as? CambiumError)?.code == .ruleViolated }
+        let row = Self.row(id, project, number)
+        #expect(store.refusal("Issue", row)?.code == .duplicate)
         #expect(store.graph.invariantFindings().isEmpty)
     }
 
@@ -53,6 +57,30 @@ import Testing
         let report = try store.importing("Issue", rows) { $0.onError = .skip }
         #expect(report.counts.inserted == 2 && report.errors.count == 1)
         #expect(store.graph.invariantFindings().isEmpty)
+    }
+
+    @Test func `an import omits no row that is valid without an earlier bad row`() throws {
+        let store = try Self.store()
+        try store.importing("Project", #"{"key":"C"}"# + "\n" + #"{"key":"D"}"# + "\n" + #"{"key":"E"}"#)
+        try store.importing("Issue", [Self.row(5, "E", 1), Self.row(6, "B", 2)].joined(separator: "\n"))
+        // Without the second row, the third one brings the only issue 1 of C.
+        let rows = [#"{"key":"D","issues":[2,6]}"#, #"{"key":"C","issues":[1,3]}"#, #"{"key":"C","issues":[5]}"#]
+        let report = try store.importing("Project", rows.joined(separator: "\n")) { options in
+            options.onError = .skip
+            options.toMany = .append
+        }
+        #expect(report.errors.map(\.row) == [1, 2])
+        #expect(store.graph.invariantFindings().isEmpty)
+    }
+
+    @Test func `a mapping cannot find objects by a relationship`() throws {
+        let mapping = ImportMapping(entity: "Issue", identity: ["project", "number"])
+        let store = try Self.store()
+        #expect {
+            try store.importing("Issue", Self.row(5, "A", 3)) { $0.mapping = mapping }
+        } throws: {
+            "\($0)".contains("is a relationship")
+        }
     }
 
     @Test func `a deletion of a project frees the numbers of its issues`() throws {

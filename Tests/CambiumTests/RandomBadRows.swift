@@ -83,6 +83,8 @@ struct RandomBadRows {
             }
         }
         if random.isTrue(1, outOf: 2) { definition.entities[3].unique = [["mail"]] }
+        let owned = [["team", "mail"], ["country", "mail"], ["mail", "card"], ["country"]]
+        if random.isTrue(1, outOf: 3), let set = random.pick(owned) { definition.entities[3].unique.append(set) }
         if random.isTrue(1, outOf: 3) { definition.entities.append(EntityDefinition("Keeper", parent: "Player")) }
         return definition
     }

@@ -19,7 +19,7 @@ final class WatchedVolume: OverMemory {
     var name: String { "watched" }
     func list(_ directory: String) throws(CambiumError) -> [String] {
         if directory == LogDirectory.name, let body = beforeListing.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-            do { try body() } catch { throw CambiumError(.invalidInput, "\(error)") }
+            do { try body() } catch { throw error as? CambiumError ?? CambiumError(.invalidInput, "\(error)") }
         }
         return try memory.list(directory)
     }

@@ -282,7 +282,8 @@ import Testing
         #expect(try place.run("clone", "notes", "Note/1", "--actor", "jane", "--message", "copy").code == 0)
         let lines = try place.run("log", "notes", "--ops", "--from", "4").output.split(separator: "\n")
         #expect(lines.count == 2 && lines[0].hasSuffix("  jane  copy"))
-        #expect(lines[1] == #"    clone roots ["Note/1"] objects 5 byEntity {"Note":1,"Item":2,"Part":2}"#)
+        let clone = #"    clone roots ["Note/1 (00000000-0000-4000-8000-000000000001)"] objects 5 byEntity {"Note":1,"Item":2,"Part":2}"#
+        #expect(lines[1] == clone)
         let entry = try #require(try place.run("log", "notes", "--ops", "--json", "--from", "4").json.first)
         let op = try #require((entry["ops"] as? [[String: Any]])?.first)
         #expect(op["op"] as? String == "clone" && op["roots"] as? [String] == ["Note/1"] && op["objects"] as? Int == 5)

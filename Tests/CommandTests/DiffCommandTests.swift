@@ -70,7 +70,7 @@ import Testing
         #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/2", "--to", "0").code == 0)
         #expect(
             try place.run("diff", "notes", "2").output == """
-                ~ Note/1
+                ~ Note/1 (1)
                     title: a -> b
                     memos: now in the order Memo/2 Memo/1
                 + Item/2
@@ -119,7 +119,7 @@ import Testing
         #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
         #expect(try place.run("checkpoint", "notes").code == 0)
         let shown = try place.run("diff", "notes", "2").output
-        #expect(shown.contains("The schema differs.\n") && shown.contains("~ Note/2\n    extra: null -> 7\n"))
+        #expect(shown.contains("The schema differs.\n") && shown.contains("~ Note/2 (2)\n    extra: null -> 7\n"))
         #expect(try place.run("import", "notes", "Item", "-", input: #"{"name":"z","note":9}"#).code == 0)
         #expect(try place.run("import", "notes", "Note", "-", input: #"{"id":9,"extra":7,"title":""}"#).code == 0)
         let row = try #require(try rows(place, "4", "5").first)

@@ -84,7 +84,7 @@ import Testing
         #expect(try watch.line().hasPrefix("> Note/1 "))
         #expect(try place.run("delete", "notes", "Note/2").code == 0)
         #expect(try watch.line() == "transaction 6")
-        #expect(try watch.line() == "- Note/2")
+        #expect(try watch.line() == "- Note/2 (2)")
         #expect(watch.end())
     }
 

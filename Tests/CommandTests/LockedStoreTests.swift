@@ -6,7 +6,7 @@ import Testing
     /// Every command that writes to an existing store, with a change that the store accepts.
     private static let commands = [
         "insert notes Note id=9", "set notes Note/1 title=x", "link notes Note/1 items Item/1", "unlink notes Note/1 items Item/1",
-        "move notes Note/1 memos Memo/1 --to 0", "delete notes Note/1", "clone notes Note/1 --set id=7", "label notes now",
+        "move notes Note/1 memos Memo/1 --to 0", "delete notes Note/1", "clone notes Note/1 --set id=8", "label notes now",
         "import notes Note rows.json", "schema notes --set schema.json", "checkpoint notes", "compact notes --retain snapshots:1",
         "apply other notes",
     ]

@@ -69,7 +69,7 @@ import Testing
         #expect(try delete() == #"{"transaction":3,"id":"Note/1"}"# + "\n")
         #expect(try delete() == #"{"transaction":3,"id":"Note/1","repeated":true}"# + "\n")
         #expect(try place.run("compact", "notes", "--retain", "snapshots:1").code == 0)
-        #expect(try delete() == #"{"transaction":3,"id":"Note/1","repeated":true}"# + "\n")
+        #expect(try delete() == #"{"transaction":3,"id":"Note/1","repeated":true,"retired":true}"# + "\n")
     }
 
     @Test func `a request id with other arguments is a conflict`() throws {

@@ -96,7 +96,7 @@ extension Sale: EntityRecord {
         try edit.set(id, "name", to: "Ripe apples")
         try edit.set(id, "price", to: .decimal(DecimalNumber(9)))
         try changeTwoObjects(store)
-        #expect(edit.conflicts(with: store.graph).map(\.description) == ["Product/1.price: base 0, edit 9, store 1"])
+        #expect(edit.conflicts(with: store.graph).map(\.description) == ["Product/1 (a-1).price: base 0, edit 9, store 1"])
         let policy = EditPolicy.byProperty { $0.concerns(\Product.price) ? .theirs : .mine }
         try store.commit(&edit, policy: policy, author: Author(actor: "form"))
         let apples = try #require(try store.graph.find(Product.self, identity: "a-1"))

@@ -26,6 +26,12 @@ enum DocstringExchangeSnippets {
         print(report.counts.inserted, report.errors.count)
     }
 
+    static func readEnvelope() throws {
+        var options = ImportOptions()
+        options.rows = try RowPointer("/data")  // {"total": 2, "data": [{"id": 1}, {"id": 2}]}
+        print(options)
+    }
+
     static func deleteAbsent(_ store: Store) throws {
         var options = ImportOptions()
         options.absent = .delete

@@ -168,7 +168,20 @@ enum DocstringStoreSnippets {
         }
     }
 
+    static func listNewest() throws {
+        var newest: [TransactionLog.Entry] = []
+        try TransactionLog(of: "notes").read(from: TransactionNumber(rawValue: 500)) { entry in
+            newest.append(entry)
+            return newest.count < 20
+        }
+    }
+
     // MARK: Maintenance
+
+    static func measureDisk(_ store: Store) throws {
+        let usage = try store.diskUsage()
+        print(usage.logByteCount + usage.pageByteCount)
+    }
 
     static func apply() throws {
         let report = try Store.apply(from: "notes", to: "mirror")

@@ -28,9 +28,9 @@ import Testing
         }
     }
 
-    @Test func `the schema of the README is valid`() throws {
-        let readme = try #require(try Document.all().first { $0.name == "README" })
-        let block = try #require(readme.blocks.first { $0.kind == "json" })
+    @Test func `the schema of the document about schemas is valid`() throws {
+        let document = try #require(try Document.references().first { $0.name == "SCHEMA" })
+        let block = try #require(document.blocks.first { $0.kind == "json" })
         let schema = try Schema(try SchemaDefinition(json: Array(block.code.utf8)))
         #expect(schema.entities.map(\.name) == ["Note", "Item"])
     }

@@ -5,8 +5,7 @@ import CambiumModel
 /// The times in a log never decrease. So without a limit, one transaction with a clock in a distant year would give its time to every later
 /// transaction of the store.
 enum ClockLimit {
-    /// The time by which a clock may be later than the last transaction. A store that nobody has written to for this long, and a clock that
-    /// is wrong by less, cannot be distinguished.
+    /// The time by which a clock may be later than the last transaction. It is long, because a store may get no transaction for years.
     static let lead = Duration.seconds(50 * 31_556_952)  // 50 mean years of the Gregorian calendar
 
     /// The time to which the clock is compared in a store without later transactions: 2026-01-01T00:00:00Z.

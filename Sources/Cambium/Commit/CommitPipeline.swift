@@ -56,16 +56,16 @@ final class CommitPipeline: Sendable {
             try transaction.checkUsable()
             // The store remembers a request with its outcome, so a request that changed nothing becomes a transaction without ops.
             if transaction.ops.opCount == 0, author.requestID == nil || transaction.isRehearsal {
-                var pending = queue.join(nil, transaction.takeDraft().original, level, waiter)
+                let outcome = transaction.outcome
+                let graph = transaction.takeDraft().original
+                outcome?.commit(graph)
+                var pending = queue.join(nil, graph, level, waiter)
                 pending.isEmpty = true
                 return pending
             }
             let outcome = transaction.outcome
             let pending = try publish(transaction, author, checks, level, waiter, upkeep: &upkeep)
-            if let outcome {
-                outcome.commit()
-                pending.fate?.outcomes.append(outcome)
-            }
+            if let outcome { pending.fate?.outcomes.append(outcome) }
             return pending
         }
         writer.bell.ring()
@@ -119,7 +119,7 @@ final class CommitPipeline: Sendable {
         as record: LogRecord? = nil, upkeep: inout UpkeepAlarm.Reading?
     ) throws -> PendingCommit {
         let timeline = writer.timeline
-        let ops = transaction.ops
+        let (ops, outcome) = (transaction.ops, transaction.outcome)
         let hasChanges = ops.opCount > 0
         let opsWork = ops.replayWork
         var draft = transaction.takeDraft()
@@ -153,6 +153,7 @@ final class CommitPipeline: Sendable {
                 observed = late
             }
         }
+        outcome?.commit(graph)
         if let observed { noteSupersededBytes(observed) }
         timeline.prepareNext()
         writer.noteOpsFile(byteCount: encoded.payload.fileByteCount)

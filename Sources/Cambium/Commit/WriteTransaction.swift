@@ -31,8 +31,8 @@ public struct WriteTransaction: ~Copyable {
     /// The error of a call that made only some of its changes, such as a save of records. If this property is set, the transaction cannot
     /// be committed.
     var partialChange: CambiumError?
-    /// The object from which references (`Ref`) to inserted records learn whether the transaction was committed; `nil` if no record was
-    /// inserted.
+    /// The object from which the references (`Ref`) of records learn whether the transaction was committed, and its graph; `nil` if the
+    /// transaction has read and saved no record.
     var outcome: TransactionOutcome?
     let environment: StoreEnvironment
     /// The time of the preceding transaction. This transaction gets the same or a later time.

@@ -1,14 +1,32 @@
 internal import CambiumBytes
+import CambiumGraph
 
-/// Whether a transaction was committed. After a rollback, other objects may get the ids of the objects that the transaction inserted. So a
-/// `Ref` to an inserted object reads this outcome before it uses the id.
+/// Whether a transaction was committed, and its graph. After a rollback, other objects may get the ids of the objects that the transaction
+/// inserted. So a `Ref` to an inserted object reads this outcome before it uses the id.
 final class TransactionOutcome: Sendable {
-    private let committed = Guarded(false)
+    private struct State {
+        var isCommitted = false
+        var graph: Graph?
+        var original: Graph?
+    }
 
-    var isCommitted: Bool { committed.withLock { $0 } }
+    private let state: Guarded<State>
 
-    func commit() { committed.withLock { $0 = true } }
+    /// - Parameter original: The graph to which the transaction adds its changes.
+    init(_ original: Graph) { state = Guarded(State(original: original)) }
 
-    /// Undoes `commit()`, because the transaction could not be written.
-    func rollBack() { committed.withLock { $0 = false } }
+    var isCommitted: Bool { state.withLock { $0.isCommitted } }
+
+    /// The graph after the commit; `nil` if the transaction is in progress or was rolled back. The values of a record that the transaction
+    /// read or saved are those of this graph.
+    var graph: Graph? { state.withLock { $0.graph } }
+
+    /// The graph to which the transaction adds its changes; `nil` after the commit. After a rollback, a record that the transaction saved
+    /// is compared with this graph, so that a repeated save does not undo the changes of other writers.
+    var original: Graph? { state.withLock { $0.original } }
+
+    func commit(_ graph: Graph) { state.withLock { $0 = State(isCommitted: true, graph: graph, original: nil) } }
+
+    /// Undoes `commit(_:)`, because the transaction could not be written.
+    func rollBack() { state.withLock { $0 = State() } }
 }

@@ -29,8 +29,8 @@ struct LogSelection: ParsableArguments {
         throw ValidationError("The range is empty, because --from is later than \(at == nil ? "--to" : "--at"). Exchange the moments.")
     }
 
-    /// Returns the id of the object of `--object`. If the option has an identity, finds its object at the moment of `--at`, or in the newest
-    /// graph.
+    /// Returns the id of the object of `--object`. If the option has an identity, finds its object at the moment of `--at`, or in the
+    /// newest graph.
     func objectID(in store: String) throws -> String? {
         guard let object, object.contains(":"), !object.prefix(while: { $0 != ":" }).contains("/") else { return object }
         let graph = try ReadOnlyStore(at: store, point: at?.point(.end) ?? .latest).graph

@@ -49,8 +49,8 @@ extension Draft {
     }
 
     /// Returns the number of chunks that a change needs for copies of pages. `granules` is the size of the copied groups of rows, in
-    /// granules of 16 bytes. The copied index pages are estimated from `objectCount`, the number of changed objects, and from `unlinked`, the
-    /// number of other objects whose keys lose a target.
+    /// granules of 16 bytes. The copied index pages are estimated from `objectCount`, the number of changed objects, and from `unlinked`,
+    /// the number of other objects whose keys lose a target.
     private func chunkCount(_ granules: Int, buckets objectCount: Int, unlinked: Int = 0) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount + ($1.hasRelationship ? unlinked : 0), bucketCount(table, $1)) }

@@ -144,10 +144,12 @@ extension Draft {
             case .edges: true
             }
         let takesNoMember = isToManyAtOtherEnd && !isSymmetric
+        let isKey = layout.isIndexed(end)
         return ImportEnd(
             end: end, isOrdered: relationship.isOrdered, number: number, opposite: isSymmetric ? number : other,
-            isFree: takesNoMember && !layout.marks[other].isCounted && !layout.isIndexed(end),
-            isAddition: takesNoMember && !layout.marks[other].hasMinimum)
+            isFree: takesNoMember && !layout.marks[other].isCounted && !isKey,
+            isAddition: takesNoMember && !layout.marks[other].hasMinimum, isKey: isKey,
+            isKeyAtOtherEnd: isSymmetric ? isKey : layout.isIndexed(layout.ends[other]))
     }
 
     /// Sets the target of a to-one relationship. If `target` is `nil`, removes the present target.

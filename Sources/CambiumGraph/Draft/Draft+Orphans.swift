@@ -38,7 +38,7 @@ extension Draft {
     /// the owner has one. If the inverse has the same claim, neither object owns the other.
     package mutating func deleteOwnedOrphans() {
         let schema = schema
-        let owned = OrphanNotes.ownedEnds(of: schema) { relationship in
+        let owned = GraphLayout.ownedEnds(of: schema) { relationship in
             if relationship.orphanRule == .delete { return 3 }
             if relationship.deleteRule == .cascade { return 2 }
             let inverse = relationship.inverse.flatMap { schema.relationship($0, ofRoot: relationship.destinationRoot) }

@@ -14,6 +14,10 @@ package struct ImportEnd {
     /// Whether a new link only adds a member at its other end. If so, the link takes no member from another object, and the number of links
     /// at its other end has no minimum, but may have a maximum.
     package let isAddition: Bool
+    /// Whether a unique set contains the relationship, so that a new link changes a key of its owner.
+    package let isKey: Bool
+    /// Whether a unique set contains the inverse, so that a new link changes a key of its target.
+    package let isKeyAtOtherEnd: Bool
 }
 
 /// An entity, resolved once for an import that writes many of its objects.

@@ -70,7 +70,7 @@ package struct MemberChange: Hashable {
     package init(end: Int, row: UInt32) { (self.end, self.row) = (end, row) }
 }
 
-/// A set of rows, one bit for each row between the first and the last row of the set.
+/// A set of rows or of references to pages, one bit for each number between the first and the last row of the set.
 package struct RowSet: Sendable {
     private var words: [UInt64] = []
     /// `words` omits this number of words at the beginning, because they contain no rows. So a set of a few rows close together takes

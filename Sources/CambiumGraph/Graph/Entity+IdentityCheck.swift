@@ -18,8 +18,8 @@ extension Entity {
             let type = value.attributeType?.rawValue ?? "null"
             throw CambiumError(
                 .invalidInput,
-                "The identity attribute '\(name).\(attribute.name)' is of type \(attribute.type.rawValue), but its value is of type \(type). "
-                    + "Pass the values of the attributes \(names) in this order.")
+                "The identity attribute '\(name).\(attribute.name)' is of type \(attribute.type.rawValue), "
+                    + "but its value is of type \(type). Pass the values of the attributes \(names) in this order.")
         }
     }
 }

@@ -119,7 +119,7 @@ package final class GraphLayout: Sendable {
                     isDerivedFrom: !derived.isEmpty && !derived.ofEnd[2 * number + side].isEmpty)
             }
         }
-        ownedEnds = OrphanNotes.ownedEnds(of: schema) { $0.orphanRule == .delete ? 1 : 0 }
+        ownedEnds = GraphLayout.ownedEnds(of: schema) { $0.orphanRule == .delete ? 1 : 0 }
         tableByRoot = byRoot
         var identities = [IdentityIndex?](repeating: nil, count: Int(schema.entities.map(\.number.rawValue).max() ?? 0) + 1)
         for table in tables {

@@ -2,7 +2,8 @@ import CambiumModel
 import Glibc
 
 extension Draft {
-    /// Changes the schema of a graph that already has a schema. This method is algorithm 1 of the schema op. Docs/Use/MIGRATION.md states the
+    /// Changes the schema of a graph that already has a schema. This method is algorithm 1 of the schema op. Docs/Use/MIGRATION.md states
+    /// the
     /// rules.
     ///
     /// - Throws: `.invalidInput` for a change that a migration cannot make by itself, or if the draft has already changed objects.

@@ -128,9 +128,9 @@ struct MemberChanges {
                     best = value
                     // Values whose keys are cut have the order of their rows in the index, so all of them are compared.
                     if !Self.mayBeCut(value) { return false }
-                    cutKey = index.layout.entry(row, old).dropLast(OrderedNode.rowByteCount)
+                    cutKey = index.layout.entry(row, old).dropLast(OrderedNode.tailByteCount)
                 } else {
-                    if index.layout.entry(row, old).dropLast(OrderedNode.rowByteCount) != cutKey { return false }
+                    if index.layout.entry(row, old).dropLast(OrderedNode.tailByteCount) != cutKey { return false }
                     add(value)
                 }
             }

@@ -11,8 +11,8 @@ package enum OrderedNode {
         static var keyByteCountMax: Int { PageLayout.hasSmallPages ? 64 : 256 }
     #else
         static let byteCount = 2048
-        /// The length to which a longer key is cut. The index sorts objects with equal cut keys by their serials, so readers must compare the
-        /// whole values of these objects.
+        /// The length to which a longer key is cut. The index sorts objects with equal cut keys by their serials, so readers must compare
+        /// the whole values of these objects.
         static let keyByteCountMax = 256
     #endif
     private static let rowByteCount = 4

@@ -1,7 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// An archive: a separate directory with the segments of a store's log, in their form before compaction retired them. See Docs/Operate/ARCHIVE.md.
+/// An archive: a separate directory with the segments of a store's log, in their form before compaction retired them. See
+/// Docs/Operate/ARCHIVE.md.
 ///
 /// The archive contains each segment and its files of ops, with the names that they had in the log. It has no other state.
 package struct SegmentArchive: Sendable {

@@ -2,7 +2,8 @@ import CambiumBytes
 internal import CambiumModel
 
 /// The table of a checkpoint: the schema's op, and an entry for each chunk (64 KiB of pages). The table is in the checkpoint record if
-/// there is enough space. Otherwise, it is in separate chunks of the file of pages, which only this checkpoint uses. Docs/Formats/CHECKPOINTS.md
+/// there is enough space. Otherwise, it is in separate chunks of the file of pages, which only this checkpoint uses.
+/// Docs/Formats/CHECKPOINTS.md
 /// describes the bytes.
 enum CheckpointTable {
     /// A part of a table that does not fit into the checkpoint record: bytes at the start of a chunk in the file of pages.

@@ -131,9 +131,9 @@ import Testing
             try fixture.change(&draft, adding: batch)
             batch = []
         }
-        // Entries take at most the 8 bytes in which they differ. Ascending entries leave no gaps between them.
+        // Entries take at most the 12 bytes in which they differ. Ascending entries leave few gaps between them.
         let leaves = LeafCount(draft.reader, fixture.tree)
-        #expect(leaves.usedShare > (ascends ? 0.85 : 0.45))
+        #expect(leaves.usedShare > (ascends ? 0.75 : 0.45))
     }
 
     @Test func `a node that is built in bulk is full, and its entries take few bytes`() throws {
@@ -144,7 +144,7 @@ import Testing
         try fixture.change(&draft, adding: Array(entries))
         let leaves = LeafCount(draft.reader, fixture.tree)
         #expect(leaves.usedShare > 0.9)
-        #expect(leaves.byteCount / entries.count <= 14)
+        #expect(leaves.byteCount / entries.count <= 18)
     }
 
     @Test func `a version keeps its tree while later versions change it`() throws {

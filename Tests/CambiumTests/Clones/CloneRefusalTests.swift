@@ -77,7 +77,7 @@ import Testing
 
     @Test(arguments: [#""unique": [["id"]],"#, #""identity": ["id"],"#])
     func `a clone that would repeat a unique set or an identity is refused, and the error names the set`(keys: String) throws {
-        try unique("", keys: keys).expectRefusal(.ruleViolated, of: "Node/1", mentioning: "'Node'", "(id)", ".clone(.share)", "--share")
+        try unique("", keys: keys).expectRefusal(.ruleViolated, of: "Node/1", mentioning: "'Node'", "(id)", "copied through 'Node.down'")
     }
 
     @Test(arguments: [#""rebuild": "uuid""#, #""exclude": """#, #""followParent": "id", "withoutParent": "blank""#])

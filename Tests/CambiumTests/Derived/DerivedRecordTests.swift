@@ -45,6 +45,25 @@ import Testing
         #expect(try orders.store.graph.fetch(Order.self) { $0.total > 5 }.map(\.number) == [3])
     }
 
+    @Test func `a save refuses a changed derived value, and accepts one that is out of date`() throws {
+        let id = try orders.order(1)
+        var order = try orders.store.graph.load(Order.self, id)
+        order.total += 1
+        let error = #expect(throws: CambiumError.self) { try orders.store.save(&order) }
+        #expect(error?.code == .invalidInput)
+        order.total -= 1
+        let item = try orders.item("a")
+        try orders.store.write { try $0.set(item, "price", to: .decimal(try #require(DecimalNumber("7.5")))) }
+        for number in [11, 12] {
+            order.number = number
+            try orders.store.save(&order)
+        }
+        order.itemCount += 1
+        #expect(throws: CambiumError.self) { try orders.store.save(&order) }
+        order = try orders.store.graph.load(Order.self, id)
+        #expect(order.number == 12 && order.total == 9.75)
+    }
+
     @Test func `reading inside of a transaction changes nothing`() throws {
         let item = try orders.item("a")
         let order = try orders.order(1)

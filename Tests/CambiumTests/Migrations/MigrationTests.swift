@@ -92,7 +92,7 @@ import Testing
     @Test func `nulls of an attribute that becomes mandatory get its default or are refused`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Item"][attribute: "count"].presence = .mandatory }
-        #expect(error?.code == .ruleViolated && error?.description.contains("Item/2: 'count' must have a value") == true)
+        #expect(error?.code == .ruleViolated && error?.description.contains("Item/2 (b): 'count' must have a value") == true)
         let report = try notes.migrate {
             $0["Item"][attribute: "count"].presence = .mandatory
             $0["Item"][attribute: "count"].defaultValue = .number("7")
@@ -105,7 +105,7 @@ import Testing
     @Test func `values that break the new rules are reported`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Note"][attribute: "title"].maxLength = 2 }
-        #expect(error?.description.contains("Note/1: 'title' is \"Paris\", which has a length of 5") == true)
+        #expect(error?.description.contains("Note/1 (1): 'title' is \"Paris\", which has a length of 5") == true)
         try notes.migrate { $0["Note"][attribute: "title"].maxLength = 5 }
     }
 
