@@ -14,7 +14,9 @@ extension WriteTransaction {
     /// `.unknownName` if the record does not fit the store's schema. Also throws as `insert`, `set` and `link` do. If an error occurs after
     /// some records were saved, the transaction fails: each later call throws the error, and so does the commit.
     ///
-    /// - Parameter policy: The way in which conflicts are resolved. The record is the edit's side of each conflict.
+    /// - Parameters:
+    ///   - record: The record to save. Its `ref` then leads to the object.
+    ///   - policy: The way in which conflicts are resolved. The record is the edit's side of each conflict.
     public mutating func save<Record: EntityRecord>(_ record: inout Record, policy: EditPolicy = .error) throws {
         try withWriter(Record.self, policy) { writer in _ = try writer.save(&record) }
     }
