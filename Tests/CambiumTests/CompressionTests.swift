@@ -178,18 +178,22 @@ import Testing
         let path = PageFile.path(root.pageFile)
         let packed = root.chunks.indices.filter { root.chunks[$0].packedByteCount > 0 }
         #expect(!packed.isEmpty)
+        var noteCount = 0
         for chunk in packed {
             for place in [0, Int(root.chunks[chunk].packedByteCount) / 2, Int(root.chunks[chunk].packedByteCount) - 1] {
                 var contents = volume.contents
                 contents[path]?[chunk * PageFile.chunkByteCount + place] ^= 0x41
                 let damaged = MemoryVolume(contents: contents)
                 let again = try reopen(damaged)
-                #expect(again.recovery.notes.count == 1 && again.graph.digest() == store.graph.digest(), "chunk \(chunk) at \(place)")
+                // A changed distance of a match between equal bytes has no effect, and then there is nothing to note.
+                noteCount += again.recovery.notes.count
+                #expect(again.recovery.notes.count <= 1 && again.graph.digest() == store.graph.digest(), "chunk \(chunk) at \(place)")
                 try again.checkpoint()
                 try again.close()
                 #expect(try reopen(damaged).recovery.notes == [])
             }
         }
+        #expect(noteCount > packed.count)
     }
 
     @Test func `a crash while pages are stored in another form leaves the old pages or the new pages`() throws {

@@ -1,4 +1,3 @@
-import CambiumTesting
 import Foundation
 import Testing
 
@@ -10,17 +9,10 @@ import Testing
         "unlink", "rename", "link", "posix_fallocate", "statx", "mmap", "fdopendir", "readdir", "realpath",
     ]
 
-    private static let commands =
-        LongTests.areWanted
-        ? [
-            "find notes Note --count", "insert notes Note id=9", "init new --schema schema.json", "show notes Note/1 --at 2",
-            "import notes Note rows.json", "clone notes Note/1 --set id=7", "label notes now", "delete notes Note/1", "log notes",
-            "diff notes 2 3", "stats notes", "verify notes", "checkpoint notes", "compact notes", "backup notes new", "apply notes new",
-            "repair whole --to new", "schema notes",
-        ] : ["find notes Note --count", "insert notes Note id=9", "init new --schema schema.json"]
+    private static let commands = ["find notes Note --count", "insert notes Note id=9", "init new --schema schema.json"]
 
     /// The maximum number of times that a command is repeated, each time with another failing call of the same name.
-    private static let numberMax = LongTests.areWanted ? 1000 : 3
+    private static let numberMax = 3
 
     /// Advice that would do harm, or that is wrong, if only the disk has failed.
     private static let harm = ["Move", "restore", "Restore", "not a regular file", "not a directory", "corrupt", "CORRUPT", "Remove"]

@@ -141,8 +141,7 @@ struct RecoveryCase: CustomStringConvertible {
         case .laterVersion: return changed(3, at: Format.Segment.versionOffset)
         case .laterKind: return changed(4, at: Format.Segment.kindOffset)
         case .ops:
-            let first = SegmentImage.header(bytes, 1, at: Format.Segment.versionOffset)
-            return SegmentImage.header(first, 2, at: Format.Segment.kindOffset) + bytes.dropFirst(Format.Segment.headerByteCount)
+            return SegmentImage.header(bytes, 2, at: Format.Segment.kindOffset) + bytes.dropFirst(Format.Segment.headerByteCount)
         case .sealed: return image.sealed
         case .missing: return nil
         }
