@@ -69,7 +69,7 @@ let package = Package(
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumJSON", "CambiumTesting", "QueryRunner"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
-        .testTarget(name: "KillTests", dependencies: ["Cambium", "KilledWriter"]),
+        .testTarget(name: "KillTests", dependencies: ["Cambium", "CambiumTesting", "KilledWriter"]),
         .executableTarget(name: "QueryRunner", dependencies: ["Cambium", "CambiumJSON"], path: "Tests/QueryRunner"),
         .target(
             name: "FuzzTargets",

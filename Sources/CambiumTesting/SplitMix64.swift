@@ -1,5 +1,3 @@
-import Glibc
-
 /// A generator of random numbers for tests. The same seed results in the same numbers on any machine.
 ///
 ///     var random = SplitMix64(seed: 42)
@@ -12,12 +10,11 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
 
     package init(seed: UInt64) { state = seed }
 
-    /// Creates a generator for the tests of `purpose`, and prints its seed. To repeat a failure, set `CAMBIUM_TEST_SEED` to the seed.
+    /// Creates a generator for the tests of `purpose`, and prints its seed. To repeat a failure, set the seed in `CAMBIUM_TEST`.
     package init(for purpose: String) {
-        let given = getenv("CAMBIUM_TEST_SEED").flatMap { UInt64(String(cString: $0)) }
-        let seed = given ?? UInt64.random(in: .min ... .max)
+        let seed = TestSettings.seed ?? UInt64.random(in: .min ... .max)
         self.init(seed: seed)
-        print("\(purpose): CAMBIUM_TEST_SEED=\(seed)")
+        print("\(purpose): CAMBIUM_TEST=seed=\(seed)")
     }
 
     package mutating func next() -> UInt64 {

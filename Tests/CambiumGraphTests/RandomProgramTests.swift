@@ -5,12 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct RandomProgramTests {
-    /// Returns the seeds to run: `CAMBIUM_SEED` is the first seed, and `CAMBIUM_PROGRAMS` is their number.
-    private static func seeds(_ usual: UInt64) -> Range<UInt64> {
-        let environment = ProcessInfo.processInfo.environment
-        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
-        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? usual)
-    }
+    private static func seeds(_ usual: Int) -> Range<UInt64> { TestSettings.seeds("programs", usual: usual) }
 
     @Test func `random programs produce the same graph as the reference`() throws {
         for seed in Self.seeds(2) {

@@ -3,7 +3,7 @@
     import Testing
 
     /// Compares the reports of the macros with Diagnostics.txt. To add a case, write a title and a source there, and run the tests with
-    /// CAMBIUM_REGENERATE=1. Read the difference before you commit it.
+    /// CAMBIUM_TEST=write. Read the difference before you commit it.
     struct DiagnosticsTests {
         private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Diagnostics.txt")
 
@@ -13,7 +13,7 @@
 
         @Test func `each source of the golden file gets the reports that the file has`() throws {
             let (introduction, cases) = try Self.golden()
-            if ProcessInfo.processInfo.environment["CAMBIUM_REGENERATE"] != nil {
+            if ProcessInfo.processInfo.environment["CAMBIUM_TEST"] == "write" {
                 let text = introduction + "\n" + cases.map(\.expected).joined(separator: "\n")
                 try text.write(to: Self.path, atomically: true, encoding: .utf8)
                 return

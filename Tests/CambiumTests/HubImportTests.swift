@@ -7,12 +7,7 @@ import Testing
 
 /// Rows that are linked to objects with many members.
 @Suite struct HubImportTests {
-    /// The seeds to run. `CAMBIUM_SEED` is the first one, and `CAMBIUM_PROGRAMS` is the number of seeds.
-    private static let seeds: Range<UInt64> = {
-        let environment = ProcessInfo.processInfo.environment
-        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
-        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 1)
-    }()
+    private static let seeds = TestSettings.seeds("programs", usual: 1)
 
     @Test func `random rows linked to hubs result in the same graph after a replay`() throws {
         for seed in Self.seeds {

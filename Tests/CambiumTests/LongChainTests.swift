@@ -7,10 +7,9 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct LongChainTests {
-    /// The number of objects: `CAMBIUM_CHAIN`, or 100,000 if it is not set, and a fifth of it in a fast test. The default numbers would
+    /// The number of objects: `chain` of `CAMBIUM_TEST`, or 100,000, or 20,000 in a fast test. The default numbers would
     /// overflow a stack, too, if any code followed the chain recursively.
-    private static let count =
-        ProcessInfo.processInfo.environment["CAMBIUM_CHAIN"].flatMap(Int.init) ?? (LongTests.areWanted ? 100_000 : 20_000)
+    private static let count = TestSettings.number("chain") ?? (LongTests.areWanted ? 100_000 : 20_000)
 
     private static let schema = try? Schema(
         SchemaDefinition {

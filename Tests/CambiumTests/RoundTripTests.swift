@@ -7,12 +7,7 @@ import Testing
 
 /// An export by identity can be imported anywhere, and a second export has the same bytes.
 @Suite struct RoundTripTests {
-    /// The seeds to run. `CAMBIUM_SEED` is the first one, and `CAMBIUM_PROGRAMS` is the number of seeds.
-    private static let seeds: Range<UInt64> = {
-        let environment = ProcessInfo.processInfo.environment
-        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
-        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 5)
-    }()
+    private static let seeds = TestSettings.seeds("programs", usual: 5)
 
     private func exports(_ graph: Graph, _ options: ExportOptions) throws -> [String: [UInt8]] {
         var exports: [String: [UInt8]] = [:]

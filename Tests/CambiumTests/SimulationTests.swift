@@ -237,18 +237,15 @@ extension Graph {
 }
 
 @Suite struct SimulationTests {
-    /// `CAMBIUM_SEED` is the first seed, and `CAMBIUM_SIMULATIONS` is the number of seeds.
     @Test func `no fault loses an acknowledged transaction or leaves a state that never existed`() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
-        let count = environment["CAMBIUM_SIMULATIONS"].flatMap(UInt64.init) ?? 6
+        let seeds = TestSettings.seeds("simulations", usual: 6)
         var crashCount = 0
-        for seed in first..<first + count {
+        for seed in seeds {
             var simulation = Simulation(seed: seed)
             do { try simulation.run() } catch { Issue.record("seed \(seed): \(error)") }
             crashCount += simulation.crashCount
         }
-        print("\(count) simulations from seed \(first), \(crashCount) power failures")
-        #expect(crashCount >= Int(count))
+        print("\(seeds.count) simulations from seed \(seeds.lowerBound), \(crashCount) power failures")
+        #expect(crashCount >= seeds.count)
     }
 }

@@ -9,8 +9,7 @@ import Testing
 
 /// Quantities that must not grow with the time for which a store is used, or with the amount of its contents.
 @Suite struct UptimeTests {
-    private static let checkpointCount =
-        ProcessInfo.processInfo.environment["CAMBIUM_CHECKPOINTS"].flatMap(Int.init) ?? (LongTests.areWanted ? 10_000 : 200)
+    private static let checkpointCount = TestSettings.number("checkpoints") ?? (LongTests.areWanted ? 10_000 : 200)
 
     private func insert(_ transaction: inout WriteTransaction, _ number: Int, title: String = "a title of some length") throws {
         let note = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string(title)])

@@ -163,7 +163,7 @@ import Testing
     }
 
     /// When a process starts, the thread sanitizer writes a file of its own, which is longer than these limits.
-    @Test(.disabled(if: ProcessInfo.processInfo.environment["CAMBIUM_SANITIZER"] == "thread"))
+    @Test(.disabled(if: TestSettings.value("sanitizer") == "thread"))
     func `a command that reaches the limit of a file's length fails, and nothing is lost`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)

@@ -138,9 +138,8 @@ import Testing
         return (0..<count).compactMap { $0 % 3 == 0 ? PageMutation.random(of: pages, using: &random) : all.randomElement(using: &random) }
     }
 
-    private static let seed = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap { UInt64($0) } ?? 1
+    private static let seed = TestSettings.seed ?? 1
 
     /// The number of forgeries of each kind that the tests try.
-    private static let count =
-        ProcessInfo.processInfo.environment["CAMBIUM_FORGERIES"].flatMap { Int($0) } ?? (LongTests.areWanted ? 15 : 8)
+    private static let count = TestSettings.number("forgeries") ?? (LongTests.areWanted ? 15 : 8)
 }

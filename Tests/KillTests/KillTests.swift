@@ -1,11 +1,12 @@
 import Cambium
+import CambiumTesting
 import Foundation
 import Testing
 
 /// A process that commits is killed at random moments, again and again. Every commit that was reported as durable must survive.
 @Suite struct KillTests {
-    /// The number of kills that `CAMBIUM_KILLS` sets, or `nil` in the fast tests.
-    private static let givenCount = ProcessInfo.processInfo.environment["CAMBIUM_KILLS"].flatMap(Int.init)
+    /// The number of kills that `CAMBIUM_TEST` sets, or `nil` in the fast tests.
+    private static let givenCount = TestSettings.number("kills")
     private static let roundCount = givenCount ?? 4
     /// The longest time before a kill, in microseconds. Each later process replays what a writer commits in this time.
     private static let delayMax: UInt32 = givenCount == nil ? 40_000 : 120_000

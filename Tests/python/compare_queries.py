@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "que
 from model import Data, database, schema  # noqa: E402
 from questions import Questions  # noqa: E402
 
-DIFFERENCES_MAX = int(os.environ.get("CAMBIUM_DIFFERENCES", "10"))
+DIFFERENCES_MAX = 10
 COMPARISONS_OF_DATA = 2000
 
 

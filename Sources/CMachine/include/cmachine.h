@@ -167,5 +167,5 @@ uint64_t cmachine_short_text_codes(const void *page, const uint32_t *cells, uint
 /// Whether `bytes` contains the bytes of `part`. Complexity: O(count).
 int cmachine_contains(const void *bytes, size_t count, const void *part, size_t partCount);
 
-/// Whether the process started with `CAMBIUM_SMALL_PAGES` in its environment. Only builds of script/check define this function.
+/// Whether the process started with `small-pages` in its variable `CAMBIUM_TEST`. Only builds of script/check define this function.
 int cmachine_has_small_pages(void);

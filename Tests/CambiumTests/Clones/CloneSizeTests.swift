@@ -8,10 +8,10 @@ import Testing
 
 /// Clones of very many objects. Cloning does not recurse, and its event takes at most 256 bytes.
 @Suite struct `Sizes of clones` {
-    /// The number of objects: `CAMBIUM_CLONE`, if it is set. A debug build is slow and takes fewer objects, but even that many frames would
-    /// overflow a stack.
+    /// The number of objects: `clone` of `CAMBIUM_TEST`, if it is set. A debug build is slow and takes fewer objects, but even that many
+    /// frames would overflow a stack.
     private static let count: Int = {
-        if let given = ProcessInfo.processInfo.environment["CAMBIUM_CLONE"].flatMap(Int.init) { return given }
+        if let given = TestSettings.number("clone") { return given }
         #if DEBUG
             return 50_000
         #else

@@ -15,12 +15,7 @@ struct EditRun {
     /// A store with the same objects.
     let twin: Store
 
-    /// Returns the seeds to run. `CAMBIUM_SEED` is the first seed, and `CAMBIUM_PROGRAMS` is their number.
-    static func seeds(_ usual: UInt64, from first: UInt64) -> Range<UInt64> {
-        let environment = ProcessInfo.processInfo.environment
-        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? first
-        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? usual)
-    }
+    static func seeds(_ usual: Int, from first: UInt64) -> Range<UInt64> { TestSettings.seeds("programs", usual: usual, from: first) }
 
     init(seed: UInt64) throws {
         random = SplitMix64(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RandomKeptEditTests {
     @Test func `an open edit follows other transactions and migrations as the rules for conflicts state`() {
         var (rebases, migrations, commits) = (0, 0, 0)
-        for seed in EditRun.seeds(UInt64(LongTests.caseCount(300, usual: 4)), from: 1) {
+        for seed in EditRun.seeds(LongTests.caseCount(300, usual: 4), from: 1) {
             do {
                 var run = try KeptEditRun(seed: seed)
                 try run.run(LongTests.areWanted ? 80 : 30)

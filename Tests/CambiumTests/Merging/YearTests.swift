@@ -7,8 +7,8 @@ import Testing
 
 /// A process that commits three transactions a minute, with the settings of a new store, and dies every night while it writes.
 @Suite struct YearTests {
-    /// The number of days to run: `CAMBIUM_DAYS`, or 20 if it is not set. A year has 1,576,800 transactions.
-    private static let dayCount = ProcessInfo.processInfo.environment["CAMBIUM_DAYS"].flatMap(Int.init) ?? 20
+    /// The number of days to run: `days` of `CAMBIUM_TEST`, or 20. A year has 1,576,800 transactions.
+    private static let dayCount = TestSettings.number("days") ?? 20
     private static let dayTransactionCount = 4_320
     private static let fileCountMax = 300
 

@@ -3,12 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct StoreProgramTests {
-    /// The seeds to run. `CAMBIUM_SEED` is the first one, and `CAMBIUM_STORE_PROGRAMS` is the number of seeds.
-    private static let seeds: Range<UInt64> = {
-        let environment = ProcessInfo.processInfo.environment
-        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 8
-        return first..<first + (environment["CAMBIUM_STORE_PROGRAMS"].flatMap(UInt64.init) ?? 3)
-    }()
+    private static let seeds = TestSettings.seeds("stores", usual: 3, from: 8)
 
     @Test(.enabled(if: LongTests.areWanted), arguments: [false, true])
     func `random programs leave every moment of a store unchanged or retired`(hasCrashes: Bool) throws {
