@@ -113,7 +113,7 @@ extension RandomSchema {
             }
         case 4: (attribute.max, attribute.maxLength) = (nil, nil)
         default:
-            let wider = AttributeType.allCases.filter { attribute.type != $0 && attribute.type.widens(to: $0) }
+            let wider = AttributeType.allCases.filter { attribute.type != $0 && attribute.type.converts(to: $0) }
             attribute.type =
                 random.isTrue(3, outOf: 4) ? random.pick(wider) ?? attribute.type : random.pick(AttributeType.allCases) ?? .string
             attribute.userInfo = [:]

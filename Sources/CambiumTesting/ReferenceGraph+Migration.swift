@@ -26,7 +26,11 @@ extension ReferenceGraph {
         for (id, object) in objects {
             guard let entity = new.entity(object.entity.number) else { continue }
             var migrated = Object(entity: entity, attributes: [:], isStub: object.isStub)
-            for attribute in entity.attributes { migrated.attributes[attribute.number] = Self.value(of: attribute, in: object) }
+            for attribute in entity.attributes {
+                let value = Self.value(of: attribute, in: object)
+                migrated.attributes[attribute.number] = value
+                noteInexact(id, attribute, object, value)
+            }
             objects[id] = migrated
         }
         members = moved
@@ -42,8 +46,35 @@ extension ReferenceGraph {
         return value.isNull && getsDefault && !object.isStub ? attribute.defaultValue : value
     }
 
+    /// Notes a value that another value replaces because its attribute has another type now.
+    private mutating func noteInexact(_ id: ObjectID, _ attribute: Attribute, _ object: Object, _ result: Value) {
+        guard let before = object.entity.attribute(attribute.number), !attribute.isDerived, before.type != attribute.type,
+            let value = object.attributes[attribute.number], !value.isNull
+        else { return }
+        let nearest = Self.converted(value, to: attribute.type)
+        // Only these conversions can lose something.
+        let isExact: Bool
+        switch (value, nearest) {
+        case (.int(let number), .bool(let flag)): isExact = number == (flag ? 1 : 0)
+        case (.int(let number), .double(let other)): isExact = DecimalNumber(number) == DecimalNumber("\(Int128(other))")
+        case (.int(let number), .float(let other)): isExact = DecimalNumber(number) == DecimalNumber("\(Int128(other))")
+        case (.decimal(let number), .double(let other)): isExact = DecimalNumber("\(other)") == number
+        case (.float, .null), (.double, .null): isExact = false
+        default: isExact = true
+        }
+        if isExact { return }
+        let rule = Violation.Rule.inexactValue(
+            attribute.name, value.text, type: attribute.type.rawValue, nearest: nearest.isNull ? nil : nearest.text)
+        inexact.append((id, attribute.number, rule, result))
+    }
+
     static func converted(_ value: Value, to type: AttributeType) -> Value {
         switch (value, type) {
+        case (.bool(let flag), .int16), (.bool(let flag), .int32), (.bool(let flag), .int64): .int(flag ? 1 : 0)
+        case (.int(let number), .bool): .bool(number != 0)
+        case (.float(let number), .decimal): DecimalNumber("\(number)").map { .decimal($0) } ?? .null
+        case (.decimal(let number), .double): Double("\(number)").map { .double($0) } ?? .null
+        case (.double(let number), .decimal): DecimalNumber("\(number)").map { .decimal($0) } ?? .null
         case (.int(let number), .float): .float(Float(number))
         case (.int(let number), .double): .double(Double(number))
         case (.int(let number), .decimal): DecimalNumber("\(number)").map { .decimal($0) } ?? .null
@@ -103,6 +134,9 @@ extension ReferenceGraph {
 
     /// Adds the violations that the migration causes: objects that existed before may violate rules that only the new schema has.
     func addViolations(since old: Schema, to broken: inout BrokenRules) {
+        for (id, attribute, rule, result) in inexact where objects[id]?.attributes[attribute] == result {
+            broken.violations.insert(Violation(object: text(id), rule: rule))
+        }
         for (id, object) in objects {
             guard let before = old.entity(object.entity.number) else { continue }
             func add(_ rule: Violation.Rule) { broken.violations.insert(Violation(object: text(id), rule: rule)) }

@@ -1,3 +1,4 @@
+internal import CambiumGraph
 package import CambiumModel
 
 /// A model of the engine's graph that consists of dictionaries and arrays. The model is simple and slow. Tests apply the same changes to
@@ -50,6 +51,8 @@ package struct ReferenceGraph: Sendable {
     var losses = Set<Loss>()
     /// The schema before the current transaction, if the transaction has changed it.
     var schemaBefore: Schema?
+    /// The values that the current transaction converted to another type without an exact equivalent.
+    var inexact: [(object: ObjectID, attribute: PropertyNumber, rule: Violation.Rule, result: Value)] = []
 
     package init(schema: Schema) { self.schema = schema }
 
@@ -124,6 +127,7 @@ package struct ReferenceGraph: Sendable {
         denials = []
         losses = []
         schemaBefore = nil
+        inexact = []
     }
 
     private mutating func insert(_ id: ObjectID, _ number: EntityNumber, _ assignments: [Assignment]) throws(CambiumError) {

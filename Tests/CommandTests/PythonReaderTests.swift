@@ -96,9 +96,18 @@ import Testing
         """
     }
 
+    /// Returns three attributes whose types change.
+    private static func converted(_ flag: String, _ truth: String, _ big: String, _ number: String, _ part: String) -> String {
+        #", "flag": {"type": "\#(flag)", "default": \#(truth)}, "big": {"type": "\#(big)", "default": \#(number)}"#
+            + #", "part": {"type": "\#(part)", "default": 0.1}"#
+    }
+
     private static let files = [
-        "first.json": shelves(count: "int16"),
-        "next.json": shelves(count: "int64", more: #", "color": {"type": "string", "default": "red"}"#),
+        "first.json": shelves(count: "int16", more: converted("bool", "true", "int64", "9007199254740993", "double")),
+        "next.json": shelves(
+            count: "int64",
+            more: #", "color": {"type": "string", "default": "red"}"# + converted("int32", "2", "double", "0", "decimal")),
+        "last.json": shelves(count: "int64", more: converted("bool", "false", "double", "0", "double")),
         "rows.json": """
             [{"code": "a", "likes": ["b", "c", "d"], "notes": [{}, {"count": 5}]}, {"code": "b", "likes": ["d", "a", "c"]},
              {"code": "c", "likes": ["c", "a"]}]
@@ -113,7 +122,9 @@ import Testing
     private static let commands = [
         "init store --schema first.json", "insert store Shelf code=x", "import store Shelf rows.json", "import store Shelf more.json",
         "move store Shelf/2 likes Shelf/4 --to 0", "clone store Shelf/2 --set code=e", "clone store Shelf/3 Shelf/2 --share likes",
-        "insert store Note shelf=Shelf/1", "schema store --set next.json", "unlink store Shelf/3 likes Shelf/2", "delete store Shelf/2",
+        "insert store Note shelf=Shelf/1",
+        "schema store --set next.json --convert", "unlink store Shelf/3 likes Shelf/2",
+        "insert store Shelf code=z", "delete store Shelf/2", "schema store --set last.json --convert",
     ]
 
     @Test func `a replay that was written from the documents has the digest of the log`() throws {

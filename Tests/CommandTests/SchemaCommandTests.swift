@@ -236,6 +236,22 @@ import Testing
         #expect(before == after)
     }
 
+    @Test func `an inexact conversion names the value and the option that accepts the nearest one, without an identity`() throws {
+        let place = try place()
+        for type in ["int32", "bool"] {
+            try place.write(#"{"entities":{"E":{"attributes":{"x":{"type":"\#(type)"}}}}}"#, to: type + ".json")
+        }
+        #expect(try place.run("init", "s", "--schema", "int32.json").code == 0)
+        #expect(try place.run("insert", "s", "E", "x=7").code == 0)
+        let refused = try place.run("schema", "s", "--set", "bool.json")
+        let reason = "E/1: 'x' is 7, which has no exact equivalent of type bool; the nearest is true. Change 'x' before the migration, "
+        #expect(refused.code == 1 && refused.errors.contains(reason + "or accept the nearest values (--convert)."), "\(refused.errors)")
+        #expect(try place.run("schema", "s", "--set", "bool.json", "--dry-run", "--convert").code == 0)
+        #expect(try place.run("schema", "s", "--set", "bool.json", "--convert").code == 0)
+        #expect(try place.run("find", "s", "E", "--select", "x").output.contains("x: true"))
+        #expect(try place.run("schema", "s", "--convert").code == 64)
+    }
+
     @Test func `a refused schema leaves the store as it was and is reported by the exit code`() throws {
         let place = try place()
         let strict = Workplace.notes.replacing(#""when": {"type": "date", "optional": true}"#, with: #""when": {"type": "date"}"#)

@@ -35,6 +35,15 @@ def decimal_bytes(number, exponent=0):
     return struct.pack("<Bb", 1 if number > 0 else 2, exponent) + digits if number else b"\0"
 
 
+def decimal_in_range(number, exponent):
+    """The stored form of a decimal number, or None if its exponent or its number of digits is out of range."""
+    while number and number % 10 == 0:
+        number, exponent = number // 10, exponent + 1
+    while number and exponent > 127 and abs(number) < 10**37:
+        number, exponent = number * 10, exponent - 1
+    return None if number and not -128 <= exponent <= 127 else decimal_bytes(number, exponent)
+
+
 def stored(value, type):
     """The stored form of a default in a schema: the bits of a value of fixed width, or bytes."""
     if value is None:
@@ -54,17 +63,48 @@ def stored(value, type):
     return base64.b64decode(text) if type == "data" else text.encode()
 
 
-def widened(value, old, new):
-    """A stored value in a wider type (Docs/Use/MIGRATION.md)."""
+def float_text(value, type):
+    """The shortest decimal text that the type of a float reads as the same number."""
+    if type == "double":
+        return repr(struct.unpack("<d", value.to_bytes(8, "little"))[0])
+    number = struct.unpack("<f", value.to_bytes(4, "little"))[0]
+    texts = ("%.*g" % (digits, number) for digits in range(1, 10))
+    return next(text for text in texts if bits("f", float(text)) == value)
+
+
+def nearest_float(number):
+    """An integer as a float, rounded once. Rounding it to a double first could round it twice."""
+    shift = max(0, abs(number).bit_length() - 24)
+    kept, rest = abs(number) >> shift, abs(number) & (1 << shift) - 1
+    half = 1 << shift >> 1
+    kept += rest > half or (rest == half and shift > 0 and kept & 1)
+    return float(kept << shift) * (-1 if number < 0 else 1)
+
+
+def converted(value, old, new):
+    """A stored value in another type (Docs/Use/MIGRATION.md), or None if the value is beyond its range."""
     if value is None or old == new or (old, new) == ("uri", "string"):
         return value
     if (old, new) == ("float", "double"):
         return bits("d", struct.unpack("<f", value.to_bytes(4, "little"))[0])
+    if old == "bool" and new.startswith("int"):
+        return value
+    if old in ("float", "double") and new == "decimal":
+        digits, _, exponent = float_text(value, old).partition("e")
+        whole, _, fraction = digits.partition(".")
+        return decimal_in_range(int(whole + fraction), int(exponent or 0) - len(fraction))
+    if (old, new) == ("decimal", "double"):
+        number = int.from_bytes(value[2:], "big") * (-1 if value[0] == 2 else 1)
+        return bits("d", float("%de%d" % (number, struct.unpack("<b", value[1:2])[0])) if len(value) > 1 else 0.0)
     require(old.startswith("int"), "a conversion from %s to %s" % (old, new))
     number = value - (value >> 8 * WIDTHS[old] - 1 << 8 * WIDTHS[old])
     if new == "decimal":
         return decimal_bytes(number)
-    return number & (1 << 8 * WIDTHS[new]) - 1 if new.startswith("int") else bits("f" if new == "float" else "d", number)
+    if new == "bool":
+        return int(number != 0)
+    if new == "float":
+        return bits("f", nearest_float(number))
+    return number & (1 << 8 * WIDTHS[new]) - 1 if new.startswith("int") else bits("d", number)
 
 
 class Property:
@@ -247,7 +287,7 @@ class Graph:
                         self.objects[member].of(end).append(object.id)
 
     def migrated_value(self, object, kept, new):
-        value = widened(object.values.get(kept.key), kept.type, new.type) if kept else None
+        value = converted(object.values.get(kept.key), kept.type, new.type) if kept else None
         is_filled = not kept or kept.about.get("optional") and not new.about.get("optional")
         return new.default() if value is None and is_filled and not object.is_stub else value
 

@@ -105,8 +105,8 @@ struct EditConflictFinder {
     private mutating func compare(_ change: AttributeChange, of id: ObjectID, _ use: EditConflict.Use) {
         let number = change.attribute.number
         guard let own = edit.knownEntity(of: id)?.attribute(number) else { return }
-        // The later schema may have a wider type, in which the same value has another form.
-        func later(_ value: Value) -> Value { own.type.widened(value, to: change.attribute.type) ?? value }
+        // The later schema may have another type, in which the same value has another form.
+        func later(_ value: Value) -> Value { own.type.converted(value, to: change.attribute.type) ?? value }
         let mine = later(edit.current(own, of: id))
         if use == .written, mine == change.after { return }
         reported.insert(EditPlace(id, number))

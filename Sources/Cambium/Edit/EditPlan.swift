@@ -66,7 +66,7 @@ struct EditPlan {
         var kept: [(Attribute, Value)] = []
         for attribute in entity.attributes where state.values[attribute.number] == nil && !attribute.isDerived {
             guard let found = own.attribute(attribute.number), !found.isDerived else { continue }
-            let value = attribute.type.widened(attribute.defaultValue, to: found.type) ?? attribute.defaultValue
+            let value = attribute.type.converted(attribute.defaultValue, to: found.type) ?? attribute.defaultValue
             // If the new schema refuses the value, the object gets the new default.
             if value == found.defaultValue || (value.isNull && !found.isOptional) || found.violation(by: value) != nil { continue }
             kept.append((found, value))
@@ -85,8 +85,8 @@ struct EditPlan {
         var values: [(Attribute, Value)] = []
         for attribute in entity.attributes where !drops.attributes.contains(EditPlace(id, attribute.number)) {
             guard let value = state.values[attribute.number], let found = own.attribute(attribute.number) else { continue }
-            // A migration may have widened the type, for example from `float` to `double`.
-            values.append((found, attribute.type.widened(value, to: found.type) ?? value))
+            // A migration may have changed the type, for example from `float` to `double`.
+            values.append((found, attribute.type.converted(value, to: found.type) ?? value))
         }
         return values
     }

@@ -48,13 +48,37 @@ struct MigrationCount {
     func entries(hasProgram: Bool) -> [MigrationReport.Entry] {
         let numbers = migration.changes.map { $0.property == nil ? entityCounts($0) : propertyCounts($0) }
         // All changes are counted together, so each hierarchy is read only once.
-        var counts = graph.counts(of: numbers.flatMap { $0.objects.uncounted + $0.lost.uncounted })[...]
-        return zip(migration.changes, numbers).map { change, numbers in
-            let (objects, lost) = (numbers.objects.sum(&counts), numbers.lost.sum(&counts))
-            let handling: MigrationReport.Handling = change.isAutomatic ? .automatic : hasProgram ? .program : .refused
+        let held = migration.changes.map { $0.isAutomatic ? .zero : heldCount($0) }
+        var counts = graph.counts(of: numbers.flatMap { $0.objects.uncounted + $0.lost.uncounted } + held.flatMap(\.uncounted))[...]
+        let sums = numbers.map { ($0.objects.sum(&counts), $0.lost.sum(&counts)) }
+        return zip(migration.changes, zip(sums, held)).map { change, numbers in
+            let ((objects, lost), isEmpty) = (numbers.0, numbers.1.sum(&counts) == 0)
+            let handling: MigrationReport.Handling =
+                change.isAutomatic ? .automatic : hasProgram ? .program : isEmpty ? .automatic : .refused
             return MigrationReport.Entry(
                 change: change, handling: handling, objectCount: objects, lostCount: lost, lostKind: lostKind(change))
         }
+    }
+
+    /// Returns the number of objects, values or members that a new entity or property would have to get from the old one that it replaces.
+    /// If there are none, the replacement loses nothing. Several properties of the hierarchy may match the new property, so all properties
+    /// with its old or new name count.
+    private func heldCount(_ change: SchemaChange) -> Number {
+        guard let subject = change.old, let entity = old.entity(subject.entity) else { return .zero }
+        guard let name = change.property else { return Number(known: graph.exactCount(of: entity)) }
+        let replacedName = subject.property.flatMap { entity.attribute($0)?.name ?? entity.relationship($0)?.name }
+        var held: [AffectedCount] = []
+        for number in old.entity(entity.root)?.family ?? [] {
+            guard let holder = old.entity(number) else { continue }
+            for attribute in holder.attributes where attribute.entity == number && [name, replacedName].contains(attribute.name) {
+                held.append(AffectedCount(.present(attribute), in: holder.family))
+            }
+            for relationship in holder.relationships where relationship.entity == number {
+                guard [name, replacedName].contains(relationship.name) else { continue }
+                held.append(AffectedCount(.members(relationship), in: holder.family))
+            }
+        }
+        return Number(uncounted: held)
     }
 
     private func lostKind(_ change: SchemaChange) -> MigrationReport.Entry.LostKind {

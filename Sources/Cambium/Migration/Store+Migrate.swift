@@ -3,6 +3,16 @@ public import CambiumGraph
 internal import CambiumLog
 public import CambiumModel
 
+/// The values that a migration accepts if it converts an attribute to another type.
+///
+///     try store.migrate(to: definition, conversion: .nearest)
+public enum ValueConversion: Sendable {
+    /// Refuses the migration if a value has no exact equivalent in the new type.
+    case exact
+    /// Accepts the nearest value of the new type. An integer other than 0 becomes true, and a large integer is rounded to a float.
+    case nearest
+}
+
 extension Store {
     /// Replaces the whole schema of the store: everything that is not in the new schema is removed. Most changes are made automatically, by
     /// the rules in Docs/Use/MIGRATION.md, and are reported. If the store already has the schema, nothing is changed.
@@ -18,9 +28,16 @@ extension Store {
     ///
     /// Complexity: O(schema + objects / 128) if no values change; O(objects) for the hierarchies whose values, links, unique sets or rules
     /// change.
+    ///
+    /// - Parameters:
+    ///   - definition: The whole new schema.
+    ///   - author: The author of the transaction.
+    ///   - conversion: Whether values that have no exact equivalent in a new type are accepted.
     @discardableResult
-    public func migrate(to definition: SchemaDefinition, _ author: Author = Author()) throws -> MigrationReport {
-        try migrate(to: definition, author, hasProgram: false) { _, _ in }
+    public func migrate(
+        to definition: SchemaDefinition, _ author: Author = Author(), conversion: ValueConversion = .exact
+    ) throws -> MigrationReport {
+        try migrate(to: definition, author, conversion, hasProgram: false) { _, _ in }
     }
 
     /// Does the same as `migrate(to:_:)`, but allows changes that are not automatic. For example, a property whose type changes begins
@@ -41,17 +58,21 @@ extension Store {
     /// - Parameters:
     ///   - definition: The whole new schema.
     ///   - author: The author of the transaction.
+    ///   - conversion: Whether values that have no exact equivalent in a new type are accepted. A value that `body` replaces need not
+    ///     have one.
     ///   - body: Receives the graph before the migration with its schema, and the transaction, which has the new schema. `body` is not
     ///     called if nothing changes.
     @discardableResult
     public func migrate(
-        to definition: SchemaDefinition, _ author: Author = Author(), _ body: (Graph, inout WriteTransaction) throws -> Void
+        to definition: SchemaDefinition, _ author: Author = Author(), conversion: ValueConversion = .exact,
+        _ body: (Graph, inout WriteTransaction) throws -> Void
     ) throws -> MigrationReport {
-        try migrate(to: definition, author, hasProgram: true, body)
+        try migrate(to: definition, author, conversion, hasProgram: true, body)
     }
 
     private func migrate(
-        to definition: SchemaDefinition, _ author: Author, hasProgram: Bool, _ body: (Graph, inout WriteTransaction) throws -> Void
+        to definition: SchemaDefinition, _ author: Author, _ conversion: ValueConversion, hasProgram: Bool,
+        _ body: (Graph, inout WriteTransaction) throws -> Void
     ) throws -> MigrationReport {
         var report = MigrationReport()
         let receipt = try transact(author, as: .migration, for: "migrate") { transaction in
@@ -59,8 +80,9 @@ extension Store {
             let migration = try SchemaMigration(from: before.schema, to: definition)
             report.entries = MigrationCount(migration, before).entries(hasProgram: hasProgram)
             if migration.isEmpty { return }
-            if !hasProgram { try Self.refuse(migration.replacements) }
+            try Self.refuse(report.entries.filter { $0.handling == .refused }.map(\.change))
             try transaction.record(.schema(migration.after.catalog))
+            if conversion == .nearest { transaction.draft.acceptNearestValues() }
             try body(before, &transaction)
         }
         // If the newest transactions may still be rolled back, this call leaves the indexes incomplete, and each later transaction builds a
@@ -90,14 +112,18 @@ extension Store {
     /// Throws one `.invalidInput` with all mistakes in the definition, and `.misuse` inside the closure of a write.
     ///
     /// Complexity: the time and the memory of the migration, plus O(bytes of the log after the newest checkpoint).
-    public func previewMigration(to definition: SchemaDefinition) throws -> MigrationReport {
+    ///
+    /// - Parameters:
+    ///   - definition: The whole new schema.
+    ///   - conversion: Whether values that have no exact equivalent in a new type are accepted.
+    public func previewMigration(to definition: SchemaDefinition, conversion: ValueConversion = .exact) throws -> MigrationReport {
         try writer.checkOutsideOfWrites("previewMigration")
-        if let volume = writer.volume { return try Self.preview(LogReader(volume), definition, writer.timeline.budget) }
+        if let volume = writer.volume { return try Self.preview(LogReader(volume), definition, conversion, writer.timeline.budget) }
         struct Done: Error {}
         var report = MigrationReport()
         do {
             _ = try transact(Author(), as: .migration, for: "previewMigration") { transaction in
-                report = try Self.preview(&transaction.draft, definition)
+                report = try Self.preview(&transaction.draft, definition, conversion)
                 throw Done()
             }
         } catch is Done {}  // This error prevents the commit.
@@ -109,33 +135,42 @@ extension Store {
     ///
     /// Throws as `previewMigration(to:)` does. Also throws `.notFound` if there is no store, and `.damaged` if the log of the store is
     /// corrupt.
-    package static func previewMigration(of path: String, to definition: SchemaDefinition) throws -> MigrationReport {
-        try preview(LogReader(SystemVolume(root: path)), definition, .standard)
+    package static func previewMigration(
+        of path: String, to definition: SchemaDefinition, conversion: ValueConversion = .exact
+    ) throws -> MigrationReport {
+        try preview(LogReader(SystemVolume(root: path)), definition, conversion, .standard)
     }
 
-    private static func preview(_ reader: LogReader, _ definition: SchemaDefinition, _ memory: MemoryBudget) throws -> MigrationReport {
+    private static func preview(
+        _ reader: LogReader, _ definition: SchemaDefinition, _ conversion: ValueConversion, _ memory: MemoryBudget
+    ) throws -> MigrationReport {
         let view = try EarlierView(reader, at: .latest, memory: memory)
         var draft = view.timeline.draft()
-        return try preview(&draft, definition)
+        return try preview(&draft, definition, conversion)
     }
 
-    private static func preview(_ draft: inout Draft, _ definition: SchemaDefinition) throws -> MigrationReport {
+    private static func preview(
+        _ draft: inout Draft, _ definition: SchemaDefinition, _ conversion: ValueConversion
+    ) throws -> MigrationReport {
         let (clock, begin) = (TickClock(), TickClock.now)
-        var report = try trial(&draft, definition)
+        var report = try trial(&draft, definition, conversion)
         report.expectedHold = clock.rate.duration(ofTicks: TickClock.ticks(since: begin))
         return report
     }
 
-    private static func trial(_ draft: inout Draft, _ definition: SchemaDefinition) throws -> MigrationReport {
+    private static func trial(
+        _ draft: inout Draft, _ definition: SchemaDefinition, _ conversion: ValueConversion
+    ) throws -> MigrationReport {
         let before = draft.original
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()
         report.entries = MigrationCount(migration, before).entries(hasProgram: false)
         // A closure must fill the new properties that replace old ones. These properties are still empty here, so a check of the rules
         // would report missing values.
-        if migration.isEmpty || !migration.replacements.isEmpty { return report }
+        if migration.isEmpty || report.entries.contains(where: { $0.handling == .refused }) { return report }
         do throws(CambiumError) {
             try draft.apply(.schema(migration.after.catalog))
+            if conversion == .nearest { draft.acceptNearestValues() }
             try draft.check()
         } catch {
             guard error.code == .ruleViolated else { throw error }

@@ -194,7 +194,7 @@ extension RecordWriter {
     /// Whether a derived value equals the value of a record, whose type may be a wider one.
     private func isDerived(_ value: Value, as derived: Value, _ attribute: Attribute) -> Bool {
         isStored(value, as: derived, attribute)
-            || AttributeType.allCases.contains { attribute.type.widened(derived, to: $0) == value }
+            || AttributeType.allCases.contains { attribute.type.equivalent(of: derived, to: $0) == value }
     }
 
     /// Whether a stored value equals the value of a record. The texts may differ: in stored JSON, the keys may have another order, and

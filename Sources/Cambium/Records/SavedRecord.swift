@@ -15,12 +15,12 @@ struct SavedRecord {
         (self.id, self.graph, self.entity, self.kept) = (id, graph, entity, kept)
     }
 
-    /// Returns the value of an attribute, in the type that the attribute has now. A migration may have widened the type since. Returns
+    /// Returns the value of an attribute, in the type that the attribute has now. A migration may have changed the type since. Returns
     /// `nil` if the object did not have the attribute.
     func value(_ attribute: Attribute) -> Value? {
         if let value = kept?.values[attribute.number] { return value }
         guard let own = entity?.attribute(attribute.number), let value = graph?[id, own] else { return nil }
-        return own.type.widened(value, to: attribute.type) ?? value
+        return own.type.converted(value, to: attribute.type) ?? value
     }
 
     /// Returns the members of a relationship, or `nil` if the object did not have the relationship.

@@ -8,6 +8,7 @@ struct SchemaCommand: ParsableCommand {
         discussion: Discussion.text(
             "--set takes the whole new schema. Elements that it does not name are removed. A renamed element states its former name "
                 + "with \"renamedFrom\". Values and links are carried over if that loses nothing; Docs/Use/MIGRATION.md has the rules. "
+                + "Values of another type are converted; --convert accepts the nearest value if there is no exact one. "
                 + "If the change is not automatic, or objects would break a rule, nothing is written and the exit code is 1.",
             examples: "cambium schema notes", "cambium schema notes --set next.json --dry-run"))
 
@@ -32,7 +33,7 @@ struct SchemaCommand: ParsableCommand {
         guard let set = migration.set else { return try show() }
         // Before it opens the store, the command reports all mistakes in the file, with their positions.
         let definition = try SchemaFile.read(set).definition
-        let author = author.author(of: ["schema", definition.json.text])
+        let author = author.author(of: ["schema", definition.json.text] + (migration.convert ? ["--convert"] : []))
         do {
             try migration.dryRun ? preview(definition, author) : migrate(definition, author)
         } catch let error as CambiumError where error.code == .repeated {
@@ -48,7 +49,7 @@ struct SchemaCommand: ParsableCommand {
 
     private func preview(_ definition: SchemaDefinition, _ author: Author) throws {
         if author != Author() { try ReadOnlyStore(at: store).graph.check(author) }
-        let report = try Store.previewMigration(of: store, to: definition)
+        let report = try Store.previewMigration(of: store, to: definition, conversion: migration.conversion)
         MigrationText(report, isDone: false).print(json: output.json)
         if report.isRefused { throw ExitCode(Failure.badNews) }
     }
@@ -57,7 +58,7 @@ struct SchemaCommand: ParsableCommand {
         let opened = try writer.open(store)
         let report: MigrationReport
         do {
-            report = try opened.migrate(to: definition, author)
+            report = try opened.migrate(to: definition, author, conversion: migration.conversion)
             Terminal.note(committed: report.transaction)
         } catch {
             throw opened.close(after: error)
@@ -82,8 +83,12 @@ struct MigrationOptions: ParsableArguments {
         help: .init("Change the schema to this one: a JSON file, or a Core Data model.", valueName: "file"), completion: .file())
     var set: String?
     @Flag(help: "Report what --set would do, and write nothing.") var dryRun = false
+    @Flag(help: "Accept the nearest value if a value has no exact equivalent in the new type of its attribute.") var convert = false
+
+    var conversion: ValueConversion { convert ? .nearest : .exact }
 
     func validate() throws {
+        if convert, set == nil { throw ValidationError("--convert belongs to --set. Add --set with a schema.") }
         if dryRun, set == nil { throw ValidationError("--dry-run reports what --set would do. Add --set with a schema.") }
     }
 }

@@ -52,10 +52,10 @@ struct SchemaChangeFinder {
         }
     }
 
-    /// Returns whether two values are equal after the narrower value is converted to the wider type.
+    /// Returns whether two values are equal after one of them is converted to the type of the other without loss.
     private static func isSame(_ before: Value, _ oldType: AttributeType?, _ after: Value, _ newType: AttributeType?) -> Bool {
         guard let oldType, let newType, oldType != newType else { return before == after }
-        return oldType.widened(before, to: newType) == after || newType.widened(after, to: oldType) == before
+        return oldType.equivalent(of: before, to: newType) == after || newType.equivalent(of: after, to: oldType) == before
     }
 
     private mutating func compare(_ id: ObjectID, _ property: PropertyNumber, _ before: [ObjectID], _ after: [ObjectID]) {

@@ -16,12 +16,17 @@ final class MigrationChecks {
 
     let mandatory: [Mandatory]
     let values: [Mandatory]
+    /// The attributes whose values may have lost something when their type changed.
+    let conversions: [Mandatory]
+    /// Whether the caller accepts the nearest value if a value has no exact equivalent in the new type.
+    var acceptsNearest = false
     /// The relationships whose numbers of members must be checked.
     let counts: [Members]
     /// The relationships whose members must be checked, because the relationship may no longer accept their entity.
     let targets: [Members]
 
-    init(mandatory: [Mandatory], values: [Mandatory], counts: [Members], targets: [Members]) {
-        (self.mandatory, self.values, self.counts, self.targets) = (mandatory, values, counts, targets)
+    init(mandatory: [Mandatory], values: [Mandatory], conversions: [Mandatory], counts: [Members], targets: [Members]) {
+        (self.mandatory, self.values, self.conversions) = (mandatory, values, conversions)
+        (self.counts, self.targets) = (counts, targets)
     }
 }

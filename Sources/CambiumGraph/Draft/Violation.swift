@@ -21,6 +21,9 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         /// After a migration, the attribute with this name has a value that the new schema does not allow. The second text states the
         /// reason.
         case valueRefused(String, String)
+        /// The value of the attribute with this name has no exact equivalent in the type that the attribute has after a migration.
+        /// `nearest` is the value that it would become, or `nil` if it is beyond the range of the type.
+        case inexactValue(String, String, type: String, nearest: String?)
         /// After a migration, the relationship with this name holds only objects of the entity `wanted`. The member that the second text
         /// names has another entity.
         case wrongMember(String, String, wanted: String)
@@ -53,6 +56,9 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
             "\(object): cannot be deleted while '\(relationship)' has \(member)"
         case .valueRefused(let name, let reason):
             "\(object): '\(name)' \(reason)"
+        case .inexactValue(let name, let value, let type, let nearest):
+            "\(object): '\(name)' is \(value), which has no exact equivalent of type \(type)"
+                + (nearest.map { "; the nearest is \($0)" } ?? ", and none near it")
         case .wrongMember(let name, let member, let wanted):
             "\(object): '\(name)' holds objects of '\(wanted)', but \(member) has another entity"
         }
@@ -71,6 +77,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case .duplicate(let attributes, _): ["duplicate"] + attributes
         case .deleteDenied(let relationship, _): ["denied", relationship]
         case .valueRefused(let name, _): ["value", name]
+        case .inexactValue(let name, _, _, _): ["inexact", name]
         case .wrongMember(let name, _, _): ["member", name]
         }
     }
@@ -105,7 +112,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case .duplicate(let attributes, let other):
             attributes.count == 1 ? "Use another value, or change \(other)." : "Use other values, or change \(other)."
         case .deleteDenied(_, let member): "Delete or unlink \(member) first."
-        case .valueRefused(let name, _): "Change '\(name)' before the migration."
+        case .valueRefused(let name, _), .inexactValue(let name, _, _, nearest: nil): "Change '\(name)' before the migration."
+        case .inexactValue(let name, _, _, _): "Change '\(name)' before the migration, or accept the nearest values (--convert)."
         case .wrongMember(_, let member, _): "Unlink \(member) before the migration."
         }
     }
@@ -116,7 +124,7 @@ extension Violation.Rule {
     var concernsMembers: Bool {
         switch self {
         case .tooFewMembers, .tooManyMembers: true
-        case .mandatoryAttribute, .duplicate, .deleteDenied, .valueRefused, .wrongMember: false
+        case .mandatoryAttribute, .duplicate, .deleteDenied, .valueRefused, .inexactValue, .wrongMember: false
         }
     }
 }

@@ -37,7 +37,7 @@ struct ColumnMigration {
         let attribute = new.attribute(number, ofRoot: root)
         let before = old.attribute(number, ofRoot: root)
         if let slot, let attribute, let before, before.type != attribute.type {
-            guard before.type.widens(to: attribute.type) else {
+            guard before.type.converts(to: attribute.type) else {
                 throw CambiumError(
                     .invalidInput,
                     "'\(attribute.name)' cannot change its type from \(before.type.rawValue) to \(attribute.type.rawValue). Declare a new "

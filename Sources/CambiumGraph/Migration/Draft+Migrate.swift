@@ -42,6 +42,9 @@ extension Draft {
         pending.migration = plan.checks
     }
 
+    /// Accepts the nearest value where a migration in this transaction has converted a value that has no exact equivalent.
+    package mutating func acceptNearestValues() { pending.migration?.acceptsNearest = true }
+
     /// Returns the work of rebuilding rows and of building hash indexes.
     private func migrationWork(_ plan: MigrationPlan) -> Int {
         var groupCount = plan.rebuiltGroupCount(reader)
@@ -173,8 +176,8 @@ extension Draft {
         for (group, page) in column.leaves {
             for place in 0..<UInt32(PageLayout.fanOut) {
                 let row = group << PageLayout.rowShift | place
-                guard let value = oldValue(page, row, oldKind, from), let widened = from.widened(value, to: to),
-                    let form = StoredForm(widened, type: to)
+                guard let value = oldValue(page, row, oldKind, from), let converted = from.converted(value, to: to),
+                    let form = StoredForm(converted, type: to)
                 else { continue }
                 switch form {
                 case .fixed(let low, let high): store(table.new.index, row, column.slot, kind, .fixed(low, high))
@@ -197,7 +200,7 @@ extension Draft {
         guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
         var bits: UInt64 = 0
         withUnsafeMutableBytes(of: &bits) { target in
-            // SAFETY: a value of a type that can be widened takes at most 8 bytes. The leaf has `width` bytes for each row.
+            // SAFETY: a value of a type that is converted takes at most 8 bytes. The leaf has `width` bytes for each row.
             target.copyMemory(
                 from: UnsafeRawBufferPointer(
                     start: leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), count: min(width, 8)))

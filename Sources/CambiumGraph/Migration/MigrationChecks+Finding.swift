@@ -3,13 +3,15 @@ import CambiumModel
 extension MigrationChecks {
     /// Finds the new rules that existing objects may break. Complexity: O(properties that the entities of both schemas have).
     convenience init(from old: Schema, to new: Schema, _ links: [LinkSource]) {
-        var (mandatory, values) = (PropertySets<Attribute>(), PropertySets<Attribute>())
+        var (mandatory, values, conversions) = (PropertySets<Attribute>(), PropertySets<Attribute>(), PropertySets<Attribute>())
         var counts = PropertySets<Relationship>()
         var targets: [Members] = []
         for entity in new.entities {
             guard let before = old.entity(entity.number), before.root == entity.root else { continue }
             for attribute in entity.attributes {
-                Self.note(attribute, before.attribute(attribute.number), entity, &mandatory, &values)
+                let before = before.attribute(attribute.number)
+                Self.note(attribute, before, entity, &mandatory, &values)
+                if let before, !attribute.isDerived, !before.type.widens(to: attribute.type) { conversions.add(attribute, entity) }
             }
             for relationship in entity.relationships {
                 let before = before.relationship(relationship.number)
@@ -27,6 +29,7 @@ extension MigrationChecks {
         self.init(
             mandatory: mandatory.all.map { Mandatory(attribute: $0.property, entities: $0.entities) },
             values: values.all.map { Mandatory(attribute: $0.property, entities: $0.entities) },
+            conversions: conversions.all.map { Mandatory(attribute: $0.property, entities: $0.entities) },
             counts: counts.all.map { Members(relationship: $0.property, entities: $0.entities) }, targets: targets)
     }
 
@@ -127,6 +130,7 @@ extension Draft {
         var found: [Violation] = []
         for check in checks.mandatory { addMissing(check, to: &found) }
         for check in checks.values { addRefused(check, to: &found) }
+        for check in checks.conversions { addInexact(check, isNearestAccepted: checks.acceptsNearest, to: &found) }
         for check in checks.counts { addMiscounted(check, to: &found) }
         for check in checks.targets { addMisplaced(check, to: &found) }
         return found
@@ -164,6 +168,29 @@ extension Draft {
         addViolations(attribute.root, check.entities, to: &found) { table, _, row, _ in
             let value = reader.value(of: field, at: ObjectPlace(table: table.index, row: row))
             return attribute.constraints.check(value).map { .valueRefused(attribute.name, $0) }
+        }
+    }
+
+    /// Adds a violation for each value that has no exact equivalent in the new type of its attribute, unless the transaction gave the
+    /// object another value later. If the caller accepts the nearest value, adds a violation only for values beyond the range of the new
+    /// type.
+    private func addInexact(_ check: MigrationChecks.Mandatory, isNearestAccepted: Bool, to found: inout [Violation]) {
+        let (attribute, original) = (check.attribute, original)
+        guard let before = original.schema.attribute(attribute.number, ofRoot: attribute.root), before.type != attribute.type,
+            let oldTable = original.layout.table(of: attribute.root)
+        else { return }
+        let (field, oldField) = (layout.field(attribute), original.layout.field(before))
+        let oldRows = original.reader.rows(oldTable.index)
+        addViolations(attribute.root, check.entities, to: &found) { table, rows, row, _ in
+            guard oldRows.isLive(row), oldRows.serial(row) == rows.serial(row) else { return nil }
+            let value = original.reader.value(of: oldField, at: ObjectPlace(table: oldTable.index, row: row))
+            if value.isNull || before.type.equivalent(of: value, to: attribute.type) != nil { return nil }
+            let nearest = before.type.converted(value, to: attribute.type)
+            if nearest != nil, isNearestAccepted { return nil }
+            let current = reader.value(of: field, at: ObjectPlace(table: table.index, row: row))
+            // The migration has replaced a value beyond the range by null, and the null of a mandatory attribute by its default.
+            guard current == nearest ?? .null || (nearest == nil && current == attribute.defaultValue) else { return nil }
+            return .inexactValue(attribute.name, value.text, type: attribute.type.rawValue, nearest: nearest?.text)
         }
     }
 

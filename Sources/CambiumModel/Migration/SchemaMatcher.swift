@@ -178,7 +178,7 @@ struct SchemaMatcher {
                 replace(key, "its values would be lost, because the store would compute them")
                 continue
             }
-            if before.type.widens(to: attribute.type) { continue }
+            if before.type.converts(to: attribute.type) { continue }
             if attribute.isDerived {
                 // The attribute counts as new. The store computes its values again, so no value is lost.
                 properties[key] = nil

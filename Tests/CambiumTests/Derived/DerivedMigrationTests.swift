@@ -67,6 +67,8 @@ import Testing
         definition["Order"][attribute: "pieces"].derivation = nil
         definition["Order"][attribute: "pieces"].presence = .optional
         let orders = try DerivedOrders(definition)
+        let first = try orders.order(1)
+        try orders.store.write { try $0.set(first, "pieces", to: 6) }
         #expect(throws: CambiumError.self) { try migrate(orders) { $0["Order"][attribute: "pieces"].derivation = .sum("items.pieces") } }
     }
 

@@ -82,7 +82,7 @@ struct EditReference {
     /// Returns a value in the type that the attribute has in the newer graph.
     private func later(_ value: Value?, _ attribute: Attribute, _ now: Attribute) -> Value {
         let value = value ?? .null
-        return attribute.type.widened(value, to: now.type) ?? value
+        return attribute.type.converted(value, to: now.type) ?? value
     }
 
     private var deletesObjects: Bool { base.keys.contains { mine[$0] == nil } }

@@ -89,6 +89,95 @@ import Testing
         #expect(notes.store.graph.place(note, identity: [.decimal(DecimalNumber(2))]) != nil)
     }
 
+    /// Sets `x` of the first tag.
+    private static func setFirst(_ notes: MigratedNotes, _ value: Value) throws {
+        for id in try notes.store.graph.objects(of: "Tag").prefix(1) { try notes.store.write { try $0.set(id, "x", to: value) } }
+    }
+
+    private static func decimal(_ text: String) -> Value { DecimalNumber(text).map { .decimal($0) } ?? .null }
+
+    @Test(arguments: [
+        (AttributeType.bool, Value.bool(true), AttributeType.int16, Value.int(1)), (.bool, .bool(false), .int64, .int(0)),
+        (.int32, .int(1), .bool, .bool(true)), (.int64, .int(-9_007_199_254_740_992), .double, .double(-9_007_199_254_740_992)),
+        (.int64, .int(16_777_216), .float, .float(16_777_216)), (.float, .float(0.1), .decimal, MigrationTests.decimal("0.1")),
+        (.double, .double(-2.5e-7), .decimal, MigrationTests.decimal("-0.00000025")),
+        (.decimal, MigrationTests.decimal("0.1"), .double, .double(0.1)), (.decimal, .decimal(.zero), .double, .double(0)),
+    ] as [(AttributeType, Value, AttributeType, Value)])
+    func `a value with an exact equivalent in another type is converted`(
+        from: AttributeType, value: Value, to: AttributeType, wanted: Value
+    ) throws {
+        let notes = try MigratedNotes()
+        try notes.migrate { $0["Tag"][attribute: "x"] = AttributeDefinition("x", from, .optional) }
+        try Self.setFirst(notes, value)
+        try notes.migrate { $0["Tag"][attribute: "x"].type = to }
+        #expect(try notes.values("Tag", "x") == [wanted, .null])
+    }
+
+    @Test(arguments: [
+        (AttributeType.int16, Value.int(7), AttributeType.bool, Value.bool(true)), (.int32, .int(-1), .bool, .bool(true)),
+        (.int64, .int(9_007_199_254_740_993), .double, .double(9_007_199_254_740_992)),
+        (.int64, .int(.max), .double, .double(9_223_372_036_854_775_808)), (.int32, .int(16_777_217), .float, .float(16_777_216)),
+        (.decimal, MigrationTests.decimal("0.12345678901234567890"), .double, .double(0.12345678901234567890)),
+    ] as [(AttributeType, Value, AttributeType, Value)])
+    func `a value without an exact equivalent is refused, unless the nearest one is accepted or a closure sets another`(
+        from: AttributeType, value: Value, to: AttributeType, nearest: Value
+    ) throws {
+        let notes = try MigratedNotes()
+        try notes.migrate { $0["Tag"][attribute: "x"] = AttributeDefinition("x", from, .optional) }
+        try Self.setFirst(notes, value)
+        let error = try notes.refusal { $0["Tag"][attribute: "x"].type = to }
+        #expect(error?.description.contains("'x' is \(value.text), which has no exact equivalent of type \(to.rawValue)") == true)
+        var definition = notes.store.schema.definition
+        definition["Tag"][attribute: "x"].type = to
+        #expect(try notes.store.previewMigration(to: definition).violations.count == 1)
+        #expect(try notes.store.previewMigration(to: definition, conversion: .nearest).violations.isEmpty)
+        try notes.store.migrate(to: definition, conversion: .nearest)
+        try notes.migrate { _ in }
+        #expect(try notes.values("Tag", "x") == [nearest, .null])
+    }
+
+    @Test func `a double beyond the range of decimals is refused even if the nearest values are accepted`() throws {
+        let notes = try MigratedNotes()
+        try notes.migrate { $0["Tag"][attribute: "x"] = AttributeDefinition("x", .double, .optional) }
+        try Self.setFirst(notes, .double(1e300))
+        var definition = notes.store.schema.definition
+        definition["Tag"][attribute: "x"].type = .decimal
+        #expect(code { try notes.store.migrate(to: definition, conversion: .nearest) } == .ruleViolated)
+        try notes.migrate({ $0["Tag"][attribute: "x"].type = .decimal }) { before, transaction in
+            for id in try before.objects(of: "Tag").prefix(1) { try transaction.set(id, "x", to: .decimal(.zero)) }
+        }
+        #expect(try notes.values("Tag", "x") == [.decimal(.zero), .null])
+    }
+
+    @Test func `a replacement without content is automatic, and one with content is refused`() throws {
+        let notes = try MigratedNotes()
+        try notes.migrate { $0["Tag"][attribute: "x"] = AttributeDefinition("x", .string, .optional) }
+        try notes.migrate { $0["Tag"][attribute: "x"].type = .int64 }
+        try Self.setFirst(notes, .int(3))
+        let error = try notes.refusal { $0["Tag"][attribute: "x"].type = .uuid }
+        #expect(error?.code == .ruleViolated)
+        #expect(try notes.values("Tag", "x") == [.int(3), .null])
+    }
+
+    @Test func `nothing is lost if an empty hierarchy gets a parent above its root, or empty siblings give it their attribute`() throws {
+        func definition(isAbove: Bool) -> SchemaDefinition {
+            var definition = SchemaDefinition {
+                EntityDefinition("Top", .abstract)
+                EntityDefinition("Base", parent: isAbove ? "Top" : nil)
+                EntityDefinition("Left", parent: "Base")
+                EntityDefinition("Right", parent: "Base")
+            }
+            for name in isAbove ? ["Base"] : ["Left", "Right"] {
+                definition[name][attribute: "x"] = AttributeDefinition("x", .bool, .optional)
+            }
+            return definition
+        }
+        let store = try Store.inMemory(schema: Schema(definition(isAbove: false)))
+        #expect(try !store.previewMigration(to: definition(isAbove: true)).isRefused)
+        try store.write { _ = try $0.insert("Right", ["x": .bool(true)]) }
+        #expect(try store.previewMigration(to: definition(isAbove: true)).isRefused)
+    }
+
     @Test func `nulls of an attribute that becomes mandatory get its default or are refused`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Item"][attribute: "count"].presence = .mandatory }

@@ -51,7 +51,7 @@ extension StoreRun {
         var refusal: CambiumError.Code?
         do throws(CambiumError) { try trial.apply(.schema(migration.after.catalog)) } catch { refusal = error.code }
         let hasProgram = random.isTrue(1, outOf: 2)
-        if !migration.replacements.isEmpty, !hasProgram { refusal = .ruleViolated }
+        if !hasProgram, migration.replacements.contains(where: { holdsContent($0) }) { refusal = .ruleViolated }
         let author = author()
         // An empty migration changes nothing. The store remembers its request, if it has one.
         if migration.isEmpty { return try settle(author) { _, store, _ in try store.migrate(to: definition, author).transaction } }
@@ -73,6 +73,21 @@ extension StoreRun {
                 }
             try run.check(report, migration)
             return report.transaction
+        }
+    }
+
+    /// Returns whether a replaced entity has objects, or whether a property with the old or the new name of a replaced property has values
+    /// or members.
+    private func holdsContent(_ change: SchemaChange) -> Bool {
+        guard let subject = change.old, let entity = reference.schema.entity(subject.entity) else { return false }
+        guard let property = change.property, let number = subject.property else {
+            return reference.ids.contains { reference.entity(of: $0)?.number == entity.number }
+        }
+        let names = [property, entity.attribute(number)?.name ?? entity.relationship(number)?.name]
+        return reference.ids.contains { id in
+            guard id.root == entity.root, let own = reference.entity(of: id) else { return false }
+            return own.attributes.contains { names.contains($0.name) && reference.value(of: $0, of: id)?.isNull == false }
+                || own.relationships.contains { names.contains($0.name) && !reference.members($0, of: id).isEmpty }
         }
     }
 
