@@ -155,7 +155,7 @@ import Testing
         var draft = fixture.timeline.draft()
         let count = UInt32(TableLayout.groupCountMax - spareGroups)
         let table = draft.layout.tables.first { $0.root === draft.schema.entity("Box") }?.index ?? 0
-        draft.ownedTable(table).storeBytes(of: count, toByteOffset: TablePage.groupCountOffset, as: UInt32.self)
+        draft.ownedTable(table).groupCount = count
         return draft
     }
 

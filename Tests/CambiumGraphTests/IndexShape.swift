@@ -9,11 +9,10 @@ struct IndexShape {
     private(set) var pageCountMax = 0
 
     init(_ reader: Reader, table: Int = 0, index: Int = 0) {
-        let place = reader.indexPlace(table, index)
-        let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
-        let directory = place.load(as: RadixVector.self)
+        let record = reader.tablePage(table).index(index)
+        let directory = record.directory
         var last: PageRef = 0
-        for slot in 0..<1 << Int(bits) {
+        for slot in 0..<1 << record.bits {
             let bucket = directory.get(slot, reader.chunks)
             if bucket == 0 || bucket == last { continue }
             last = bucket

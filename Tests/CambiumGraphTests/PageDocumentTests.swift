@@ -24,8 +24,8 @@ import Testing
 
     @Test func `pages have the offsets of the document`() {
         let pages = [
-            "\(PageLayout.birthOffset) | 8 | the epoch", "\(PageLayout.granulesOffset) | 2 | its size",
-            "\(PageLayout.kindOffset) | 1 | its kind",
+            "\(PageHeader.birthOffset) | 8 | the epoch", "\(PageHeader.granulesOffset) | 2 | its size",
+            "\(PageHeader.kindOffset) | 1 | its kind",
         ]
         let directory = [
             "\(DirectoryPage.transactionOffset) | 8 | the last transaction", "\(DirectoryPage.sharedBlobsOffset) | 8 | a vector",
@@ -41,9 +41,9 @@ import Testing
             "\(TablePage.indexesOffset) | \(TablePage.indexStride) each | each hash index",
         ]
         let group = [
-            "\(GroupLayout.virtualPageOffset) | 4 | its virtual page", "\(GroupLayout.liveCountOffset) | 4 | the number of live",
-            "\(GroupLayout.provenanceOffset) | 8 | the base", "\(GroupLayout.liveBitsOffset) | 16 | a bit for each row",
-            "\(GroupLayout.stubBitsOffset) | 16 | likewise", "\(GroupLayout.columnsOffset) | 4 each | the reference of the leaf",
+            "\(GroupPage.virtualPageOffset) | 4 | its virtual page", "\(GroupPage.liveCountOffset) | 4 | the number of live",
+            "\(GroupPage.provenanceOffset) | 8 | the base", "\(GroupPage.liveBitsOffset) | 16 | a bit for each row",
+            "\(GroupPage.stubBitsOffset) | 16 | likewise", "\(GroupPage.columnsOffset) | 4 each | the reference of the leaf",
         ]
         let bucket = [
             "\(Bucket.overflowOffset) | 4 | an overflow page",

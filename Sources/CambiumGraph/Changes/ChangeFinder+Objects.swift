@@ -30,7 +30,7 @@ extension ChangeFinder {
     /// Returns the number of the group of a virtual page (a range of consecutive serials), counted from 1. Returns 0 if the virtual page
     /// has no group.
     private func group(_ reader: Reader, _ table: Int, _ virtualPage: UInt32) -> UInt32 {
-        reader.vector(table, TablePage.virtualPagesOffset).get(Int(virtualPage), reader.chunks)
+        reader.tablePage(table).virtualPages.get(Int(virtualPage), reader.chunks)
     }
 
     private mutating func compareRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) {

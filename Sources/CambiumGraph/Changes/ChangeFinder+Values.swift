@@ -13,13 +13,13 @@ extension ChangeFinder {
         }
         let old = before.rows.leaf(before.rows.group(before.row), column.slot)
         let new = after.rows.leaf(after.rows.group(after.row), column.slot)
-        let (cell, other) = (StringLeaf.cell(old, before.row), StringLeaf.cell(new, after.row))
+        let (cell, other) = (StringLeaf(old).cell(before.row), StringLeaf(new).cell(after.row))
         if cell == 0 || other == 0 { return cell == other }
         if StringLeaf.isBlob(cell), StringLeaf.isBlob(other) {
-            return isEqualBlob(StringLeaf.blob(old, cell).page, StringLeaf.blob(new, other).page)
+            return isEqualBlob(StringLeaf(old).blob(cell).page, StringLeaf(new).blob(other).page)
         }
         if StringLeaf.isBlob(cell) || StringLeaf.isBlob(other) { return false }
-        return StringLeaf.inlineBytes(old, cell).isEqual(to: StringLeaf.inlineBytes(new, other))
+        return StringLeaf(old).inlineBytes(cell).isEqual(to: StringLeaf(new).inlineBytes(other))
     }
 
     /// Returns whether two blobs (values of more than 255 bytes) are equal. Complexity: O(1) if both references mean the same page,
@@ -28,8 +28,8 @@ extension ChangeFinder {
         if sharing.isOnePage(before, after) { return true }
         let (old, new) = (Blob.head(before, self.old.chunks), Blob.head(after, self.new.chunks))
         guard old.byteCount == new.byteCount else { return false }
-        return (0..<Blob.extentCount(old.head)).allSatisfy { index in
-            let (extent, other) = (Blob.extent(old.head, index), Blob.extent(new.head, index))
+        return (0..<old.head.extentCount).allSatisfy { index in
+            let (extent, other) = (old.head[index], new.head[index])
             if sharing.isOnePage(extent, other) { return true }
             let byteCount = min(Blob.extentByteCountMax, old.byteCount - index * Blob.extentByteCountMax)
             // SAFETY: both extents have at least `byteCount` bytes.

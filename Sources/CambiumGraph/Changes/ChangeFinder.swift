@@ -34,16 +34,12 @@ struct ChangeFinder {
     /// Returns all differences, in order. Complexity: O(pages that are not shared + events x log events).
     mutating func run() -> [ChangeEvent] {
         for table in layout.tables.indices {
-            if sharing.isOnePage(tableReference(old, table), tableReference(new, table)) { continue }
+            if sharing.isOnePage(old.tableReference(table), new.tableReference(table)) { continue }
             if let edges = meanings.edges[table] { compareEdges(table, edges) } else { compareObjects(table) }
         }
         compareOrders()
         if !isSorted { events.sort() }
         return events
-    }
-
-    private func tableReference(_ reader: Reader, _ table: Int) -> PageRef {
-        reader.chunks[reader.directory].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * table, as: PageRef.self)
     }
 
     private var isSorted: Bool {
@@ -57,7 +53,7 @@ struct ChangeFinder {
     mutating func forEachGroup(_ table: Int, _ body: (inout Self, _ old: RowGroup, _ new: RowGroup) -> Void) {
         let (old, new) = (self.old, self.new)
         RadixVector.forEachDifference(
-            (old.vector(table, TablePage.rowsOffset), old.chunks), (new.vector(table, TablePage.rowsOffset), new.chunks), sharing
+            (old.tablePage(table).rows, old.chunks), (new.tablePage(table).rows, new.chunks), sharing
         ) { index, before, after in
             body(&self, RowGroup(before, index, table, old), RowGroup(after, index, table, new))
         }

@@ -21,31 +21,33 @@ struct LeafPair {
         if rows == 0 { return 0 }
         switch kind {
         case .fixed(let width):
-            let offset = PageLayout.presenceOffset &+ 8 &* word
-            let (old, new) = (before.load(fromByteOffset: offset, as: UInt64.self), after.load(fromByteOffset: offset, as: UInt64.self))
-            return rows & (old ^ new | old & new & differingValues(PageLayout.valuesOffset, width, word))
-        case .rows, .numbers: return rows & differingValues(PageLayout.linkValuesOffset, 4, word)
+            let (left, right) = (FixedLeaf(before), FixedLeaf(after))
+            let (old, new) = (left.presence.word(word), right.presence.word(word))
+            return rows & (old ^ new | old & new & differingValues(left.values, right.values, width, word))
+        case .rows, .numbers: return rows & differingValues(LinkLeaf(before).values, LinkLeaf(after).values, 4, word)
         case .string: return rows & differingTexts(word)
         }
     }
 
-    private func differingValues(_ offset: Int, _ width: Int, _ word: Int) -> UInt64 {
-        let start = offset &+ width &* 64 &* word
-        if memcmp(before + start, after + start, width &* 64) == 0 { return 0 }
+    private func differingValues(_ before: UnsafeRawPointer, _ after: UnsafeRawPointer, _ width: Int, _ word: Int) -> UInt64 {
+        let start = width &* 64 &* word
+        let (left, right) = (before + start, after + start)
+        if memcmp(left, right, width &* 64) == 0 { return 0 }
         return switch width {
-        case 1: differing(start, as: UInt8.self)
-        case 2: differing(start, as: UInt16.self)
-        case 4: differing(start, as: UInt32.self)
-        case 8: differing(start, as: UInt64.self)
-        default: differing(start, as: SIMD2<UInt64>.self)
+        case 1: differing(left, right, as: UInt8.self)
+        case 2: differing(left, right, as: UInt16.self)
+        case 4: differing(left, right, as: UInt32.self)
+        case 8: differing(left, right, as: UInt64.self)
+        default: differing(left, right, as: SIMD2<UInt64>.self)
         }
     }
 
-    @inline(__always) private func differing<Number: BitwiseCopyable & Equatable>(_ start: Int, as type: Number.Type) -> UInt64 {
+    @inline(__always) private func differing<Number: BitwiseCopyable & Equatable>(
+        _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, as type: Number.Type
+    ) -> UInt64 {
         var bits: UInt64 = 0
         for place in 0..<64 {
-            let offset = start &+ MemoryLayout<Number>.stride &* place
-            let isSame = before.load(fromByteOffset: offset, as: type) == after.load(fromByteOffset: offset, as: type)
+            let isSame = left.assumingMemoryBound(to: type)[place] == right.assumingMemoryBound(to: type)[place]
             bits |= (isSame ? 0 : 1) &<< UInt64(place)
         }
         return bits
@@ -54,12 +56,12 @@ struct LeafPair {
     /// Returns the rows whose texts may differ, as bits. If one leaf is a changed copy of the other, both heaps of texts begin with the
     /// same bytes. Then equal cells mean equal texts, unless the texts are in separate pages.
     private func differingTexts(_ word: Int) -> UInt64 {
-        let byteCount = min(StringLeaf.heapUsed(before), StringLeaf.heapUsed(after))
-        let hasSameHeap = memcmp(before + PageLayout.heapOffset, after + PageLayout.heapOffset, byteCount) == 0
+        let (before, after) = (StringLeaf(before), StringLeaf(after))
+        let hasSameHeap = memcmp(before.heap, after.heap, min(before.heapUsed, after.heapUsed)) == 0
         var bits: UInt64 = 0
         for place in 0..<64 {
             let row = UInt32(64 &* word &+ place)
-            let (old, new) = (StringLeaf.cell(before, row), StringLeaf.cell(after, row))
+            let (old, new) = (before.cell(row), after.cell(row))
             let isSame = old == new && (old == 0 || hasSameHeap && !StringLeaf.isBlob(old))
             bits |= (isSame ? 0 : 1) &<< UInt64(place)
         }

@@ -65,7 +65,7 @@ private struct VectorWalk {
         if node.missingLevels > 0 {
             return slot == 0 ? Node(reference: node.reference, missingLevels: node.missingLevels - 1) : Node(reference: 0, missingLevels: 0)
         }
-        let reference = chunks[node.reference].load(fromByteOffset: PageLayout.header &+ 4 &* slot, as: PageRef.self)
+        let reference = VectorNode(chunks[node.reference])[slot]
         return Node(reference: reference, missingLevels: 0)
     }
 }

@@ -2,12 +2,12 @@
 ///
 /// SAFETY: the page belongs to a version of the graph that the caller keeps alive.
 struct RowGroup {
-    private let page: UnsafeMutableRawPointer?
+    private let page: GroupPage?
     private let rows: Rows
     let index: UInt32
 
     init(_ reference: PageRef, _ index: Int, _ table: Int, _ reader: Reader) {
-        page = reference == 0 ? nil : reader.chunks[reference]
+        page = reference == 0 ? nil : reader.chunks.group(reference)
         rows = reader.rows(table)
         self.index = UInt32(truncatingIfNeeded: index)
     }
@@ -32,10 +32,8 @@ struct RowGroup {
     /// The number of 64-bit words that contain a bit for each row of a group: two, or one in builds with small pages.
     static let wordCount = PageLayout.fanOut / 64
 
-    func live(_ word: Int) -> UInt64 { bits(GroupLayout.liveBitsOffset, word) }
-    func stubs(_ word: Int) -> UInt64 { bits(GroupLayout.stubBitsOffset, word) }
-
-    private func bits(_ offset: Int, _ word: Int) -> UInt64 { page?.load(fromByteOffset: offset &+ 8 &* word, as: UInt64.self) ?? 0 }
+    func live(_ word: Int) -> UInt64 { page?.live.word(word) ?? 0 }
+    func stubs(_ word: Int) -> UInt64 { page?.stubs.word(word) ?? 0 }
 
     /// Calls `body` with each row whose bit is set in `bits`. The bits belong to 64 rows of the group: the first 64 if `word` is 0, the
     /// next 64 if it is 1.
@@ -50,7 +48,5 @@ struct RowGroup {
     // MARK: Columns
 
     /// Returns the leaf of a column, or 0 if the graph does not have the group.
-    func leaf(_ slot: Int) -> PageRef {
-        page?.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self) ?? 0
-    }
+    func leaf(_ slot: Int) -> PageRef { page?[slot] ?? 0 }
 }

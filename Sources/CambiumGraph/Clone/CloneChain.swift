@@ -41,24 +41,22 @@ extension CloneSpan {
 
 extension Draft {
     private func source(_ span: CloneSpan, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
-        let page = span.source.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
-        return (chunks[page] + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
+        LinkLeaf(chunks[span.source[slot]]).values
     }
 
-    private mutating func target(_ group: UnsafeMutableRawPointer, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
-        (ownedLeaf(group, slot, .linkLeaf) + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
+    private mutating func target(_ group: GroupPage, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
+        LinkLeaf(ownedLeaf(group, slot, .linkLeaf)).values
     }
 
     /// Returns whether a column has no value in any of the originals that the spans contain.
     private func isEmpty(_ slot: Int, _ spans: [CloneSpan]) -> Bool {
-        let column = GroupLayout.columnsOffset &+ 4 &* slot
-        return spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
+        spans.allSatisfy { chunks.birth($0.source[slot]) == 0 }
     }
 
     /// Links the copy of each member to the copies of its owner, of the member before it, and of the member after it. Returns whether a
     /// member was copied without its owner. The copy of such a member gets no links here.
     mutating func copyMembers(
-        _ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]
+        _ chain: CloneChain, _ group: GroupPage, _ target: UInt32, _ spans: [CloneSpan]
     ) -> Bool {
         if isEmpty(chain.ownerSlot, spans) { return false }
         let owner = self.target(group, chain.ownerSlot)
@@ -90,7 +88,7 @@ extension Draft {
     }
 
     /// Links the copies of owners to the copies of their first and last members.
-    mutating func copyOwners(_ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ spans: [CloneSpan]) {
+    mutating func copyOwners(_ chain: CloneChain, _ group: GroupPage, _ spans: [CloneSpan]) {
         if isEmpty(chain.chain.first, spans) { return }
         let first = target(group, chain.chain.first)
         let last = target(group, chain.chain.last)

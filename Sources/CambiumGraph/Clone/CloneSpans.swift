@@ -1,7 +1,7 @@
 /// Copied rows of one group and one virtual page (a range of consecutive serials). The copies of these rows lie side by side in another
 /// group.
 struct CloneSpan {
-    let source: UnsafeMutableRawPointer
+    let source: GroupPage
     let virtualPage: UInt32
     let low: UInt64
     let high: UInt64
@@ -15,7 +15,7 @@ struct CloneSpan {
     /// Whether the copied rows are consecutive.
     let isRun: Bool
 
-    init(source: UnsafeMutableRawPointer, _ page: CloneRows.Page, bits: UInt128, start: Int) {
+    init(source: GroupPage, _ page: CloneRows.Page, bits: UInt128, start: Int) {
         self.source = source
         virtualPage = page.virtualPage
         firstRow = page.group &<< PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)

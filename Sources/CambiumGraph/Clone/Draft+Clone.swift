@@ -81,14 +81,13 @@ extension Draft {
         let first = hierarchy.firstSerial
         let last = first + UInt64(count) - 1
         let page = ownedTable(table.index)
-        page.storeBytes(of: last + 1, toByteOffset: TablePage.nextSerialOffset, as: UInt64.self)
-        let map = (page + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
+        page.nextSerial = last + 1
         let shift = UInt64(PageLayout.fanOutShift)
         let targets = (first >> shift...last >> shift).map { virtualPage in
-            let mapped = slot(&map.pointee, Int(virtualPage))
+            let mapped = slot(&page.virtualPages, Int(virtualPage))
             if mapped.pointee == 0 {
                 let group = newGroup(table, virtualPage: UInt32(virtualPage)) + 1
-                slot(&map.pointee, Int(virtualPage)).pointee = group
+                slot(&page.virtualPages, Int(virtualPage)).pointee = group
                 return group - 1
             }
             return mapped.pointee - 1

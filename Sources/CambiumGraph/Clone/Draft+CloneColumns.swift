@@ -35,21 +35,19 @@ extension Draft {
         }
     }
 
-    private mutating func makeLive(_ table: TableLayout, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]) {
-        var live = load(group, GroupLayout.liveBitsOffset)
-        var stubs = load(group, GroupLayout.stubBitsOffset)
+    private mutating func makeLive(_ table: TableLayout, _ group: GroupPage, _ target: UInt32, _ spans: [CloneSpan]) {
+        var (live, stubs) = (group.live.all, group.stubs.all)
         var count: UInt32 = 0
         for span in spans {
             live |= span.moved(.max)
-            stubs |= span.moved(load(span.source, GroupLayout.stubBitsOffset))
+            stubs |= span.moved(span.source.stubs.all)
             count += UInt32(span.count)
         }
-        store(live, group, GroupLayout.liveBitsOffset)
-        store(stubs, group, GroupLayout.stubBitsOffset)
-        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += count
+        (group.live.all, group.stubs.all) = (live, stubs)
+        group.liveCount += count
         // A row without its own provenance has the provenance of its group: the transaction that created the group. If the current
         // transaction created the group, the copies need no provenance of their own.
-        guard group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self) != transaction else { return }
+        guard group.provenance != transaction else { return }
         for span in spans {
             for place in span.start..<span.end {
                 let row = target << PageLayout.rowShift | UInt32(place)
@@ -59,24 +57,10 @@ extension Draft {
         }
     }
 
-    /// Reads 128 bits, one for each row of a group.
-    @inline(__always) private func load(_ page: UnsafeMutableRawPointer, _ offset: Int) -> UInt128 {
-        PageLayout.fanOut == 128
-            ? page.loadUnaligned(fromByteOffset: offset, as: UInt128.self)
-            : UInt128(truncatingIfNeeded: page.load(fromByteOffset: offset, as: UInt64.self))
-    }
-
-    @inline(__always) private func store(_ bits: UInt128, _ page: UnsafeMutableRawPointer, _ offset: Int) {
-        page.storeBytes(of: UInt64(truncatingIfNeeded: bits), toByteOffset: offset, as: UInt64.self)
-        if PageLayout.fanOut == 128 {
-            page.storeBytes(of: UInt64(truncatingIfNeeded: bits &>> 64), toByteOffset: offset + 8, as: UInt64.self)
-        }
-    }
-
     // MARK: One column
 
     private mutating func copy(
-        _ column: CloneColumn, _ table: TableLayout, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]
+        _ column: CloneColumn, _ table: TableLayout, _ group: GroupPage, _ target: UInt32, _ spans: [CloneSpan]
     ) {
         switch column.content {
         case .copy:
@@ -113,95 +97,86 @@ extension Draft {
     }
 
     private mutating func copyFixed<T: BitwiseCopyable>(
-        _ type: T.Type, _ group: UnsafeMutableRawPointer, _ slot: Int, _ spans: [CloneSpan]
+        _ type: T.Type, _ group: GroupPage, _ slot: Int, _ spans: [CloneSpan]
     ) {
-        let column = GroupLayout.columnsOffset &+ 4 &* slot
-        if spans.allSatisfy({ chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }) { return }
-        let leaf = ownedLeaf(group, slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: MemoryLayout<T>.stride))
-        var presence = load(leaf, PageLayout.presenceOffset)
-        let target = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: T.self)
+        if spans.allSatisfy({ chunks.birth($0.source[slot]) == 0 }) { return }
+        let leaf = FixedLeaf(ownedLeaf(group, slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: MemoryLayout<T>.stride)))
+        var presence = leaf.presence.all
+        let target = leaf.values.assumingMemoryBound(to: T.self)
         for span in spans {
-            let page = chunks[span.source.load(fromByteOffset: column, as: PageRef.self)]
-            presence |= span.moved(load(page, PageLayout.presenceOffset))
-            let source = (page + PageLayout.valuesOffset).assumingMemoryBound(to: T.self)
+            let page = FixedLeaf(chunks[span.source[slot]])
+            presence |= span.moved(page.presence.all)
+            let source = page.values.assumingMemoryBound(to: T.self)
             if span.isRun {
                 memcpy(target + span.start, source + span.first, span.count &* MemoryLayout<T>.stride)
             } else {
                 span.forEach { row, place in target[place] = source[row] }
             }
         }
-        store(presence, leaf, PageLayout.presenceOffset)
+        leaf.presence.all = presence
     }
 
     private mutating func putUUIDs(
-        _ uuids: CloneUUIDs, _ column: CloneColumn, _ table: TableLayout, _ group: UnsafeMutableRawPointer, _ target: UInt32,
+        _ uuids: CloneUUIDs, _ column: CloneColumn, _ table: TableLayout, _ group: GroupPage, _ target: UInt32,
         _ spans: [CloneSpan]
     ) {
-        let base = UInt64(group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)) << PageLayout.fanOutShift
+        let base = UInt64(group.virtualPage) << PageLayout.fanOutShift
         if column.family != nil {
             return forEachCopy(column, table, target, spans) { draft, row in
                 draft.setFixed(table.index, row, column.slot, uuids[base | UInt64(row & PageLayout.rowMask)])
             }
         }
-        let leaf = ownedLeaf(group, column.slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: 16))
-        let values = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: SIMD2<UInt64>.self)
-        var presence = load(leaf, PageLayout.presenceOffset)
+        let leaf = FixedLeaf(ownedLeaf(group, column.slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: 16)))
+        let values = leaf.values.assumingMemoryBound(to: SIMD2<UInt64>.self)
+        var presence = leaf.presence.all
         for span in spans {
             presence |= span.moved(.max)
             for place in span.start..<span.end { values[place] = uuids[base | UInt64(truncatingIfNeeded: place)] }
         }
-        store(presence, leaf, PageLayout.presenceOffset)
+        leaf.presence.all = presence
     }
 
     /// Stores in each copy the serial of its original.
-    private mutating func copySerials(_ group: UnsafeMutableRawPointer, _ spans: [CloneSpan]) {
-        let leaf = ownedLeaf(group, TableLayout.sourceSlot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: 8))
-        var presence = load(leaf, PageLayout.presenceOffset)
-        let target = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: UInt64.self)
+    private mutating func copySerials(_ group: GroupPage, _ spans: [CloneSpan]) {
+        let leaf = FixedLeaf(ownedLeaf(group, TableLayout.sourceSlot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: 8)))
+        var presence = leaf.presence.all
+        let target = leaf.values.assumingMemoryBound(to: UInt64.self)
         for span in spans {
             presence |= span.moved(.max)
             let base = UInt64(span.virtualPage) << PageLayout.fanOutShift
             span.forEach { row, place in target[place] = base | UInt64(row) }
         }
-        store(presence, leaf, PageLayout.presenceOffset)
+        leaf.presence.all = presence
     }
 
     // MARK: Strings
 
     /// Copies values of any length. The copies share values of more than 255 bytes with the originals.
-    private mutating func copyStrings(_ group: UnsafeMutableRawPointer, _ slot: Int, _ spans: [CloneSpan]) {
-        let column = GroupLayout.columnsOffset &+ 4 &* slot
+    private mutating func copyStrings(_ group: GroupPage, _ slot: Int, _ spans: [CloneSpan]) {
         var byteCount = 0
         for span in spans {
-            let cells = StringLeaf.cells(chunks[span.source.load(fromByteOffset: column, as: PageRef.self)])
+            let cells = StringLeaf(chunks[span.source[slot]]).cells
             span.forEach { row, _ in byteCount &+= Int(cells[row] &>> 16 & 0xFF) }
         }
-        let reference = (group + column).assumingMemoryBound(to: PageRef.self)
+        let reference = group.reference(slot)
         // A value of zero bytes also takes a cell, so `byteCount` does not show whether all values are null.
-        let isNull = spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
+        let isNull = spans.allSatisfy { chunks.birth($0.source[slot]) == 0 }
         if isNull { return }
         own(&reference.pointee, .stringLeaf)
-        var leaf = chunks[reference.pointee]
-        var used = StringLeaf.heapUsed(leaf)
-        if PageLayout.heapOffset + used + byteCount > chunks.granules(reference.pointee) * PageLayout.granule {
-            leaf = repack(reference, adding: byteCount)
-            used = StringLeaf.heapUsed(leaf)
-        }
+        let leaf = ownedLeaf(reference, withSpaceFor: byteCount)
+        var used = leaf.heapUsed
         for span in spans {
-            let source = chunks[span.source.load(fromByteOffset: column, as: PageRef.self)]
-            let cells = StringLeaf.cells(source)
-            let targetCells = StringLeaf.cells(leaf)
+            let source = StringLeaf(chunks[span.source[slot]])
+            let (cells, targetCells) = (source.cells, leaf.cells)
             span.forEach { row, place in
                 let cell = cells[row]
                 if cell == 0 { return }
                 let count = Int(cell &>> 16 & 0xFF)
-                let offset = PageLayout.heapOffset &+ used
-                memcpy(leaf + offset, source + Int(cell & 0xFFFF), count)
-                targetCells[place] = cell & 0xFFFF_0000 | UInt32(truncatingIfNeeded: offset)
+                targetCells[place] = leaf.copy(cell, of: source, to: used)
                 used &+= count
-                if StringLeaf.isBlob(cell) { shareBlob(StringLeaf.blob(source, cell).page) }
+                if StringLeaf.isBlob(cell) { shareBlob(source.blob(cell).page) }
             }
         }
-        leaf.storeBytes(of: UInt32(used), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
+        leaf.heapUsed = used
     }
 }

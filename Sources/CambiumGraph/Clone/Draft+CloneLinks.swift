@@ -28,7 +28,7 @@ private struct LinkCursor {
     private mutating func look(_ row: UInt32, _ draft: inout Draft) {
         let group = draft.ownedGroup(table, row)
         func values(_ slot: Int) -> Values {
-            (draft.ownedLeaf(group, slot, .linkLeaf) + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
+            LinkLeaf(draft.ownedLeaf(group, slot, .linkLeaf)).values
         }
         leaves = (values(slots.0), values(slots.1), values(slots.2))
         self.group = row &>> PageLayout.rowShift

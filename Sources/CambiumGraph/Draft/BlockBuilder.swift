@@ -43,9 +43,9 @@ struct BlockBuilder {
 
     private func byteCount(_ row: UInt32, _ slot: Int) -> Int {
         let leaf = rows.leaf(rows.group(row), slot)
-        let cell = StringLeaf.cell(leaf, row)
+        let cell = StringLeaf(leaf).cell(row)
         if cell == 0 { return 0 }
-        return StringLeaf.isBlob(cell) ? StringLeaf.blob(leaf, cell).byteCount : StringLeaf.inlineBytes(leaf, cell).count
+        return StringLeaf.isBlob(cell) ? StringLeaf(leaf).blob(cell).byteCount : StringLeaf(leaf).inlineBytes(cell).count
     }
 
     func serials(_ members: [UInt32]) -> SerialRuns {
@@ -63,8 +63,8 @@ struct BlockBuilder {
                 guard let start = target.baseAddress else { return }
                 for (place, row) in members.enumerated() {
                     let leaf = rows.leaf(rows.group(row), slot)
-                    if Rows.bit(leaf, PageLayout.presenceOffset, row) { presence[place >> 6] |= 1 << UInt64(place & 63) }
-                    memcpy(start + width * place, leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), width)
+                    if FixedLeaf(leaf).isPresent(row) { presence[place >> 6] |= 1 << UInt64(place & 63) }
+                    memcpy(start + width * place, FixedLeaf(leaf).address(row, width: width), width)
                 }
             }
             return AttributeColumn(property: property, presence: presence, content: .fixed(width: width, bytes: bytes))

@@ -95,21 +95,18 @@ extension Draft {
         let page = newDirectory(sharedBlobs: sharedBlobs, register: register)
         for each in layout.tables {
             let reference = table(&self, each)
-            chunks[page].storeBytes(of: reference, toByteOffset: DirectoryPage.tablesOffset + 4 * each.index, as: PageRef.self)
+            DirectoryPage(chunks[page])[each.index] = reference
         }
         return page
     }
 
     /// Creates a directory page for the layout. The page does not refer to any table yet.
     mutating func newDirectory(sharedBlobs: RadixVector, register: PageRef) -> PageRef {
-        let page = allocate(DirectoryPage.byteCount(layout), .directory)
-        chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
-        chunks[page].storeBytes(of: sharedBlobs, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
-        chunks[page].storeBytes(of: reader.hashKey, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
-        if let offset = DirectoryPage.registerOffset(layout) {
-            chunks[page].storeBytes(of: register, toByteOffset: offset, as: PageRef.self)
-        }
-        if let offset = DirectoryPage.indexesOffset(layout) { chunks[page].storeBytes(of: 0, toByteOffset: offset, as: PageRef.self) }
+        let page = allocate(layout.directoryByteCount, .directory)
+        let directory = DirectoryPage(chunks[page])
+        (directory.transaction, directory.sharedBlobs, directory.hashKey) = (transaction, sharedBlobs, reader.hashKey)
+        if let place = layout.registerPlace { directory[place] = register }
+        if let place = layout.indexesPlace { directory[place] = 0 }
         return page
     }
 
@@ -118,8 +115,7 @@ extension Draft {
         let pointer = chunks[page]
         (pointer + PageLayout.header).initializeMemory(
             as: UInt8.self, repeating: 0, count: PageLayout.granules(table.pageByteCount) * 16 - PageLayout.header)
-        let first: UInt64 = table.root == nil ? 0 : 1
-        pointer.storeBytes(of: first, toByteOffset: TablePage.nextSerialOffset, as: UInt64.self)
+        TablePage(pointer).nextSerial = table.root == nil ? 0 : 1
         return page
     }
 

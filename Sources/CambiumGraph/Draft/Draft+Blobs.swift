@@ -4,23 +4,21 @@ extension Draft {
     private var sharedBlobs: RadixVector { reader.sharedBlobs }
 
     private mutating func sharerCount(of page: PageRef) -> UnsafeMutablePointer<UInt32> {
-        let vector = (ownedDirectory() + DirectoryPage.sharedBlobsOffset).assumingMemoryBound(to: RadixVector.self)
-        return slot(&vector.pointee, Blob.place(page))
+        slot(&ownedDirectory().sharedBlobs, Blob.place(page))
     }
 
     mutating func newBlob(_ bytes: UnsafeRawBufferPointer) -> PageRef {
         let extentCount = (bytes.count + Blob.extentByteCountMax - 1) / Blob.extentByteCountMax
-        let page = allocate(Blob.extentsOffset + 4 * extentCount, .blobHead)
-        let head = chunks[page]
+        let page = allocate(BlobHead.pageByteCount(extentCount: extentCount), .blobHead)
+        let head = BlobHead(chunks[page])
         guard let source = bytes.baseAddress else { preconditionFailure("A blob must have more than 255 bytes.") }
-        head.storeBytes(of: UInt64(bytes.count), toByteOffset: Blob.byteCountOffset, as: UInt64.self)
-        head.storeBytes(of: UInt32(extentCount), toByteOffset: Blob.extentCountOffset, as: UInt32.self)
+        (head.byteCount, head.extentCount) = (UInt64(bytes.count), extentCount)
         for index in 0..<extentCount {
             let start = index * Blob.extentByteCountMax
             let count = min(Blob.extentByteCountMax, bytes.count - start)
             let extent = allocate(PageLayout.header + count, .blobExtent)
             (chunks[extent] + PageLayout.header).copyMemory(from: source + start, byteCount: count)
-            head.storeBytes(of: extent, toByteOffset: Blob.extentsOffset + 4 * index, as: PageRef.self)
+            head[index] = extent
         }
         return page
     }
@@ -32,23 +30,24 @@ extension Draft {
     mutating func moveBlob(_ page: PageRef, _ isMoved: (PageRef) -> Bool) -> PageRef {
         let count = sharedBlobs.get(Blob.place(page), chunks)
         let (head, byteCount) = Blob.head(page, chunks)
-        let extentCount = Blob.extentCount(head)
-        let copy = allocate(Blob.extentsOffset + 4 * extentCount, .blobHead)
-        memcpy(chunks[copy] + PageLayout.header, head + PageLayout.header, Blob.extentsOffset - PageLayout.header + 4 * extentCount)
+        let extentCount = head.extentCount
+        let copy = allocate(BlobHead.pageByteCount(extentCount: extentCount), .blobHead)
+        let new = BlobHead(chunks[copy])
+        (new.byteCount, new.extentCount) = (UInt64(byteCount), extentCount)
         for index in 0..<extentCount {
-            let extent = Blob.extent(head, index)
+            let extent = head[index]
+            new[index] = extent
             guard isMoved(extent) else { continue }
             let count = min(Blob.extentByteCountMax, byteCount - index * Blob.extentByteCountMax)
             let moved = allocate(PageLayout.header + count, .blobExtent)
             memcpy(chunks[moved] + PageLayout.header, chunks[extent] + PageLayout.header, count)
-            chunks[copy].storeBytes(of: moved, toByteOffset: Blob.extentsOffset + 4 * index, as: PageRef.self)
+            new[index] = moved
             discard(extent)
         }
         if count > 0 {
             sharerCount(of: copy).pointee = count
             sharerCount(of: page).pointee = 0
-            let vector = ownedDirectory() + DirectoryPage.sharedBlobsOffset
-            prune(vector.assumingMemoryBound(to: RadixVector.self), Blob.place(page))
+            prune(&ownedDirectory().sharedBlobs, Blob.place(page))
         }
         discard(page)
         return copy
@@ -62,14 +61,11 @@ extension Draft {
         if sharedBlobs.get(Blob.place(page), chunks) > 0 {
             let count = sharerCount(of: page)
             count.pointee -= 1
-            if count.pointee == 0 {
-                let vector = ownedDirectory() + DirectoryPage.sharedBlobsOffset
-                prune(vector.assumingMemoryBound(to: RadixVector.self), Blob.place(page))
-            }
+            if count.pointee == 0 { prune(&ownedDirectory().sharedBlobs, Blob.place(page)) }
             return
         }
         let head = Blob.head(page, chunks).head
-        for index in 0..<Blob.extentCount(head) { discard(Blob.extent(head, index)) }
+        for index in 0..<head.extentCount { discard(head[index]) }
         discard(page)
     }
 }

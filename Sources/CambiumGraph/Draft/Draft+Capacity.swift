@@ -72,8 +72,7 @@ extension Draft {
     }
 
     private func bucketCount(_ table: TableLayout, _ index: IndexLayout) -> Int {
-        let offset = TablePage.indexesOffset + TablePage.indexStride * index.number + TablePage.indexBitsOffset
-        return 1 << Int(min(reader.tablePage(table.index).load(fromByteOffset: offset, as: UInt32.self), 32))
+        1 << min(reader.tablePage(table.index).index(index.number).bits, 32)
     }
 
     private var allGroupCount: Int { layout.tables.reduce(0) { $0 + reader.groupCount($1.index) } }
@@ -103,10 +102,10 @@ extension Draft {
     /// Returns the number of granules (16 bytes each) in the page and the leaves of a group of rows. Constant pages do not count, because
     /// they are not copied.
     private func granules(ofGroup index: UInt32, _ table: TableLayout) -> Int {
-        let page = reader.vector(table.index, TablePage.rowsOffset).get(Int(index), chunks)
+        let page = reader.tablePage(table.index).rows.get(Int(index), chunks)
         if page == 0 { return 0 }
         return table.columns.indices.reduce(chunks.granules(page)) { sum, slot in
-            let leaf = chunks[page].load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+            let leaf = chunks.group(page)[slot]
             return sum + (chunks.birth(leaf) == 0 ? 0 : chunks.granules(leaf))
         }
     }

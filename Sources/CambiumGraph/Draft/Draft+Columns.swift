@@ -83,15 +83,15 @@ extension Draft {
     /// Turns an object into a stub (an object of which only the identity is known), or a stub into a full object.
     mutating func setStub(_ table: TableLayout, _ row: UInt32, _ isStub: Bool) {
         guard reader.rows(table.index).isStub(row) != isStub else { return }
-        Rows.setBit(ownedGroup(table.index, row), GroupLayout.stubBitsOffset, row, isStub)
+        ownedGroup(table.index, row).setStub(row, isStub)
         touched?.markAttributes(table.index, row)
     }
 
     @inline(__always)
     mutating func ownedLeaf(
-        _ group: UnsafeMutableRawPointer, _ slot: Int, _ kind: PageKind? = nil, byteCount: Int = 0
+        _ group: GroupPage, _ slot: Int, _ kind: PageKind? = nil, byteCount: Int = 0
     ) -> UnsafeMutableRawPointer {
-        let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
+        let reference = group.reference(slot)
         own(&reference.pointee, kind, byteCount: byteCount)
         return chunks[reference.pointee]
     }
@@ -104,23 +104,20 @@ extension Draft {
     @inline(__always)
     mutating func setLink(_ table: Int, _ row: UInt32, _ slot: Int, _ value: UInt32) {
         let leaf = ownedLeaf(ownedGroup(table, row), slot, .linkLeaf)
-        leaf.storeBytes(of: value, toByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+        LinkLeaf(leaf)[row] = value
     }
 
     @inline(__always)
     mutating func setFixed<T: BitwiseCopyable>(_ table: Int, _ row: UInt32, _ slot: Int, _ value: T) {
-        let byteCount = PageLayout.fixedLeafByteCount(width: MemoryLayout<T>.stride)
+        let byteCount = FixedLeaf.byteCount(width: MemoryLayout<T>.stride)
         let leaf = ownedLeaf(ownedGroup(table, row), slot, .fixedLeaf, byteCount: byteCount)
-        leaf.storeBytes(
-            of: value, toByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
-        Rows.setBit(leaf, PageLayout.presenceOffset, row, true)
+        FixedLeaf(leaf).set(row, value)
     }
 
-    /// Sets a fixed-width value to null. The bytes of the value become zero, so that leaves with equal values have equal bytes.
+    /// Sets a fixed-width value to null.
     mutating func clearFixed(_ table: Int, _ row: UInt32, _ slot: Int, width: Int) {
         guard reader.rows(table).isPresent(row, slot) else { return }
-        let leaf = ownedLeaf(ownedGroup(table, row), slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: width))
-        memset(leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), 0, width)
-        Rows.setBit(leaf, PageLayout.presenceOffset, row, false)
+        let leaf = ownedLeaf(ownedGroup(table, row), slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: width))
+        FixedLeaf(leaf).clear(row, width: width)
     }
 }

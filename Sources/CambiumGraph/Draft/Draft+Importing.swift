@@ -27,7 +27,7 @@ extension Draft {
 
     /// Calls `body` with the rows of a table, by ascending serial.
     package borrowing func forEachRow(_ table: ImportTable, _ body: (UInt32) -> Void) {
-        let map = reader.vector(table.number, TablePage.virtualPagesOffset)
+        let map = reader.tablePage(table.number).virtualPages
         var next = 0
         // The loop skips large gaps between serials: it visits only the virtual pages (ranges of consecutive serials) that are in the map.
         while let page = map.firstIndex(from: next, reader.chunks) {

@@ -30,15 +30,15 @@ extension Draft {
         var reference = first
         var overflowCount = 0
         while true {
-            let bucket = chunks[reference.pointee]
-            if Bucket(bucket).remove(fragment, row) {
+            let bucket = Bucket(chunks[reference.pointee])
+            if bucket.remove(fragment, row) {
                 let page = reference.pointee
                 moveToFront(Bucket(chunks[first.pointee]), reference)
                 refill(first.pointee, page, fragment, row)
                 if overflowCount > CrowdPlaces.shortWalk { noteWalk(first.pointee, overflowCount) }
                 return
             }
-            let overflow = (bucket + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
+            let overflow = bucket.overflowReference
             if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }
             chunks.countOverflow(&overflowCount)
             own(&overflow.pointee, .bucket)
@@ -52,7 +52,7 @@ extension Draft {
         if !crowds.isEmpty { crowds[reference.pointee] = nil }
         var overflowCount = 0
         while !Bucket(chunks[reference.pointee]).replace(Bucket.fragment(hash), row, by: other) {
-            let overflow = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
+            let overflow = Bucket(chunks[reference.pointee]).overflowReference
             if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }
             chunks.countOverflow(&overflowCount)
             own(&overflow.pointee, .bucket)
@@ -61,33 +61,28 @@ extension Draft {
     }
 
     mutating func countEntry(_ table: Int, _ index: Int, by step: Int) {
-        let offset = TablePage.indexesOffset + TablePage.indexStride * index + TablePage.indexEntryCountOffset
-        count(ownedTable(table) + offset, by: step)
+        count(&ownedTable(table).index(index).entryCount, by: step)
     }
 
     mutating func ownedBucketSlot(_ table: Int, _ index: Int, _ hash: UInt64) -> UnsafeMutablePointer<PageRef> {
-        let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
-        let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
-        let vector = place.assumingMemoryBound(to: RadixVector.self)
-        let slot = slot(&vector.pointee, bits == 0 ? 0 : Int(hash >> UInt64(64 - bits)))
-        if slot.pointee == 0 { slot.pointee = newBucket(depth: 0) } else { ownShared(slot, vector, bits, hash) }
+        let record = ownedTable(table).index(index)
+        let slot = slot(&record.directory, record.slot(of: hash))
+        if slot.pointee == 0 { slot.pointee = newBucket(depth: 0) } else { ownShared(slot, record, hash) }
         return slot
     }
 
     /// Copies a bucket unless the draft owns it. If several slots of the index's directory refer to the bucket, all of them then refer to
     /// the copy.
-    private mutating func ownShared(
-        _ slot: UnsafeMutablePointer<PageRef>, _ vector: UnsafeMutablePointer<RadixVector>, _ bits: UInt32, _ hash: UInt64
-    ) {
+    private mutating func ownShared(_ slot: UnsafeMutablePointer<PageRef>, _ record: HashIndexRecord, _ hash: UInt64) {
         let old = slot.pointee
         own(&slot.pointee, .bucket)
         guard slot.pointee != old else { return }
         let new = slot.pointee
         let depth = Bucket(chunks[new]).depth
-        let span = 1 << (Int(bits) - depth)
+        let span = 1 << (record.bits - depth)
         guard span > 1 else { return }
-        let first = Int(hash >> UInt64(64 - bits)) & ~(span - 1)
-        for place in first..<first + span { self.slot(&vector.pointee, place).pointee = new }
+        let first = record.slot(of: hash) & ~(span - 1)
+        for place in first..<first + span { self.slot(&record.directory, place).pointee = new }
     }
 
     mutating func newBucket(depth: Int) -> PageRef {
@@ -102,12 +97,9 @@ extension Draft {
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
         if !space.isProven { space.checkCopied(page, chunks[page], .bucket, Bucket.byteCount) }
         let depth = Bucket(chunks[page]).depth
-        let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
-        if depth > Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) {
-            chunks.refuse("a bucket uses more bits of the hash than the directory of its index")
-        }
-        if depth == Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) { doubleDirectory(place) }
-        let bits = Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
+        let record = ownedTable(table).index(index)
+        if depth > record.bits { chunks.refuse("a bucket uses more bits of the hash than the directory of its index") }
+        if depth == record.bits { doubleDirectory(record) }
         let lower = newBucket(depth: depth + 1)
         let upper = newBucket(depth: depth + 1)
         let (bucket, layout) = (Bucket(chunks[page]), layout.tables[table].indexes[index])
@@ -116,11 +108,10 @@ extension Draft {
         } else {
             distributeOverflow(bucket, lower, upper, depth, table, layout)
         }
-        let span = 1 << (bits - depth)
-        let first = Int(hash >> UInt64(64 - bits)) & ~(span - 1)
-        let vector = place.assumingMemoryBound(to: RadixVector.self)
+        let span = 1 << (record.bits - depth)
+        let first = record.slot(of: hash) & ~(span - 1)
         for slot in first..<first + span {
-            self.slot(&vector.pointee, slot).pointee = slot < first + span / 2 ? lower : upper
+            self.slot(&record.directory, slot).pointee = slot < first + span / 2 ? lower : upper
         }
         discardBucket(page)
     }
@@ -143,17 +134,16 @@ extension Draft {
 
     /// Doubles the directory of an index, so that one more bit of a hash selects a slot. Each slot becomes two slots that refer to the same
     /// bucket.
-    private mutating func doubleDirectory(_ place: UnsafeMutableRawPointer) {
-        let old = place.load(as: RadixVector.self)
-        let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
+    private mutating func doubleDirectory(_ record: HashIndexRecord) {
+        let old = record.directory
         var new = RadixVector.empty
-        for index in 0..<(1 << Int(bits)) {
+        for index in 0..<1 << record.bits {
             let bucket = old.get(index, chunks)
             slot(&new, 2 * index).pointee = bucket
             slot(&new, 2 * index + 1).pointee = bucket
         }
         discard(old)
-        place.storeBytes(of: new, as: RadixVector.self)
-        place.storeBytes(of: bits + 1, toByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
+        record.directory = new
+        record.bits += 1
     }
 }

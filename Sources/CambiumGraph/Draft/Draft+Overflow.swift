@@ -18,11 +18,11 @@ extension Draft {
     /// Adds an entry to a full bucket that must not be split. The draft owns the first page of the bucket, `firstPage`.
     mutating func addToOverflow(_ firstPage: PageRef, _ fragment: UInt16, _ row: UInt32) {
         let first = Bucket(chunks[firstPage])
-        let reference = overflowReference(first)
+        let reference = first.overflowReference
         if reference.pointee == 0 { first.noteCrowd() } else { own(&reference.pointee, .bucket) }
         if reference.pointee == 0 || Bucket(chunks[reference.pointee]).count == Bucket.capacity {
             let page = newBucket(depth: first.depth)
-            chunks[page].storeBytes(of: reference.pointee, toByteOffset: Bucket.overflowOffset, as: PageRef.self)
+            Bucket(chunks[page]).overflow = reference.pointee
             reference.pointee = page
             countOverflowPages(of: first, by: 1)
         }
@@ -40,7 +40,7 @@ extension Draft {
     ///   - row: The row of the removed entry.
     mutating func refill(_ firstPage: PageRef, _ page: PageRef, _ fragment: UInt16, _ row: UInt32) {
         let first = Bucket(chunks[firstPage])
-        let overflow = overflowReference(first)
+        let overflow = first.overflowReference
         if overflow.pointee == 0 { return }
         if !crowds.isEmpty { crowds[firstPage]?.note(row, at: nil) }
         if fragment != first.crowdFragment { first.otherCount -= 1 }
@@ -65,14 +65,14 @@ extension Draft {
         let first = Bucket(chunks[firstPage])
         if first.overflow == 0 { return }
         guard crowds[firstPage, default: CrowdPlaces()].noteWalk(pageCount, of: first.overflowPageCount) else { return }
-        var reference = overflowReference(first)
+        var reference = first.overflowReference
         var overflowCount = 0
         while reference.pointee != 0 {
             chunks.countOverflow(&overflowCount)
             own(&reference.pointee, .bucket)
             let page = reference.pointee
             crowds[firstPage]?.collect(page, Bucket(chunks[page]))
-            reference = overflowReference(Bucket(chunks[page]))
+            reference = Bucket(chunks[page]).overflowReference
         }
     }
 
@@ -86,10 +86,10 @@ extension Draft {
     ///   - first: The first page of the bucket, which the draft owns.
     ///   - reference: The reference to the page. The draft owns all pages up to this page.
     func moveToFront(_ first: Bucket, _ reference: UnsafeMutablePointer<PageRef>) {
-        let front = overflowReference(first).pointee
+        let front = first.overflowReference.pointee
         let page = reference.pointee
         guard front != 0, page != front, chunks[page] != first.page else { return }
-        let (afterFront, afterPage) = (overflowReference(Bucket(chunks[front])), overflowReference(Bucket(chunks[page])))
+        let (afterFront, afterPage) = (Bucket(chunks[front]).overflowReference, Bucket(chunks[page]).overflowReference)
         if afterFront == reference { return }
         reference.pointee = afterPage.pointee
         afterPage.pointee = afterFront.pointee
@@ -136,9 +136,5 @@ extension Draft {
             chunks.refuse("a bucket states a wrong number of overflow pages")
         }
         first.overflowPageCount = Int(count)
-    }
-
-    private func overflowReference(_ bucket: Bucket) -> UnsafeMutablePointer<PageRef> {
-        (bucket.page + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
     }
 }

@@ -27,19 +27,18 @@ extension Draft {
 
     @inline(never)
     private mutating func copy(_ page: PageRef, _ kind: PageKind?, _ byteCount: Int) -> PageRef {
-        let source = chunks[page]
-        let birth = source.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        // The copy gets the size and the kind of the page, which are in the tail of the header. The tail also contains the link to the next
-        // free page, which the 32-bit load omits.
-        let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
+        let source = PageHeader(chunks[page])
+        let birth = source.birth
+        // The copy gets the size and the kind of the page, which are in the tail of the header.
+        let tail = source.tail
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
         if !space.isProven {
-            space.checkCopied(page, source, kind, byteCount)
+            space.checkCopied(page, source.page, kind, byteCount)
             if birth == epoch { return page }
         }
         let copy = space.allocate(tail: tail, granules: granules, birth: epoch)
         born.append(copy)
-        memcpy(chunks[copy] + PageLayout.header, source + PageLayout.header, (granules - 1) * PageLayout.granule)
+        memcpy(chunks[copy] + PageLayout.header, source.page + PageLayout.header, (granules - 1) * PageLayout.granule)
         if birth != 0 { superseded.append(page) }
         return copy
     }
@@ -63,46 +62,44 @@ extension Draft {
     struct GroupCache {
         var table = -1
         var index: UInt32 = 0
-        var pointer = UnsafeMutableRawPointer(bitPattern: 16)
+        var page: GroupPage?
     }
 
     @inline(__always)
-    mutating func ownedDirectory() -> UnsafeMutableRawPointer {
+    mutating func ownedDirectory() -> DirectoryPage {
         hasWritten = true
         if chunks.birth(directory) != epoch { directory = copy(directory, .directory, 0) }
-        return chunks[directory]
+        return DirectoryPage(chunks[directory])
     }
 
     @inline(__always)
-    mutating func ownedTable(_ table: Int) -> UnsafeMutableRawPointer {
-        let slot = (ownedDirectory() + DirectoryPage.tablesOffset + 4 * table).assumingMemoryBound(to: PageRef.self)
-        own(&slot.pointee)
-        return chunks[slot.pointee]
+    mutating func ownedTable(_ table: Int) -> TablePage {
+        let directory = ownedDirectory()
+        own(&directory[table])
+        return TablePage(chunks[directory[table]])
     }
 
     @inline(__always)
-    mutating func ownedGroup(_ table: Int, _ row: UInt32) -> UnsafeMutableRawPointer {
+    mutating func ownedGroup(_ table: Int, _ row: UInt32) -> GroupPage {
         let index = row &>> PageLayout.rowShift
-        if groupCache.table == table, groupCache.index == index, let pointer = groupCache.pointer { return pointer }
+        if groupCache.table == table, groupCache.index == index, let page = groupCache.page { return page }
         return ownedGroupByPath(table, index)
     }
 
     @inline(never)
-    private mutating func ownedGroupByPath(_ table: Int, _ index: UInt32) -> UnsafeMutableRawPointer {
+    private mutating func ownedGroupByPath(_ table: Int, _ index: UInt32) -> GroupPage {
         hasWritten = true
         let found = reader.rows(table).group(index &<< PageLayout.rowShift)
         // If the draft created the group, it also created all pages on the path to the group, and need not copy them.
-        if found.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) == trustedEpoch {
-            groupCache = GroupCache(table: table, index: index, pointer: found)
+        if found.birth == trustedEpoch {
+            groupCache = GroupCache(table: table, index: index, page: found)
             return found
         }
-        let page = ownedTable(table)
-        let vector = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
-        let slot = slot(&vector.pointee, Int(index))
+        let slot = slot(&ownedTable(table).rows, Int(index))
         own(&slot.pointee, .rowGroup, byteCount: layout.tables[table].groupByteCount)
-        let pointer = chunks[slot.pointee]
-        groupCache = GroupCache(table: table, index: index, pointer: pointer)
-        return pointer
+        let page = chunks.group(slot.pointee)
+        groupCache = GroupCache(table: table, index: index, page: page)
+        return page
     }
 
     /// Clears the cache of the last written group, for example because the page of the group is released.

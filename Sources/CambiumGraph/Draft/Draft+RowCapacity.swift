@@ -18,14 +18,14 @@ extension Draft {
 
     private func spareGroupCount(_ table: TableLayout) -> Int {
         let page = reader.tablePage(table.index)
-        let freeCount = page.load(fromByteOffset: TablePage.freeCountOffset, as: UInt32.self)
+        let freeCount = page.freeCount
         return Int(freeCount) + TableLayout.groupCountMax - reader.groupCount(table.index)
     }
 
     /// Counts the virtual pages (ranges of consecutive serials) that need a new group of rows. Throws `.limitExceeded` if the table has
     /// fewer spare groups than these pages need.
     private func checkGroups(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
-        let map = reader.vector(table.index, TablePage.virtualPagesOffset)
+        let map = reader.tablePage(table.index).virtualPages
         let rows = reader.rows(table.index)
         var newCount = 0
         var last: UInt64?

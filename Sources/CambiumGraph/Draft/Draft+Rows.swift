@@ -18,16 +18,13 @@ extension Draft {
     mutating func removeRow(_ table: TableLayout, _ row: UInt32) {
         count(table, reader.rows(table.index).entity(row, table), by: -1)
         let group = ownedGroup(table.index, row)
-        Rows.setBit(group, GroupLayout.liveBitsOffset, row, false)
-        Rows.setBit(group, GroupLayout.stubBitsOffset, row, false)
-        let live = group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self) &- 1
-        group.storeBytes(of: live, toByteOffset: GroupLayout.liveCountOffset, as: UInt32.self)
+        group.removeRow(row)
         let rows = reader.rows(table.index)
         let lastSerial = rows.serial(row) | UInt64(PageLayout.rowMask)
         guard lastSerial < reader.nextSerial(table.index) else { return }
         let index = row &>> PageLayout.rowShift
         let virtualPage = rows.virtualPage(row)
-        if live == 0 {
+        if group.liveCount == 0 {
             releaseGroup(table, index, virtualPage: virtualPage)
         } else if rows.isShared(index), !rows.hasLiveRow(index, of: virtualPage) {
             forget(table, virtualPage: virtualPage)
@@ -36,9 +33,9 @@ extension Draft {
 
     /// Removes a virtual page (a range of consecutive serials) from the map of the table. The virtual page must have no objects.
     private mutating func forget(_ table: TableLayout, virtualPage: UInt32) {
-        let map = (ownedTable(table.index) + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
-        slot(&map.pointee, Int(virtualPage)).pointee = 0
-        prune(map, Int(virtualPage))
+        let page = ownedTable(table.index)
+        slot(&page.virtualPages, Int(virtualPage)).pointee = 0
+        prune(&page.virtualPages, Int(virtualPage))
     }
 
     /// Releases a group after all of its rows were moved to other groups. No virtual page (a range of consecutive serials) is mapped to the
@@ -57,18 +54,13 @@ extension Draft {
             case .numbers: setLink(table.index, row, slot, 0)
             }
         }
-        let group = ownedGroup(table.index, row)
-        Rows.setBit(group, GroupLayout.liveBitsOffset, row, false)
-        Rows.setBit(group, GroupLayout.stubBitsOffset, row, false)
-        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee &-= 1
+        ownedGroup(table.index, row).removeRow(row)
     }
 
     private mutating func newRow(_ table: TableLayout, serial: UInt64) -> UInt32 {
         let page = ownedTable(table.index)
-        let next = page.load(fromByteOffset: TablePage.nextSerialOffset, as: UInt64.self)
-        if serial >= next { page.storeBytes(of: serial + 1, toByteOffset: TablePage.nextSerialOffset, as: UInt64.self) }
-        let map = (page + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
-        let mapped = slot(&map.pointee, Int(serial >> PageLayout.fanOutShift))
+        if serial >= page.nextSerial { page.nextSerial = serial + 1 }
+        let mapped = slot(&page.virtualPages, Int(serial >> PageLayout.fanOutShift))
         let virtualPage = UInt32(serial >> PageLayout.fanOutShift)
         let place = UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
         if mapped.pointee == 0 {
@@ -79,23 +71,20 @@ extension Draft {
             mapped.pointee = separate(table, virtualPage: virtualPage, from: mapped.pointee - 1) + 1
         }
         let row = (mapped.pointee - 1) << PageLayout.rowShift | place
-        let group = ownedGroup(table.index, row)
-        Rows.setBit(group, GroupLayout.liveBitsOffset, row, true)
-        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee &+= 1
+        ownedGroup(table.index, row).addRow(row)
         return row
     }
 
     mutating func count(_ table: TableLayout, _ entity: EntityNumber, by step: Int) {
         let page = ownedTable(table.index)
-        count(page + TablePage.liveCountOffset, by: step)
-        count(page + table.countOffset(of: entity), by: step)
+        count(&page.liveCount, by: step)
+        count(&table.count(of: entity, in: page).pointee, by: step)
     }
 
     /// Adds `step` to a count. The result is checked, because a page that has not been proven valid may contain a count that is too low.
-    @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
-        let count = place.load(as: Int.self) &+ step
+    @inline(__always) func count(_ count: inout Int, by step: Int) {
+        count &+= step
         if count < 0 { chunks.refuse("a count of a table would become negative") }
-        place.storeBytes(of: count, as: Int.self)
     }
 
     // MARK: Groups
@@ -103,35 +92,27 @@ extension Draft {
     /// Returns the index of a new group of rows, without values. Reuses the index of a released group if there is one.
     mutating func newGroup(_ table: TableLayout, virtualPage: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
-        let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
         let index: UInt32
-        if freeCount.pointee > 0 {
-            freeCount.pointee -= 1
-            let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
-            index = slot(&free.pointee, Int(freeCount.pointee)).pointee
+        if page.freeCount > 0 {
+            page.freeCount -= 1
+            index = slot(&page.free, Int(page.freeCount)).pointee
             if Int(index) >= reader.groupCount(table.index) { chunks.refuse("the free list of a table names a group that does not exist") }
         } else {
-            let groupCount = (page + TablePage.groupCountOffset).assumingMemoryBound(to: UInt32.self)
-            index = groupCount.pointee
-            groupCount.pointee += 1
+            index = page.groupCount
+            page.groupCount += 1
             Trap.unless(index < TableLayout.groupCountMax, "A table holds at most 2^32 - 128 rows.")
         }
         let group = makeGroup(table, virtualPage: virtualPage)
-        let rows = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
-        slot(&rows.pointee, Int(index)).pointee = group
+        slot(&page.rows, Int(index)).pointee = group
         return index
     }
 
     mutating func makeGroup(_ table: TableLayout, virtualPage: UInt32) -> PageRef {
         let group = allocate(table.groupByteCount, .rowGroup)
-        let pointer = chunks[group]
-        memset(pointer + PageLayout.header, 0, GroupLayout.columnsOffset - PageLayout.header)
-        pointer.storeBytes(of: virtualPage, toByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
-        pointer.storeBytes(of: transaction, toByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
-        for (slot, kind) in table.columns.enumerated() {
-            pointer.storeBytes(
-                of: kind.emptyLeaf(space.constants), toByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
-        }
+        let page = chunks.group(group)
+        page.clear()
+        (page.virtualPage, page.provenance) = (virtualPage, transaction)
+        for (slot, kind) in table.columns.enumerated() { page[slot] = kind.emptyLeaf(space.constants) }
         return group
     }
 
@@ -141,20 +122,15 @@ extension Draft {
     /// - Parameter virtualPage: The last virtual page that was mapped to the group; `nil` if no virtual page is mapped to it.
     private mutating func releaseGroup(_ table: TableLayout, _ index: UInt32, virtualPage: UInt32?) {
         let page = ownedTable(table.index)
-        let rows = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
-        let reference = slot(&rows.pointee, Int(index))
-        let group = chunks[reference.pointee]
-        for slot in table.columns.indices {
-            discard(group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self))
-        }
+        let reference = slot(&page.rows, Int(index))
+        let group = chunks.group(reference.pointee)
+        for slot in table.columns.indices { discard(group[slot]) }
         discard(reference.pointee)
         reference.pointee = 0
         forgetGroup()
         if let virtualPage { forget(table, virtualPage: virtualPage) }
-        let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
-        let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
-        slot(&free.pointee, Int(freeCount.pointee)).pointee = index
-        freeCount.pointee += 1
+        slot(&page.free, Int(page.freeCount)).pointee = index
+        page.freeCount += 1
     }
 
     // MARK: Provenance
@@ -163,8 +139,8 @@ extension Draft {
     @inline(__always)
     mutating func setProvenance(_ table: Int, _ row: UInt32, _ slot: Int) {
         let group = ownedGroup(table, row)
-        let offset = transaction &- group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
-        let page = group.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
+        let offset = transaction &- group.provenance
+        let page = group[slot]
         if offset == 0, page == space.constants.zeroes { return }
         storeProvenance(group, row, slot, offset)
     }
@@ -172,32 +148,29 @@ extension Draft {
     /// Records an earlier transaction as the transaction that created a row or last changed it.
     mutating func setProvenance(_ table: Int, _ row: UInt32, _ slot: Int, to number: UInt64) {
         let group = ownedGroup(table, row)
-        storeProvenance(group, row, slot, number &- group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self))
+        storeProvenance(group, row, slot, number &- group.provenance)
     }
 
     @inline(never)
-    mutating func storeProvenance(_ group: UnsafeMutableRawPointer, _ row: UInt32, _ slot: Int, _ offset: UInt64) {
-        let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
+    mutating func storeProvenance(_ group: GroupPage, _ row: UInt32, _ slot: Int, _ offset: UInt64) {
+        let reference = group.reference(slot)
         if offset > UInt64(UInt32.max), chunks.kind(reference.pointee) == .linkLeaf { widen(reference) }
         let leaf = ownedLeaf(group, slot, chunks.kind(reference.pointee) == .linkLeaf ? .linkLeaf : .wideLeaf)
         let place = Int(row & PageLayout.rowMask)
         if chunks.kind(reference.pointee) == .linkLeaf {
-            leaf.storeBytes(of: UInt32(offset), toByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self)
+            LinkLeaf(leaf).values[place] = UInt32(offset)
         } else {
-            leaf.storeBytes(of: offset, toByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
+            WideLeaf(leaf).values[place] = offset
         }
     }
 
     /// Replaces a leaf of 32-bit transaction offsets with a leaf of 64-bit offsets. A group needs 64-bit offsets if one of its rows is
     /// changed at least 2^32 transactions after the group was created.
     private mutating func widen(_ reference: UnsafeMutablePointer<PageRef>) {
-        let old = chunks[reference.pointee]
-        let page = allocate(PageLayout.wideLeafByteCount, .wideLeaf)
-        for place in 0..<PageLayout.fanOut {
-            let offset = old.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self)
-            chunks[page].storeBytes(
-                of: UInt64(offset), toByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
-        }
+        let old = LinkLeaf(chunks[reference.pointee]).values
+        let page = allocate(WideLeaf.byteCount, .wideLeaf)
+        let new = WideLeaf(chunks[page]).values
+        for place in 0..<PageLayout.fanOut { new[place] = UInt64(old[place]) }
         discard(reference.pointee)
         reference.pointee = page
     }

@@ -152,12 +152,12 @@ extension Draft {
             defer { index = end }
             let group = ownedGroup(table.index, rows[index])
             if (index..<end).allSatisfy({ !isPresent(presence, $0) }), isConstant(group, slot) { continue }
-            let leaf = ownedLeaf(group, slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: width))
+            let leaf = ownedLeaf(group, slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: width))
             for place in index..<end {
                 let row = rows[place]
-                let target = leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask)
+                let target = FixedLeaf(leaf).address(row, width: width)
                 memcpy(target, source + width * place, width)
-                Rows.setBit(leaf, PageLayout.presenceOffset, row, isPresent(presence, place))
+                FixedLeaf(leaf).setPresent(row, isPresent(presence, place))
             }
         }
     }
@@ -182,7 +182,7 @@ extension Draft {
         presence[index >> 6] >> UInt64(index & 63) & 1 != 0
     }
 
-    private func isConstant(_ group: UnsafeMutableRawPointer, _ slot: Int) -> Bool {
-        chunks.birth(group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)) == 0
+    private func isConstant(_ group: GroupPage, _ slot: Int) -> Bool {
+        chunks.birth(group[slot]) == 0
     }
 }

@@ -3,7 +3,7 @@ extension Draft {
     mutating func grow(_ vector: inout RadixVector, toHold index: Int) {
         while index >> (Int(vector.height) * PageLayout.fanOutShift) != 0 || vector.height == 0 {
             let node = newVectorNode()
-            if vector.height > 0 { chunks[node].storeBytes(of: vector.root, toByteOffset: PageLayout.header, as: UInt32.self) }
+            if vector.height > 0 { VectorNode(chunks[node]).elements[0] = vector.root }
             vector.root = node
             vector.height += 1
         }
@@ -17,9 +17,7 @@ extension Draft {
         var pointer = chunks[vector.root]
         var shift = (Int(vector.height) &- 1) &* PageLayout.fanOutShift
         while true {
-            let slot =
-                (pointer + PageLayout.header).assumingMemoryBound(to: UInt32.self)
-                + ((index &>> shift) & PageLayout.fanOutMask)
+            let slot = VectorNode(pointer).elements + ((index &>> shift) & PageLayout.fanOutMask)
             if shift == 0 { return slot }
             shift &-= PageLayout.fanOutShift
             if slot.pointee == 0 { slot.pointee = newVectorNode() } else { own(&slot.pointee, .vectorNode) }
@@ -28,24 +26,26 @@ extension Draft {
     }
 
     /// Discards each node on the path to an element if the node contains only zeros. The draft must own all nodes of this path.
-    mutating func prune(_ vector: UnsafeMutablePointer<RadixVector>, _ index: Int) {
-        var references = [UnsafeMutableRawPointer(vector).assumingMemoryBound(to: PageRef.self)]
-        for level in (1..<max(1, Int(vector.pointee.height))).reversed() {
-            let node = (chunks[references[references.count - 1].pointee] + PageLayout.header).assumingMemoryBound(to: PageRef.self)
-            references.append(node + ((index >> (level * PageLayout.fanOutShift)) & PageLayout.fanOutMask))
+    mutating func prune(_ vector: inout RadixVector, _ index: Int) {
+        var (node, references) = (vector.root, [UnsafeMutablePointer<PageRef>]())
+        for level in (1..<max(1, Int(vector.height))).reversed() {
+            let slot = (index >> (level * PageLayout.fanOutShift)) & PageLayout.fanOutMask
+            references.append(VectorNode(chunks[node]).elements + slot)
+            node = VectorNode(chunks[node])[slot]
         }
         for reference in references.reversed() {
-            let elements = (chunks[reference.pointee] + PageLayout.header).assumingMemoryBound(to: UInt32.self)
-            guard UnsafeBufferPointer(start: elements, count: PageLayout.fanOut).allSatisfy({ $0 == 0 }) else { return }
+            guard VectorNode(chunks[reference.pointee]).isEmpty else { return }
             discard(reference.pointee)
             reference.pointee = 0
         }
-        vector.pointee = .empty
+        guard VectorNode(chunks[vector.root]).isEmpty else { return }
+        discard(vector.root)
+        vector = .empty
     }
 
     private mutating func newVectorNode() -> PageRef {
-        let page = allocate(PageLayout.vectorNodeByteCount, .vectorNode)
-        (chunks[page] + PageLayout.header).initializeMemory(as: UInt32.self, repeating: 0, count: PageLayout.fanOut)
+        let page = allocate(VectorNode.byteCount, .vectorNode)
+        VectorNode(chunks[page]).elements.initialize(repeating: 0, count: PageLayout.fanOut)
         return page
     }
 
@@ -56,7 +56,7 @@ extension Draft {
         while let (node, height) = pending.popLast() {
             if height > 1 {
                 for slot in 0..<PageLayout.fanOut {
-                    let child = chunks[node].load(fromByteOffset: PageLayout.header + slot * 4, as: UInt32.self)
+                    let child = VectorNode(chunks[node])[slot]
                     if child != 0 { pending.append((child, height - 1)) }
                 }
             }

@@ -101,7 +101,7 @@ package struct Draft: ~Copyable {
 
     /// Writes the transaction number into the directory page.
     mutating func stamp() {
-        ownedDirectory().storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
+        ownedDirectory().transaction = transaction
     }
 
     mutating func markPublished() { isPublished = true }

@@ -7,14 +7,14 @@ struct RowFinder {
     private let virtualPages: RadixVector
     private var virtualPage = UInt64.max
     /// The group with the rows of `virtualPage` (a range of consecutive serials), or `nil` if there is no such group.
-    private var group: UnsafeMutableRawPointer?
+    private var group: GroupPage?
     private var firstRow: UInt32 = 0
     /// Whether all rows of the group belong to `virtualPage`, a range of consecutive serials.
     private var isWhole = false
 
     init(_ reader: Reader, _ table: Int) {
         rows = reader.rows(table)
-        virtualPages = reader.vector(table, TablePage.virtualPagesOffset)
+        virtualPages = reader.tablePage(table).virtualPages
     }
 
     /// Returns the row of the live object with a serial, or `nil` if there is no such object, as `Reader.row(_:serial:)` does.
@@ -23,7 +23,7 @@ struct RowFinder {
         if page != virtualPage { find(page) }
         guard let group else { return nil }
         let row = firstRow | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
-        guard Rows.bit(group, GroupLayout.liveBitsOffset, row) else { return nil }
+        guard group.isLive(row) else { return nil }
         return isWhole || rows.virtualPage(row) == UInt32(truncatingIfNeeded: page) ? row : nil
     }
 
@@ -35,7 +35,7 @@ struct RowFinder {
         firstRow = (number &- 1) &<< PageLayout.rowShift
         guard let found = rows.group(at: Int(number &- 1)) else { return }
         group = found
-        let own = found.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
-        isWhole = own == UInt32(truncatingIfNeeded: page) && own != GroupLayout.isShared
+        let own = found.virtualPage
+        isWhole = own == UInt32(truncatingIfNeeded: page) && own != GroupPage.isShared
     }
 }

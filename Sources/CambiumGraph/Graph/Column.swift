@@ -35,16 +35,13 @@ public import CambiumModel
 
     /// Returns the row that a link column contains at `row`.
     @inlinable @inline(__always) func link(_ row: UInt32) -> UInt32 {
-        leaf(row).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+        LinkLeaf(leaf(row))[row]
     }
 
     /// Returns a value of a column of fixed width, read as `T`, which must have that width. Returns `nil` if the value is null.
     @inlinable @inline(__always) func fixed<T: BitwiseCopyable>(_ row: UInt32, as type: T.Type) -> T? {
-        let leaf = leaf(row)
-        let byte = leaf.load(fromByteOffset: PageLayout.presenceOffset &+ Int((row & PageLayout.rowMask) &>> 3), as: UInt8.self)
-        if byte &>> UInt8(truncatingIfNeeded: row & 7) & 1 == 0 { return nil }
-        let offset = PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask)
-        return leaf.load(fromByteOffset: offset, as: type)
+        let leaf = FixedLeaf(leaf(row))
+        return leaf.isPresent(row) ? leaf.value(row, as: type) : nil
     }
 }
 
@@ -130,16 +127,16 @@ public struct Column {
         var bytes: UnsafeRawBufferPointer?
         if bytesTable == place.table {
             let leaf = directory.leaf(place.row)
-            let cell = StringLeaf.cell(leaf, place.row)
+            let cell = StringLeaf(leaf).cell(place.row)
             if StringLeaf.isBlob(cell) { return longBytes(leaf, cell).withUnsafeBytes { body($0) } }
-            if cell != 0 { bytes = StringLeaf.inlineBytes(leaf, cell) }
+            if cell != 0 { bytes = StringLeaf(leaf).inlineBytes(cell) }
         }
         return body(bytes)
     }
 
     /// Returns a copy of a value of more than 255 bytes.
     @usableFromInline @inline(never) func longBytes(_ leaf: UnsafeMutableRawPointer, _ cell: UInt32) -> [UInt8] {
-        Blob.bytes(StringLeaf.blob(leaf, cell).page, source.version.space.chunks)
+        Blob.bytes(StringLeaf(leaf).blob(cell).page, source.version.space.chunks)
     }
 
     /// Returns the value of an attribute of any type. Complexity: O(bytes of the value).

@@ -175,7 +175,7 @@ public struct ObjectSequence: Sequence, Sendable {
         /// Skips a serial without an object. A virtual page is a range of consecutive serials. If the virtual page of the serial has no
         /// group, continues at the next virtual page that has a group.
         private mutating func skip(_ table: TableLayout) {
-            let map = reader.vector(table.index, TablePage.virtualPagesOffset)
+            let map = reader.tablePage(table.index).virtualPages
             let page = Int(serial >> PageLayout.fanOutShift)
             let next = map.firstIndex(from: page, reader.chunks)
             serial = next.map { $0 == page ? serial + 1 : UInt64($0) << PageLayout.fanOutShift } ?? end
@@ -220,7 +220,7 @@ extension Reader {
         for index in groups ?? 0..<groupCount(table.index) {
             guard let group = rows.group(at: index) else { continue }
             for half in 0..<PageLayout.fanOut / 64 {
-                var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)
+                var bits = group.live.word(half)
                 while bits != 0 {
                     body(UInt32(index << PageLayout.fanOutShift + half << 6 + bits.trailingZeroBitCount))
                     bits &= bits - 1
@@ -233,13 +233,13 @@ extension Reader {
 extension Rows {
     func provenance(_ row: UInt32, _ slot: Int) -> UInt64 {
         let group = group(row)
-        let base = group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
-        let page = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+        let base = group.provenance
+        let page = group[slot]
         let leaf = chunks[page]
         let place = Int(row & PageLayout.rowMask)
         if chunks.kind(page) == .wideLeaf {
-            return base &+ leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
+            return base &+ WideLeaf(leaf).values[place]
         }
-        return base &+ UInt64(leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self))
+        return base &+ UInt64(LinkLeaf(leaf).values[place])
     }
 }

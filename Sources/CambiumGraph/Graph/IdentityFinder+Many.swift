@@ -18,7 +18,9 @@ extension IdentityFinder {
     /// O(list).
     public func find(_ numbers: [Int64]) -> [ObjectPlace?] {
         // A number that does not fit the identity has no hash. Its lookup uses the hash 0, and then finds no object.
-        places(numbers.count) { cell(numbers[$0]).map(hash) ?? 0 } find: { number, hash in
+        places(numbers.count) {
+            cell(numbers[$0]).map(hash) ?? 0
+        } find: { number, hash in
             cell(numbers[number]).flatMap { find($0, hash) }
         }
     }
@@ -59,12 +61,10 @@ extension IdentityFinder {
     @inline(__always) private func prefetchCell(_ hash: UInt64) -> UInt32 {
         guard let page = bucket(hash), let row = Bucket(page).firstRow(Bucket.fragment(hash), where: { _ in true }) else { return noRow }
         let leaf = keys.leaf(row)
-        let index = Int(row & PageLayout.rowMask)
         if case .fixed(let width) = kind {
-            cmachine_prefetch(leaf + PageLayout.presenceOffset)
-            cmachine_prefetch(leaf + (PageLayout.valuesOffset &+ width &* index))
+            FixedLeaf(leaf).prefetch(row, width: width)
         } else {
-            cmachine_prefetch(leaf + (PageLayout.cellsOffset &+ 4 &* index))
+            cmachine_prefetch(StringLeaf(leaf).cells + Int(row & PageLayout.rowMask))
         }
         return row
     }
@@ -73,9 +73,9 @@ extension IdentityFinder {
     @inline(__always) private func prefetchKey(_ row: UInt32) {
         guard row != noRow, kind == .string else { return }
         let leaf = keys.leaf(row)
-        let cell = StringLeaf.cell(leaf, row)
+        let cell = StringLeaf(leaf).cell(row)
         if cell == 0 || StringLeaf.isBlob(cell) { return }
-        let bytes = StringLeaf.inlineBytes(leaf, cell)
+        let bytes = StringLeaf(leaf).inlineBytes(cell)
         guard let start = bytes.baseAddress, let last = bytes.indices.last else { return }
         cmachine_prefetch(start)
         cmachine_prefetch(start + last)

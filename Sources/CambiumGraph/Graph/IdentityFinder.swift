@@ -32,14 +32,13 @@ public struct IdentityFinder {
         slot = index.layout.slots[0]
         kind = index.layout.kinds[0]
         takesTexts = kind == .string && entity.identity[0].type != .decimal
-        let place = reader.indexPlace(table, index.layout.number)
-        let bits = UInt64(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
-        let directory = place.load(as: RadixVector.self)
-        buckets = (0..<1 << Int(bits)).map { slot in
+        let record = reader.tablePage(table).index(index.layout.number)
+        let (directory, bits) = (record.directory, record.bits)
+        buckets = (0..<1 << bits).map { slot in
             let page = directory.get(slot, reader.chunks)
             return page == 0 ? nil : reader.chunks[page]
         }
-        shift = 63 - bits
+        shift = UInt64(63 - bits)
         hasher = reader.hasher
         keys = LeafDirectory(reader, table, slot, kind, version.space.constants)
         rows = reader.rows(table)
@@ -82,8 +81,8 @@ public struct IdentityFinder {
     @inline(__always) func find(_ key: UnsafeRawBufferPointer, _ hash: UInt64) -> ObjectPlace? {
         if let row = likelyRow(hash) {
             let leaf = keys.leaf(row)
-            StringLeaf.prefetchLikelyBytes(leaf, row, byteCount: key.count)
-            if StringLeaf.hasInlineBytes(leaf, row, key), isWholeTable { return ObjectPlace(table: table, row: row) }
+            StringLeaf(leaf).prefetchLikelyBytes(row, byteCount: key.count)
+            if StringLeaf(leaf).hasInlineBytes(row, key), isWholeTable { return ObjectPlace(table: table, row: row) }
         }
         return search(key, hash)
     }
@@ -113,7 +112,7 @@ public struct IdentityFinder {
         guard let page = bucket(hash) else { return nil }
         // A block extends over two or three cache lines. The search reads the first line now, and this prefetch lets the processor load the
         // last line at the same time.
-        cmachine_prefetch(page + (Bucket.homeOffset(of: hash) &+ Bucket.blockStride &- 1))
+        Bucket(page).prefetchHomeEnd(of: hash)
         return Bucket(page).firstHomeRow(Bucket.fragment(hash))
     }
 

@@ -31,7 +31,7 @@ extension Graph {
 /// Each field must belong to the table of the current object. Each place must belong to the graph of the cursor.
 package struct RowCursor {
     private var rows: Rows
-    private var group: UnsafeMutableRawPointer
+    private var group: GroupPage
     private var row: UInt32
     package private(set) var place: ObjectPlace
     /// Keeps the pages of the graph alive.
@@ -43,7 +43,7 @@ package struct RowCursor {
         place = ObjectPlace(unplaced: 0)
         rows = Rows(chunks: graph.reader.chunks, groups: .empty)
         row = 0
-        group = graph.reader.chunks[graph.reader.directory]
+        group = GroupPage(graph.reader.directoryPage.page)
     }
 
     /// Moves to another object of the graph.
@@ -62,12 +62,10 @@ package struct RowCursor {
     private func prefetch(_ fields: [CursorField]) {
         for field in fields {
             let leaf = leaf(field)
-            let index = Int(row & PageLayout.rowMask)
             if field.isText {
-                cmachine_prefetch(leaf + (PageLayout.cellsOffset &+ 4 &* index))
+                cmachine_prefetch(StringLeaf(leaf).cells + Int(row & PageLayout.rowMask))
             } else {
-                cmachine_prefetch(leaf + PageLayout.presenceOffset)
-                cmachine_prefetch(leaf + (PageLayout.valuesOffset &+ Int(field.width) &* index))
+                FixedLeaf(leaf).prefetch(row, width: Int(field.width))
             }
         }
     }
@@ -76,13 +74,13 @@ package struct RowCursor {
 
     package func isNull(_ field: CursorField) -> Bool {
         let leaf = leaf(field)
-        return field.isText ? StringLeaf.cell(leaf, row) == 0 : !Rows.bit(leaf, PageLayout.presenceOffset, row)
+        return field.isText ? StringLeaf(leaf).cell(row) == 0 : !FixedLeaf(leaf).isPresent(row)
     }
 
     @inline(__always) private func fixed<T: BitwiseCopyable>(_ field: CursorField, as type: T.Type) -> T? {
         let leaf = leaf(field)
-        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
-        return leaf.load(fromByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
+        guard FixedLeaf(leaf).isPresent(row) else { return nil }
+        return FixedLeaf(leaf).value(row, as: T.self)
     }
 
     /// Returns a whole number, or `nil` if the value is null or the attribute has another type.
@@ -105,10 +103,10 @@ package struct RowCursor {
     package func string(_ field: CursorField) -> String? {
         guard field.isText, field.type != .data, field.type != .decimal else { return nil }
         let leaf = leaf(field)
-        let cell = StringLeaf.cell(leaf, row)
+        let cell = StringLeaf(leaf).cell(row)
         if cell == 0 { return nil }
-        if !StringLeaf.isBlob(cell) { return String(decoding: StringLeaf.inlineBytes(leaf, cell), as: UTF8.self) }
-        return Blob.bytes(StringLeaf.blob(leaf, cell).page, version.space.chunks).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        if !StringLeaf.isBlob(cell) { return String(decoding: StringLeaf(leaf).inlineBytes(cell), as: UTF8.self) }
+        return Blob.bytes(StringLeaf(leaf).blob(cell).page, version.space.chunks).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Returns the value of an attribute of any type.

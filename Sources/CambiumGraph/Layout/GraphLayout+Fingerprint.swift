@@ -4,8 +4,11 @@ extension GraphLayout {
     /// A hash of everything that determines the meaning of pages. If the fingerprint of a checkpoint differs from this one, the
     /// checkpoint's pages cannot be used, and the log is replayed instead.
     package var fingerprint: UInt64 {
-        let sizes = [PageLayout.fanOut, Bucket.blockCount, Bucket.blockCapacity, GroupLayout.columnsOffset, TablePage.indexesOffset]
-        var parts = (sizes + [DirectoryPage.tablesOffset]).map(String.init)
+        let sizes = [
+            PageLayout.fanOut, Bucket.blockCount, Bucket.blockCapacity, GroupPage.byteCount(columnCount: 0),
+            TablePage.byteCount(indexCount: 0, entityCount: 0), DirectoryPage.byteCount(referenceCount: 0),
+        ]
+        var parts = sizes.map(String.init)
         parts += ConstantPages.stored.all.map(String.init)
         for table in tables {
             parts.append(

@@ -166,7 +166,7 @@ package final class GraphLayout: Sendable {
 
     /// Throws `.limitExceeded` if the directory page, or a page that a table needs, would be larger than a page can be.
     func checkPageSizes() throws(CambiumError) {
-        guard DirectoryPage.byteCount(self) <= PageLayout.chunkByteCount else {
+        guard directoryByteCount <= PageLayout.chunkByteCount else {
             throw CambiumError(
                 .limitExceeded, "A schema has at most 16,000 root entities and many-to-many links. Declare fewer of them.")
         }
@@ -202,16 +202,16 @@ enum ColumnKind: Hashable, Sendable {
     }
 }
 
-extension DirectoryPage {
-    /// Returns where the directory page refers to the register (requests and labels), or `nil` if the layout has no register.
-    static func registerOffset(_ layout: GraphLayout) -> Int? { layout.hasRegister ? tablesOffset + 4 * layout.tables.count : nil }
+// MARK: - References in the directory page
 
-    /// Returns where the directory page refers to the directory of ordered indexes, or `nil` if the layout has no ordered indexes.
-    static func indexesOffset(_ layout: GraphLayout) -> Int? {
-        layout.ordered.isEmpty ? nil : tablesOffset + 4 * (layout.tables.count + (layout.hasRegister ? 1 : 0))
-    }
+extension GraphLayout {
+    /// The place of the reference to the register (requests and labels), or `nil` if the layout has no register.
+    var registerPlace: Int? { hasRegister ? tables.count : nil }
 
-    static func byteCount(_ layout: GraphLayout) -> Int {
-        tablesOffset + 4 * (layout.tables.count + (layout.hasRegister ? 1 : 0) + (layout.ordered.isEmpty ? 0 : 1))
+    /// The place of the reference to the directory of ordered indexes, or `nil` if the layout has no ordered indexes.
+    var indexesPlace: Int? { ordered.isEmpty ? nil : tables.count + (hasRegister ? 1 : 0) }
+
+    var directoryByteCount: Int {
+        DirectoryPage.byteCount(referenceCount: tables.count + (hasRegister ? 1 : 0) + (ordered.isEmpty ? 0 : 1))
     }
 }

@@ -103,10 +103,12 @@ final class TableLayout: Sendable {
         return number < slotOfProperty.count && slotOfProperty[number] >= 0 && nameOfProperty[number].isSame(as: name)
     }
 
-    var groupByteCount: Int { GroupLayout.columnsOffset + 4 * columns.count }
-    var pageByteCount: Int { TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * entities.count }
-    func countOffset(of entity: EntityNumber) -> Int {
-        TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * (place(of: entity) ?? 0)
+    var groupByteCount: Int { GroupPage.byteCount(columnCount: columns.count) }
+    var pageByteCount: Int { TablePage.byteCount(indexCount: indexes.count, entityCount: entities.count) }
+
+    /// Returns the number of objects of an entity, in the page of the table.
+    func count(of entity: EntityNumber, in page: TablePage) -> UnsafeMutablePointer<Int> {
+        page.entityCounts(after: indexes.count) + (place(of: entity) ?? 0)
     }
 
     /// Returns the index of an entity in `entities`, or `nil` if the entity does not belong to the hierarchy. Complexity: O(1) expected.

@@ -159,7 +159,7 @@ extension Draft {
         for index in 0..<reader.groupCount(table.index) {
             guard let group = reader.rows(table.index).group(at: index) else { continue }
             for half in 0..<PageLayout.fanOut / 64 {
-                var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)
+                var bits = group.live.word(half)
                 while bits != 0 {
                     try body(&self, UInt32(index << PageLayout.fanOutShift + half << 6 + bits.trailingZeroBitCount))
                     bits &= bits - 1
@@ -191,19 +191,19 @@ extension Draft {
     private func oldValue(_ page: PageRef, _ row: UInt32, _ kind: ColumnKind, _ type: AttributeType) -> Value? {
         let leaf = chunks[page]
         guard case .fixed(let width) = kind else {
-            let cell = StringLeaf.cell(leaf, row)
+            let cell = StringLeaf(leaf).cell(row)
             if cell == 0 { return nil }
             let bytes =
-                StringLeaf.isBlob(cell) ? Blob.bytes(StringLeaf.blob(leaf, cell).page, chunks) : [UInt8](StringLeaf.inlineBytes(leaf, cell))
+                StringLeaf.isBlob(cell) ? Blob.bytes(StringLeaf(leaf).blob(cell).page, chunks) : [UInt8](StringLeaf(leaf).inlineBytes(cell))
             return Value(stored: .bytes(bytes), type: type)
         }
-        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
+        guard FixedLeaf(leaf).isPresent(row) else { return nil }
         var bits: UInt64 = 0
         withUnsafeMutableBytes(of: &bits) { target in
             // SAFETY: a value of a type that is converted takes at most 8 bytes. The leaf has `width` bytes for each row.
             target.copyMemory(
                 from: UnsafeRawBufferPointer(
-                    start: leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), count: min(width, 8)))
+                    start: FixedLeaf(leaf).address(row, width: width), count: min(width, 8)))
         }
         return Value(stored: .fixed(bits, 0), type: type)
     }

@@ -26,7 +26,7 @@ extension Draft {
             let source = table.old.map { before.tableReference($0.index) }
             let reference: PageRef
             if let source, table.hasSamePage { reference = source } else { reference = newTable(table.new) }
-            chunks[page].storeBytes(of: reference, toByteOffset: DirectoryPage.tablesOffset + 4 * table.new.index, as: PageRef.self)
+            DirectoryPage(chunks[page])[table.new.index] = reference
             converted.append([])
             guard let source, !table.hasSamePage else { continue }
             copyTable(table, source, reference)
@@ -41,16 +41,13 @@ extension Draft {
 
     private mutating func copyTable(_ table: TableMigration, _ source: PageRef, _ reference: PageRef) {
         guard let before = table.old else { return }
-        let (from, to) = (chunks[source], chunks[reference])
-        memcpy(to + TablePage.rowsOffset, from + TablePage.rowsOffset, TablePage.indexesOffset - TablePage.rowsOffset)
+        let (from, to) = (TablePage(chunks[source]), TablePage(chunks[reference]))
+        to.copyRows(from: from)
         for (number, index) in table.indexes.enumerated() {
-            guard let index else { continue }
-            let offsets = [number, index].map { TablePage.indexesOffset + TablePage.indexStride * $0 }
-            memcpy(to + offsets[0], from + offsets[1], TablePage.indexStride)
+            if let index { to.index(number).copy(from: from.index(index)) }
         }
         for entity in table.new.entities where before.place(of: entity) != nil {
-            let count = from.load(fromByteOffset: before.countOffset(of: entity), as: UInt64.self)
-            to.storeBytes(of: count, toByteOffset: table.new.countOffset(of: entity), as: UInt64.self)
+            table.new.count(of: entity, in: to).pointee = before.count(of: entity, in: from).pointee
         }
     }
 
@@ -63,28 +60,22 @@ extension Draft {
         let kinds = table.old?.columns ?? []
         let constants = space.constants
         for index in 0..<reader.groupCount(table.new.index) where reader.rows(table.new.index).group(at: index) != nil {
-            let rows = (ownedTable(table.new.index) + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
-            let reference = slot(&rows.pointee, index)
+            let reference = slot(&ownedTable(table.new.index).rows, index)
             let old = reference.pointee
             let page = allocate(table.new.groupByteCount, .rowGroup)
-            let (from, to) = (chunks[old], chunks[page])
-            memcpy(to + PageLayout.header, from + PageLayout.header, GroupLayout.columnsOffset - PageLayout.header)
+            let (from, to) = (chunks.group(old), chunks.group(page))
+            to.copyRows(from: from)
             for (slot, column) in table.columns.enumerated() {
-                let leaf = column.keptSlot.map { Self.leafReference(from, $0) } ?? table.new.columns[slot].emptyLeaf(constants)
-                to.storeBytes(of: leaf, toByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+                to[slot] = column.keptSlot.map { from[$0] } ?? table.new.columns[slot].emptyLeaf(constants)
             }
             for place in converted.indices {
-                converted[place].leaves.append((UInt32(index), Self.leafReference(from, converted[place].conversion.slot)))
+                converted[place].leaves.append((UInt32(index), from[converted[place].conversion.slot]))
             }
             reference.pointee = page
-            for slot in table.droppedSlots { discardLeaf(Self.leafReference(from, slot), kinds[slot]) }
+            for slot in table.droppedSlots { discardLeaf(from[slot], kinds[slot]) }
             discard(old)
         }
         return converted
-    }
-
-    private static func leafReference(_ group: UnsafeMutableRawPointer, _ slot: Int) -> PageRef {
-        group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
     }
 
     // MARK: Releasing pages
@@ -94,33 +85,31 @@ extension Draft {
         if kind == .string, chunks.birth(page) != 0 {
             let leaf = chunks[page]
             for row in 0..<UInt32(PageLayout.fanOut) {
-                let cell = StringLeaf.cell(leaf, row)
-                if cell != 0, StringLeaf.isBlob(cell) { discardBlob(StringLeaf.blob(leaf, cell).page) }
+                let cell = StringLeaf(leaf).cell(row)
+                if cell != 0, StringLeaf.isBlob(cell) { discardBlob(StringLeaf(leaf).blob(cell).page) }
             }
         }
         discard(page)
     }
 
     private mutating func discardTable(_ table: TableLayout, _ page: PageRef) {
-        let pointer = chunks[page]
-        let rows = pointer.load(fromByteOffset: TablePage.rowsOffset, as: RadixVector.self)
+        let pointer = TablePage(chunks[page])
+        let rows = pointer.rows
         var next = 0
         while let index = rows.firstIndex(from: next, chunks) {
             let group = rows.get(index, chunks)
-            for (slot, kind) in table.columns.enumerated() { discardLeaf(Self.leafReference(chunks[group], slot), kind) }
+            for (slot, kind) in table.columns.enumerated() { discardLeaf(chunks.group(group)[slot], kind) }
             discard(group)
             next = index + 1
         }
-        for offset in [TablePage.rowsOffset, TablePage.virtualPagesOffset, TablePage.freeOffset] {
-            discard(pointer.load(fromByteOffset: offset, as: RadixVector.self))
-        }
+        for vector in [rows, pointer.virtualPages, pointer.free] { discard(vector) }
         for index in table.indexes { discardIndex(page, index.number) }
         discard(page)
     }
 
     private mutating func discardIndex(_ table: PageRef, _ index: Int) {
         crowds = [:]
-        let buckets = chunks[table].load(fromByteOffset: TablePage.indexesOffset + TablePage.indexStride * index, as: RadixVector.self)
+        let buckets = TablePage(chunks[table]).index(index).directory
         var next = 0
         var last: PageRef = 0
         // Several slots of the directory may refer to the same bucket. These slots are consecutive, so a comparison with the last bucket
@@ -139,11 +128,5 @@ extension Draft {
             }
         }
         discard(buckets)
-    }
-}
-
-extension Reader {
-    func tableReference(_ table: Int) -> PageRef {
-        chunks[directory].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * table, as: PageRef.self)
     }
 }

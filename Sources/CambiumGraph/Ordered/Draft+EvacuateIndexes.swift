@@ -4,8 +4,8 @@ extension Draft {
     ///
     /// - Parameter victims: For each chunk, whether it is to be emptied.
     mutating func evacuateIndexDirectory(_ victims: [Bool]) {
-        guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout) else { return }
-        if reader.indexDirectoryReference(of: layout).lies(in: victims) { _ = owned(offset, directory.count) }
+        guard let place = layout.indexesPlace, let directory = reader.indexDirectory(of: layout) else { return }
+        if reader.indexDirectoryReference(of: layout).lies(in: victims) { _ = owned(place, directory.count) }
     }
 
     /// Visits the nodes on the path to an entry, and all leaves of the last inner node on this path. Copies each visited node that lies in
@@ -15,20 +15,20 @@ extension Draft {
     ///
     /// - Parameter entry: The position of the entry in the index. If the index has fewer entries, the method uses its last entry.
     mutating func evacuateIndex(_ number: Int, _ entry: Int, _ victims: [Bool]) {
-        guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout), number < directory.count
+        guard let place = layout.indexesPlace, let directory = reader.indexDirectory(of: layout), number < directory.count
         else { return }
         let (tree, count) = (directory[number].tree, directory.count)
         if tree.height == 0 { return }
         var root = tree.root
         guard evacuate(victims, &root, level: Int(tree.height) - 1, entry) else { return }
-        let own = owned(offset, count)
+        let own = owned(place, count)
         own[number].tree.root = root
     }
 
-    private mutating func owned(_ offset: Int, _ count: Int) -> IndexDirectory {
-        let slot = (ownedDirectory() + offset).assumingMemoryBound(to: PageRef.self)
-        own(&slot.pointee, .indexDirectory, byteCount: IndexDirectory.byteCount(count))
-        return IndexDirectory(chunks[slot.pointee])
+    private mutating func owned(_ place: Int, _ count: Int) -> IndexDirectory {
+        let directory = ownedDirectory()
+        own(&directory[place], .indexDirectory, byteCount: IndexDirectory.byteCount(count))
+        return IndexDirectory(chunks[directory[place]])
     }
 
     /// Copies a page if the page lies in a chunk to be emptied. Does the same below this page: on the path to an entry, and for all leaves

@@ -84,11 +84,11 @@ extension Draft {
     }
 
     private mutating func ownedIndexDirectory() -> IndexDirectory {
-        guard let offset = DirectoryPage.indexesOffset(layout) else {
+        guard let place = layout.indexesPlace else {
             preconditionFailure("A layout with indexes must have a directory of indexes.")
         }
-        let slot = (ownedDirectory() + offset).assumingMemoryBound(to: PageRef.self)
-        own(&slot.pointee, .indexDirectory, byteCount: IndexDirectory.byteCount(layout.ordered.count))
-        return IndexDirectory(chunks[slot.pointee])
+        let directory = ownedDirectory()
+        own(&directory[place], .indexDirectory, byteCount: IndexDirectory.byteCount(layout.ordered.count))
+        return IndexDirectory(chunks[directory[place]])
     }
 }

@@ -149,13 +149,13 @@ extension Draft {
         let other = OrderedLeaf(chunks[new])
         leaf.move(from: middle, to: other)
         guard (isAfter ? other : leaf).insert(entry) else { preconditionFailure("Half of a leaf must have space for an entry.") }
-        let (last, first) = (leaf.page + leaf.end - stride, other.page + other.entriesOffset)
+        let (last, first) = (leaf.entries + (leaf.count - 1) * stride, other.entries)
         let common = OrderedNode.commonByteCount(last, first, max: stride)
         var list = OrderedChildren()
         list.append(page, leaf.count)
         list.append(new, other.count)
         list.setLastBound(
-            OrderedBytes(leaf.page + OrderedLeaf.contentOffset, leaf.prefixByteCount), OrderedBytes(first, min(common + 1, stride)))
+            leaf.prefix, OrderedBytes(first, min(common + 1, stride)))
         return list
     }
 

@@ -28,8 +28,8 @@ struct IndexChangeFinder {
         // If the table is new, its old vector is empty. Then `oldTable` and `oldReader` are only placeholders from the newer graph.
         let (oldTable, newTable) = (before?.table.index ?? after.table.index, after.table.index)
         let (oldReader, newReader) = (before?.reader ?? after.reader, after.reader)
-        let old = before == nil ? RadixVector.empty : oldReader.vector(oldTable, TablePage.rowsOffset)
-        let new = newReader.vector(newTable, TablePage.rowsOffset)
+        let old = before == nil ? RadixVector.empty : oldReader.tablePage(oldTable).rows
+        let new = newReader.tablePage(newTable).rows
         RadixVector.forEachDifference((old, oldReader.chunks), (new, newReader.chunks), sharing) { index, left, right in
             body(RowGroup(left, index, oldTable, oldReader), RowGroup(right, index, newTable, newReader))
         }

@@ -163,21 +163,21 @@ extension OrderedIndexLayout {
 
 extension OrderedKeyWriter {
     @inline(__always)
-    mutating func add(_ component: OrderedIndexLayout.Component, _ row: UInt32, _ group: UnsafeMutableRawPointer, _ rows: Rows) {
+    mutating func add(_ component: OrderedIndexLayout.Component, _ row: UInt32, _ group: GroupPage, _ rows: Rows) {
         let leaf = rows.leaf(group, component.slot)
         if component.kind == .rows {
-            let target = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+            let target = LinkLeaf(leaf)[row]
             return add(component, target == noRow ? .null : .fixed(UInt64(target)))
         }
         guard case .fixed(let width) = component.kind else {
-            let stored = StringLeaf.cell(leaf, row)
+            let stored = StringLeaf(leaf).cell(row)
             if stored == 0 { return add(component, .null) }
-            if !StringLeaf.isBlob(stored) { return add(component, .bytes(StringLeaf.inlineBytes(leaf, stored))) }
-            let page = StringLeaf.blob(leaf, stored).page
+            if !StringLeaf.isBlob(stored) { return add(component, .bytes(StringLeaf(leaf).inlineBytes(stored))) }
+            let page = StringLeaf(leaf).blob(stored).page
             return Blob.withBeginning(page, byteCountMax: Self.textByteCountMax, rows.chunks) { add(component, .bytes($0)) }
         }
-        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return add(component, .null) }
-        let place = leaf + PageLayout.valuesOffset + width &* Int(row & PageLayout.rowMask)
+        guard FixedLeaf(leaf).isPresent(row) else { return add(component, .null) }
+        let place = FixedLeaf(leaf).address(row, width: width)
         switch width {
         case 1: add(component, .fixed(UInt64(place.load(as: UInt8.self))))
         case 2: add(component, .fixed(UInt64(place.load(as: UInt16.self))))

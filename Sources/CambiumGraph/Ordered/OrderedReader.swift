@@ -74,7 +74,7 @@ package struct OrderedReader {
                 for index in part { body(leaf.row(isReversed ? part.upperBound &- 1 &- (index &- part.lowerBound) : index)) }
                 return true
             }
-            var end = UnsafeRawPointer(leaf.page + leaf.entriesOffset + (part.lowerBound &+ 1) &* stride)
+            var end = leaf.entries + (part.lowerBound &+ 1) &* stride
             for _ in 0..<part.count {
                 body(OrderedNode.row(end))
                 end += stride

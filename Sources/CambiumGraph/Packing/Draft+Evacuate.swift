@@ -37,16 +37,13 @@ extension Draft {
         case .directory:
             if directory.lies(in: victims) { _ = ownedDirectory() }
         case .table(let table):
-            let page = chunks[directory].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * table, as: PageRef.self)
-            if page.lies(in: victims) { _ = ownedTable(table) }
-        case .node(let table, let offset, let index):
-            guard reader.vector(table, offset).hasNode(onWayTo: index, chunks, where: { $0.lies(in: victims) }) else { return }
-            let vector = (ownedTable(table) + offset).assumingMemoryBound(to: RadixVector.self)
-            _ = slot(&vector.pointee, index)
+            if reader.tableReference(table).lies(in: victims) { _ = ownedTable(table) }
+        case .node(let table, let vector, let index):
+            guard reader.tablePage(table)[vector].hasNode(onWayTo: index, chunks, where: { $0.lies(in: victims) }) else { return }
+            _ = slot(&ownedTable(table)[vector], index)
         case .sharedBlobs(let index):
             guard reader.sharedBlobs.hasNode(onWayTo: index, chunks, where: { $0.lies(in: victims) }) else { return }
-            let vector = (ownedDirectory() + DirectoryPage.sharedBlobsOffset).assumingMemoryBound(to: RadixVector.self)
-            _ = slot(&vector.pointee, index)
+            _ = slot(&ownedDirectory().sharedBlobs, index)
         case .group(let table, let index): evacuateGroup(layout.tables[table], index, victims)
         case .bucket(let table, let index, let hash): evacuateBucket(table, index, hash, victims)
         case .blob(let page, let cells): evacuateBlob(page, cells, victims)
@@ -56,28 +53,25 @@ extension Draft {
     }
 
     private mutating func evacuateGroup(_ table: TableLayout, _ index: Int, _ victims: [Bool]) {
-        let page = reader.vector(table.index, TablePage.rowsOffset).get(index, chunks)
+        let page = reader.tablePage(table.index).rows.get(index, chunks)
         if page == 0 { return }
         let row = UInt32(index) << PageLayout.rowShift
         if page.lies(in: victims) { _ = ownedGroup(table.index, row) }
         let group = reader.rows(table.index).group(row)
         for slot in table.columns.indices {
-            let leaf = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+            let leaf = group[slot]
             if leaf.lies(in: victims) { _ = ownedLeaf(ownedGroup(table.index, row), slot) }
         }
     }
 
     private mutating func evacuateBucket(_ table: Int, _ index: Int, _ hash: UInt64, _ victims: [Bool]) {
-        let offset = TablePage.indexesOffset + TablePage.indexStride * index
-        let bits = reader.tablePage(table).load(fromByteOffset: offset + TablePage.indexBitsOffset, as: UInt32.self)
-        let bucket = reader.vector(table, offset).get(bits == 0 ? 0 : Int(hash >> UInt64(64 - bits)), chunks)
-        guard reader.chain(of: bucket, has: victims) else { return }
+        guard reader.chain(of: reader.bucket(table, index, hash), has: victims) else { return }
         var reference = ownedBucketSlot(table, index, hash)
         var overflowCount = 0
         while reference.pointee != 0 {
             chunks.countOverflow(&overflowCount)
             own(&reference.pointee, .bucket)
-            reference = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
+            reference = Bucket(chunks[reference.pointee]).overflowReference
         }
     }
 
@@ -89,8 +83,7 @@ extension Draft {
         guard let first = referring.first, referring.count == 1 + Int(reader.sharedBlobs.get(Blob.place(page), chunks)) else { return }
         let copy = moveBlob(page) { $0.lies(in: victims) }
         for each in [first] + referring.dropFirst() {
-            let owned = ownedLeaf(ownedGroup(each.table, each.row), each.slot, .stringLeaf)
-            (owned + Int(StringLeaf.cell(owned, each.row) & 0xFFFF)).storeBytes(of: copy, as: PageRef.self)
+            StringLeaf(ownedLeaf(ownedGroup(each.table, each.row), each.slot, .stringLeaf)).setBlob(each.row, copy)
         }
     }
 
@@ -98,7 +91,7 @@ extension Draft {
         let rows = reader.rows(place.table)
         guard rows.isLive(place.row) else { return nil }
         let leaf = rows.leaf(rows.group(place.row), place.slot)
-        let cell = StringLeaf.cell(leaf, place.row)
-        return cell != 0 && StringLeaf.isBlob(cell) ? StringLeaf.blob(leaf, cell).page : nil
+        let cell = StringLeaf(leaf).cell(place.row)
+        return cell != 0 && StringLeaf.isBlob(cell) ? StringLeaf(leaf).blob(cell).page : nil
     }
 }

@@ -37,7 +37,7 @@ extension Draft {
                 targets[place].live |= live
             } else if let other = waiting, reader.rows(table.index).liveBits(other) & live == 0 {
                 let otherLive = reader.rows(table.index).liveBits(other)
-                let target = newGroup(table, virtualPage: GroupLayout.isShared, like: other)
+                let target = newGroup(table, virtualPage: GroupPage.isShared, like: other)
                 move(table, from: other, to: target)
                 move(table, from: source, to: target)
                 rowCount += otherLive.nonzeroBitCount
@@ -77,11 +77,9 @@ extension Draft {
     /// Creates a group for the rows of `source`. Provenance is stored relative to a transaction that the group states, so both groups must
     /// state the same transaction.
     private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32, like source: UInt32) -> UInt32 {
-        let base = reader.rows(table.index).group(source << PageLayout.rowShift)
-            .load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
+        let base = reader.rows(table.index).group(source << PageLayout.rowShift).provenance
         let index = newGroup(table, virtualPage: virtualPage)
-        ownedGroup(table.index, index << PageLayout.rowShift).storeBytes(
-            of: base, toByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
+        ownedGroup(table.index, index << PageLayout.rowShift).provenance = base
         return index
     }
 
@@ -96,8 +94,8 @@ extension Draft {
             move(table, row: source << PageLayout.rowShift | place, to: target << PageLayout.rowShift | place)
             bits &= bits - 1
         }
-        let map = (ownedTable(table.index) + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
-        for virtualPage in virtualPages { slot(&map.pointee, Int(virtualPage)).pointee = target + 1 }
+        let page = ownedTable(table.index)
+        for virtualPage in virtualPages { slot(&page.virtualPages, Int(virtualPage)).pointee = target + 1 }
         releaseMovedGroup(table, source)
     }
 
@@ -182,9 +180,6 @@ extension Rows {
 
     /// Returns a bit for each live row of a group.
     func liveBits(_ group: UInt32) -> UInt128 {
-        guard let page = self.group(at: Int(group)) else { return 0 }
-        let low = page.load(fromByteOffset: GroupLayout.liveBitsOffset, as: UInt64.self)
-        if PageLayout.fanOut == 64 { return UInt128(low) }
-        return UInt128(low) | UInt128(page.load(fromByteOffset: GroupLayout.liveBitsOffset + 8, as: UInt64.self)) << 64
+        self.group(at: Int(group))?.live.all ?? 0
     }
 }

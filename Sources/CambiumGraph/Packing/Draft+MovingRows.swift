@@ -23,22 +23,20 @@ extension Draft {
         let (virtualPage, isStub) = (rows.virtualPage(row), rows.isStub(row))
         let source = rows.group(row)
         let group = ownedGroup(table.index, target)
-        Rows.setBit(group, GroupLayout.liveBitsOffset, target, true)
-        Rows.setBit(group, GroupLayout.stubBitsOffset, target, isStub)
-        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += 1
+        group.addRow(target)
+        group.setStub(target, isStub)
         for slot in [TableLayout.createdSlot, TableLayout.changedSlot] {
-            let offset = rows.provenance(row, slot) &- group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
-            let page = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+            let offset = rows.provenance(row, slot) &- group.provenance
+            let page = group[slot]
             if offset != 0 || page != space.constants.zeroes { storeProvenance(group, target, slot, offset) }
         }
-        if group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self) == GroupLayout.isShared {
+        if group.virtualPage == GroupPage.isShared {
             setLink(table.index, target, TableLayout.virtualPageSlot, virtualPage)
         }
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot && slot != TableLayout.virtualPageSlot {
-            let column = GroupLayout.columnsOffset + 4 * slot
-            let page = source.load(fromByteOffset: column, as: PageRef.self)
+            let page = source[slot]
             // A constant leaf has the same value for all rows. If both groups refer to the same constant leaf, there is nothing to copy.
-            if chunks.birth(page) == 0, group.load(fromByteOffset: column, as: PageRef.self) == page { continue }
+            if chunks.birth(page) == 0, group[slot] == page { continue }
             copyCell(table, row, target, slot, kind)
         }
     }
@@ -49,12 +47,12 @@ extension Draft {
         case .rows, .numbers: setLink(table.index, target, slot, rows.link(row, slot))
         case .string:
             let leaf = rows.leaf(rows.group(row), slot)
-            let cell = StringLeaf.cell(leaf, row)
+            let cell = StringLeaf(leaf).cell(row)
             if cell == 0 { return }
             // The pages of a value of more than 255 bytes stay in place. The number of cells that refer to them stays the same.
             let group = ownedGroup(table.index, target)
             _ = ownedLeaf(group, slot, .stringLeaf)
-            putCell(group, slot, target, tag: cell >> 24, StringLeaf.inlineBytes(leaf, cell))
+            putCell(group, slot, target, tag: cell >> 24, StringLeaf(leaf).inlineBytes(cell))
         case .fixed(let width):
             guard rows.isPresent(row, slot) else { return }
             switch width {

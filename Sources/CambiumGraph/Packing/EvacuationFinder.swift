@@ -12,12 +12,10 @@ struct EvacuationFinder {
         if reader.directory.lies(in: victims) { note(.directory) }
         for index in nodes(reader.sharedBlobs, reader) { note(.sharedBlobs(index: index)) }
         for table in layout.tables {
-            let page = reader.chunks[reader.directory].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)
-            if page.lies(in: victims) { note(.table(table.index)) }
-            let indexes = table.indexes.map { TablePage.indexesOffset + TablePage.indexStride * $0.number }
-            for offset in [TablePage.rowsOffset, TablePage.virtualPagesOffset, TablePage.freeOffset] + indexes {
-                for index in nodes(reader.vector(table.index, offset), reader) {
-                    note(.node(table: table.index, offset: offset, index: index))
+            if reader.tableReference(table.index).lies(in: victims) { note(.table(table.index)) }
+            for vector in [.rows, .virtualPages, .free] + table.indexes.map({ TablePage.Vector.index($0.number) }) {
+                for index in nodes(reader.tablePage(table.index)[vector], reader) {
+                    note(.node(table: table.index, vector: vector, index: index))
                 }
             }
             findGroups(table, reader)
@@ -34,24 +32,23 @@ struct EvacuationFinder {
     }
 
     private mutating func findGroups(_ table: TableLayout, _ reader: Reader) {
-        let vector = reader.vector(table.index, TablePage.rowsOffset)
+        let vector = reader.tablePage(table.index).rows
         for index in 0..<reader.groupCount(table.index) {
             let page = vector.get(index, reader.chunks)
             guard page != 0 else { continue }
-            let group = reader.chunks[page]
+            let group = reader.chunks.group(page)
             let hasVictim =
                 page.lies(in: victims)
                 || table.columns.indices.contains { slot in
-                    group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self).lies(in: victims)
+                    group[slot].lies(in: victims)
                 }
             if hasVictim { note(.group(table: table.index, index: index)) }
         }
     }
 
     private mutating func findBuckets(_ table: TableLayout, _ index: IndexLayout, _ reader: Reader) {
-        let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
-        let bits = Int(reader.tablePage(table.index).load(fromByteOffset: offset + TablePage.indexBitsOffset, as: UInt32.self))
-        let vector = reader.vector(table.index, offset)
+        let record = reader.tablePage(table.index).index(index.number)
+        let (vector, bits) = (record.directory, record.bits)
         var last: PageRef = 0
         for place in 0..<1 << bits {
             let bucket = vector.get(place, reader.chunks)
@@ -124,9 +121,9 @@ struct EvacuationFinder {
         guard let group = reader.rows(table).group(at: index) else { return }
         let leaf = reader.rows(table).leaf(group, slot)
         for place in 0..<UInt32(PageLayout.fanOut) {
-            let cell = StringLeaf.cell(leaf, place)
+            let cell = StringLeaf(leaf).cell(place)
             guard cell != 0, StringLeaf.isBlob(cell) else { continue }
-            let page = StringLeaf.blob(leaf, cell).page
+            let page = StringLeaf(leaf).blob(cell).page
             // The list of cells ends after one cell more than the maximum. This number suffices to show that there are too many cells.
             if cells[page, default: []].count > PackingLimits.cellCountMax { continue }
             guard Blob.pages(page, reader.chunks).contains(where: { $0.lies(in: victims) }) else { continue }
@@ -164,7 +161,7 @@ extension RadixVector {
             }
             if level == 0 { continue }
             for slot in 0..<PageLayout.fanOut {
-                let child = chunks[node].load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
+                let child = VectorNode(chunks[node])[slot]
                 if child != 0 { pending.append((child, level - 1, first + slot << (level * PageLayout.fanOutShift))) }
             }
         }
@@ -179,7 +176,7 @@ extension RadixVector {
             if node == 0 { return false }
             found = found || body(node)
             let slot = (index >> (level * PageLayout.fanOutShift)) & PageLayout.fanOutMask
-            if level > 0 { node = chunks[node].load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self) }
+            if level > 0 { node = VectorNode(chunks[node])[slot] }
         }
         return found
     }

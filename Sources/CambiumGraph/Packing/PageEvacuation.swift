@@ -61,7 +61,7 @@ struct EvacuationPlace {
         case directory
         case table(Int)
         /// The nodes on the path to an element of a vector in a table's page.
-        case node(table: Int, offset: Int, index: Int)
+        case node(table: Int, vector: TablePage.Vector, index: Int)
         /// The nodes on the path to an element of the vector that counts references to shared blobs, values of more than 255 bytes.
         case sharedBlobs(index: Int)
         /// The page of a group of rows, and the leaves (pages) of its columns.

@@ -53,7 +53,7 @@ extension Reader {
     }
 
     func freeGroupCount(_ table: Int) -> Int {
-        Int(tablePage(table).load(fromByteOffset: TablePage.freeCountOffset, as: UInt32.self))
+        Int(tablePage(table).freeCount)
     }
 
     /// Returns the groups with few live rows, in the order of their virtual pages (ranges of consecutive serials).
@@ -62,7 +62,7 @@ extension Reader {
         var found: [(virtualPage: UInt32, group: UInt32)] = []
         for index in 0..<groupCount(table.index) {
             guard let group = rows.group(at: index) else { continue }
-            let virtualPage = group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+            let virtualPage = group.virtualPage
             if isSparse(UInt32(index), table, sparseness: sparseness) { found.append((virtualPage, UInt32(index))) }
         }
         return found.sorted { $0.virtualPage < $1.virtualPage }.map(\.group)
@@ -71,8 +71,8 @@ extension Reader {
     /// Returns whether a group contains few live rows. The group of the next new object does not count as sparse.
     func isSparse(_ index: UInt32, _ table: TableLayout, sparseness: Int) -> Bool {
         guard let group = rows(table.index).group(at: Int(index)) else { return false }
-        let live = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))
-        let virtualPage = group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+        let live = Int(group.liveCount)
+        let virtualPage = group.virtualPage
         let next = UInt32(truncatingIfNeeded: nextSerial(table.index) >> UInt64(PageLayout.fanOutShift))
         return live > 0 && live * sparseness <= PageLayout.fanOut && virtualPage != next
     }

@@ -28,16 +28,18 @@ struct Chunks {
     }
 
     @inline(__always) func birth(_ page: PageRef) -> UInt64 {
-        self[page].load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        PageHeader(self[page]).birth
     }
 
     @inline(__always) func granules(_ page: PageRef) -> Int {
-        Int(self[page].load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
+        PageHeader(self[page]).granules
     }
 
     func kind(_ page: PageRef) -> PageKind? {
-        PageKind(rawValue: self[page].load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self))
+        PageHeader(self[page]).kind
     }
+
+    @inline(__always) func group(_ page: PageRef) -> GroupPage { GroupPage(self[page]) }
 
     /// The index of the table entry with the address of the page space. This entry follows the entries of all chunks.
     static let spacePlace = PageLayout.chunkCountMax

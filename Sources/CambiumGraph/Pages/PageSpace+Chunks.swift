@@ -89,18 +89,18 @@ extension PageSpace {
     ///   - byteCount: The number of bytes for which the page must have space.
     @inline(never) func checkCopied(_ page: PageRef, _ pointer: UnsafeMutableRawPointer, _ wanted: PageKind?, _ byteCount: Int) {
         let isSource = memories[Int(page >> 12)] == .source
-        let granules = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
-        guard let kind = PageKind(rawValue: pointer.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self)), kind != .free,
+        let granules = PageHeader(pointer).granules
+        guard let kind = PageHeader(pointer).kind, kind != .free,
             wanted ?? kind == kind, granules >= max(kind.granuleCountMin, PageLayout.granules(byteCount)),
             Int(page & 4095) + granules <= PageLayout.chunkGranules,
-            !isSource || pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= storedEpoch
+            !isSource || PageHeader(pointer).birth <= storedEpoch
         else { refuse("reference \(page) does not lead to a valid page") }
         if !isSource { return }
         switch kind {
         case .bucket where !Bucket(pointer).isConsistent: refuse("bucket \(page) states a wrong number of entries")
         case .indexInner where !OrderedInner(pointer).isConsistent: refuse("page \(page) is not a valid node of an index")
         case .indexLeaf where !OrderedLeaf(pointer).isConsistent: refuse("page \(page) is not a valid leaf of an index")
-        case .stringLeaf where !StringLeaf.isConsistent(pointer): refuse("leaf \(page) has values outside its heap")
+        case .stringLeaf where !StringLeaf(pointer).isConsistent: refuse("leaf \(page) has values outside its heap")
         default: break
         }
     }

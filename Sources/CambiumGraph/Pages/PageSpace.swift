@@ -125,12 +125,12 @@ final class PageSpace: @unchecked Sendable {
         precondition(granules <= PageLayout.chunkGranules)
         let head = freeHeads[granules]
         let page = head != 0 ? head : carve(granules)
-        let pointer = chunks[page]
-        if head != 0 { freeHeads[granules] = pointer.load(fromByteOffset: PageLayout.nextFreeOffset, as: PageRef.self) }
+        let header = PageHeader(chunks[page])
+        if head != 0 { freeHeads[granules] = header.nextFree }
         liveGranules &+= granules
         live[Int(page &>> 12)] &+= UInt16(truncatingIfNeeded: granules)
-        pointer.storeBytes(of: birth, as: UInt64.self)
-        pointer.storeBytes(of: tail, toByteOffset: PageLayout.granulesOffset, as: UInt64.self)
+        header.birth = birth
+        header.tail = tail
         return page
     }
 
@@ -138,22 +138,21 @@ final class PageSpace: @unchecked Sendable {
     /// it, so that a use after the release is noticed.
     @inline(__always)
     func release(_ page: PageRef) {
-        let pointer = chunks[page]
-        let granules = chunks.granules(page)
+        let header = PageHeader(chunks[page])
+        let granules = header.granules
         liveGranules &-= granules
         live[Int(page &>> 12)] &-= UInt16(truncatingIfNeeded: granules)
-        if pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= frozenEpoch {
+        if header.birth <= frozenEpoch {
             frozenGranules &-= granules
             return
         }
-        pointer.storeBytes(of: UInt64.max, as: UInt64.self)
-        pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
+        header.markFree()
         #if DEBUG
-            memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
+            memset(header.page + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
             // A space with few chunks must reuse pages even in debug builds, because it would soon be full.
             if capacity.chunkCountMax == PageCapacity.standard.chunkCountMax { return }
         #endif
-        pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
+        header.nextFree = freeHeads[granules]
         freeHeads[granules] = page
     }
 
@@ -193,10 +192,10 @@ final class PageSpace: @unchecked Sendable {
         let rest = cursorEnd - cursor
         guard rest >= 2 else { return }
         let page = PageRef(truncatingIfNeeded: cursor)
-        let pointer = chunks[page]
-        pointer.storeBytes(of: UInt64.max, as: UInt64.self)
-        pointer.storeBytes(of: UInt64(rest), toByteOffset: PageLayout.granulesOffset, as: UInt64.self)
-        pointer.storeBytes(of: freeHeads[rest], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
+        let header = PageHeader(chunks[page])
+        header.birth = .max
+        header.tail = UInt64(rest)
+        header.nextFree = freeHeads[rest]
         freeHeads[rest] = page
     }
 

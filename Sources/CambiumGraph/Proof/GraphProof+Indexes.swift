@@ -9,9 +9,8 @@ extension GraphProof {
 
     private mutating func prove(_ index: IndexLayout, _ table: ProvenTable) {
         let rows = reader.rows(table.layout.index)
-        let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
-        let bits = table.number(offset + TablePage.indexBitsOffset)
-        let vector = table.vector(offset)
+        let record = table.page.index(index.number)
+        let (bits, vector) = (record.bits, record.directory)
         var seen = RowSet()
         var count = 0
         var place = 0
@@ -46,7 +45,7 @@ extension GraphProof {
             }
             if hasKey { expected += 1 }
         }
-        if count != expected || count != Int(clamping: table.field(offset + TablePage.indexEntryCountOffset)) {
+        if count != expected || count != record.entryCount {
             note("An index of '\(table.name)' has \(count) entries for \(expected) objects with a key, or states a wrong number.")
         }
     }

@@ -35,7 +35,7 @@ extension GraphProof {
     private mutating func prove(_ page: PageRef, _ level: Int, _ birth: UInt64, _ proof: inout OrderedProof) -> Int {
         let size = PageLayout.granules(OrderedNode.byteCount)
         guard isSound, let pointer = claim(page, level == 0 ? .indexLeaf : .indexInner, granules: size, notAfter: birth) else { return 0 }
-        let own = pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        let own = PageHeader(pointer).birth
         if level == 0 {
             let leaf = OrderedLeaf(pointer)
             guard leaf.isConsistent else {

@@ -5,20 +5,20 @@ extension GraphProof {
     mutating func provePages() {
         proveTables()
         for number in tables.indices where isSound {
-            let groupCount = tables[number].number(TablePage.groupCountOffset)
-            tables[number].groups = [UnsafeMutableRawPointer?](repeating: nil, count: groupCount)
+            let groupCount = Int(tables[number].page.groupCount)
+            tables[number].groups = [GroupPage?](repeating: nil, count: groupCount)
             proveGroups(number)
         }
     }
 
     /// Proves the pages of the tables. Also proves that no stored count exceeds what the pages of the graph can hold.
     mutating func proveTables() {
-        let size = PageLayout.granules(DirectoryPage.byteCount(layout))
+        let size = PageLayout.granules(layout.directoryByteCount)
         guard let directory = claim(reader.directory, .directory, granules: size, notAfter: birthMax) else { return }
-        let birth = directory.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        let birth = PageHeader(directory).birth
         guard reader.sharedBlobs.height <= RadixVector.heightMax else { return note("The vector of long values has too many levels.") }
         for layout in layout.tables {
-            let reference = directory.load(fromByteOffset: DirectoryPage.tablesOffset + 4 * layout.index, as: PageRef.self)
+            let reference = DirectoryPage(directory)[layout.index]
             let granules = PageLayout.granules(layout.pageByteCount)
             guard let page = claim(reference, .table, granules: granules, notAfter: birth) else { return }
             let table = ProvenTable(layout, page, self.layout.schema)
@@ -44,51 +44,48 @@ extension GraphProof {
 
     private func hasPossibleCounts(_ table: ProvenTable) -> Bool {
         let serialMax = table.isEdges ? TableLayout.rowCountMax : ObjectID.serialMax + 1
-        let indexes = table.layout.indexes.map { TablePage.indexesOffset + TablePage.indexStride * $0.number }
-        let vectors = [TablePage.rowsOffset, TablePage.virtualPagesOffset, TablePage.freeOffset] + indexes
-        let counts = [TablePage.liveCountOffset] + indexes.map { $0 + TablePage.indexEntryCountOffset }
-        return table.number(TablePage.groupCountOffset) <= min(elementCountMax, TableLayout.groupCountMax)
-            && table.number(TablePage.freeCountOffset) <= elementCountMax
-            && (table.isEdges ? 0...serialMax : 1...serialMax).contains(table.field(TablePage.nextSerialOffset))
-            && vectors.allSatisfy { table.vector($0).height <= RadixVector.heightMax }
-            && (counts + table.layout.entities.map(table.layout.countOffset)).allSatisfy { table.field($0) <= TableLayout.rowCountMax }
-            && indexes.allSatisfy { offset in
-                let bits = table.number(offset + TablePage.indexBitsOffset)
-                return bits <= Bucket.depthMax && 1 << bits <= max(1, elementCountMax)
-            }
+        let page = table.page
+        let indexes = table.layout.indexes.map { page.index($0.number) }
+        let vectors = [page.rows, page.virtualPages, page.free] + indexes.map(\.directory)
+        let counts =
+            [page.liveCount] + indexes.map(\.entryCount) + table.layout.entities.map { table.layout.count(of: $0, in: page).pointee }
+        return page.groupCount <= min(elementCountMax, TableLayout.groupCountMax)
+            && page.freeCount <= elementCountMax
+            && (table.isEdges ? 0...serialMax : 1...serialMax).contains(page.nextSerial)
+            && vectors.allSatisfy { $0.height <= RadixVector.heightMax }
+            && counts.allSatisfy { (0...Int(TableLayout.rowCountMax)).contains($0) }
+            && indexes.allSatisfy { $0.bits <= Bucket.depthMax && 1 << $0.bits <= max(1, elementCountMax) }
     }
 
     private mutating func proveGroups(_ number: Int) {
         let table = tables[number]
-        let birth = table.field(PageLayout.birthOffset)
+        let birth = PageHeader(table.page.page).birth
         let size = PageLayout.granules(table.layout.groupByteCount)
-        walk(table.vector(TablePage.rowsOffset), notAfter: birth) { proof, index, reference, birth in
+        walk(table.page.rows, notAfter: birth) { proof, index, reference, birth in
             guard index < table.groups.count else { return proof.note("'\(table.name)' has a group of rows beyond the last one.") }
-            guard let group = proof.claim(reference, .rowGroup, granules: size, notAfter: birth) else { return }
+            guard let group = proof.claim(reference, .rowGroup, granules: size, notAfter: birth).map(GroupPage.init) else { return }
             proof.tables[number].groups[index] = group
             proof.proveLeaves(group, table.layout)
         }
         // Only the nodes of these vectors are proven here. `proveSerials` and `proveFree` check the elements.
-        for offset in [TablePage.virtualPagesOffset, TablePage.freeOffset] {
-            walk(table.vector(offset), notAfter: birth) { _, _, _, _ in }
-        }
+        for vector in [table.page.virtualPages, table.page.free] { walk(vector, notAfter: birth) { _, _, _, _ in } }
         for index in table.layout.indexes { proveDirectory(index, table, birth) }
     }
 
-    private mutating func proveLeaves(_ group: UnsafeMutableRawPointer, _ table: TableLayout) {
-        let birth = group.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+    private mutating func proveLeaves(_ group: GroupPage, _ table: TableLayout) {
+        let birth = group.birth
         for (slot, kind) in table.columns.enumerated() {
-            let leaf = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+            let leaf = group[slot]
             if leaf == kind.emptyLeaf(space.constants) { continue }
             switch kind {
             case .fixed(let width):
-                _ = claim(leaf, .fixedLeaf, granules: PageLayout.granules(PageLayout.fixedLeafByteCount(width: width)), notAfter: birth)
+                _ = claim(leaf, .fixedLeaf, granules: PageLayout.granules(FixedLeaf.byteCount(width: width)), notAfter: birth)
             case .string: _ = claim(leaf, .stringLeaf, notAfter: birth)
-            case .rows: _ = claim(leaf, .linkLeaf, granules: PageLayout.granules(PageLayout.linkLeafByteCount), notAfter: birth)
+            case .rows: _ = claim(leaf, .linkLeaf, granules: PageLayout.granules(LinkLeaf.byteCount), notAfter: birth)
             case .numbers:
                 let isProvenance = table.root != nil && slot <= TableLayout.changedSlot
                 let isWide = isProvenance && pageKind(leaf) == .wideLeaf
-                let byteCount = isWide ? PageLayout.wideLeafByteCount : PageLayout.linkLeafByteCount
+                let byteCount = isWide ? WideLeaf.byteCount : LinkLeaf.byteCount
                 _ = claim(leaf, isWide ? .wideLeaf : .linkLeaf, granules: PageLayout.granules(byteCount), notAfter: birth)
             }
         }
@@ -105,11 +102,11 @@ extension GraphProof {
     /// Proves that the references to each bucket fill as many consecutive slots of the index's directory as the depth of the bucket
     /// requires. No two buckets may share an overflow page.
     private mutating func proveDirectory(_ index: IndexLayout, _ table: ProvenTable, _ birth: UInt64) {
-        let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
-        let bits = table.number(offset + TablePage.indexBitsOffset)
+        let record = table.page.index(index.number)
+        let bits = record.bits
         var last: (place: Int, reference: PageRef, end: Int) = (-1, 0, 0)
         var count = 0
-        walk(table.vector(offset), notAfter: birth) { proof, place, reference, birth in
+        walk(record.directory, notAfter: birth) { proof, place, reference, birth in
             count += 1
             guard place < 1 << bits, place == last.place + 1 || place == 0 else {
                 return proof.note("The directory of an index of '\(table.name)' has gaps, or slots beyond its end.")
@@ -141,7 +138,7 @@ extension GraphProof {
                 return nil
             }
             pages.append(Bucket(page))
-            birth = page.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+            birth = PageHeader(page).birth
             next = Bucket(page).overflow
         }
         guard let first = pages.first else { return nil }

@@ -18,27 +18,27 @@ extension GraphProof {
         var counts = [Int](repeating: 0, count: table.layout.entities.count)
         for (index, group) in table.groups.enumerated() {
             guard let group else { continue }
-            let live = ProvenTable.live(group)
-            let count = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))
-            let stubs = ProvenTable.bits(group, GroupLayout.stubBitsOffset)
+            let live = group.live.all
+            let count = Int(group.liveCount)
+            let stubs = group.stubs.all
             guard live.nonzeroBitCount == count, stubs & ~live == 0 else {
                 return note("Row group \(index) of '\(table.name)' states a wrong number of rows.")
             }
             liveCount += count
             if !table.isEdges { proveEntities(table, index, group, live, &counts) }
         }
-        guard liveCount == Int(clamping: table.field(TablePage.liveCountOffset)) else {
+        guard liveCount == table.page.liveCount else {
             return note("'\(table.name)' has \(liveCount) rows, but its stored count differs.")
         }
         for (entity, count) in zip(table.layout.entities, counts) {
-            guard count == Int(clamping: table.field(table.layout.countOffset(of: entity))) else {
+            guard count == table.layout.count(of: entity, in: table.page).pointee else {
                 return note("'\(table.name)': the count of \(entity) is wrong.")
             }
         }
     }
 
     private mutating func proveEntities(
-        _ table: ProvenTable, _ index: Int, _ group: UnsafeMutableRawPointer, _ live: UInt128, _ counts: inout [Int]
+        _ table: ProvenTable, _ index: Int, _ group: GroupPage, _ live: UInt128, _ counts: inout [Int]
     ) {
         guard let slot = table.layout.entitySlot else {
             counts[0] += live.nonzeroBitCount
@@ -49,17 +49,17 @@ extension GraphProof {
         while bits != 0 {
             let place = UInt32(bits.trailingZeroBitCount)
             bits &= bits - 1
-            let value = leaf.load(fromByteOffset: PageLayout.valuesOffset + 2 * Int(place), as: UInt16.self)
+            let value = FixedLeaf(leaf).value(place, as: UInt16.self)
             let number = EntityNumber(rawValue: value)
-            guard Rows.bit(leaf, PageLayout.presenceOffset, place), let known = table.layout.place(of: number),
+            guard FixedLeaf(leaf).isPresent(place), let known = table.layout.place(of: number),
                 layout.schema.entity(number)?.isAbstract == false
             else { return note("Row \(UInt32(index) << PageLayout.rowShift | place) of '\(table.name)' has no valid entity.") }
             counts[known] += 1
         }
     }
 
-    func leaf(_ group: UnsafeMutableRawPointer, _ slot: Int) -> UnsafeMutableRawPointer {
-        chunks[group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)]
+    func leaf(_ group: GroupPage, _ slot: Int) -> UnsafeMutableRawPointer {
+        chunks[group[slot]]
     }
 
     // MARK: Serials
@@ -67,13 +67,13 @@ extension GraphProof {
     /// Proves that each object is found by its serial, and that its serial was assigned. Also proves that the free list contains each free
     /// group exactly once.
     private mutating func proveSerials(_ table: ProvenTable) {
-        let map = table.vector(TablePage.virtualPagesOffset)
-        let next = table.field(TablePage.nextSerialOffset)
+        let map = table.page.virtualPages
+        let next = table.page.nextSerial
         var mapped = 0
         for (index, group) in table.groups.enumerated() {
             guard let group else { continue }
-            var bits = ProvenTable.live(group)
-            let own = group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+            var bits = group.live.all
+            let own = group.virtualPage
             let isShared = reader.rows(table.layout.index).isShared(UInt32(index))
             let column = leaf(group, TableLayout.virtualPageSlot)
             var pages = Set<UInt32>()
@@ -81,7 +81,7 @@ extension GraphProof {
             while bits != 0 {
                 let place = bits.trailingZeroBitCount
                 bits &= bits - 1
-                let page = isShared ? column.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self) : own
+                let page = isShared ? LinkLeaf(column).values[place] : own
                 if isShared { pages.insert(page) }
                 let serial = UInt64(page) << UInt64(PageLayout.fanOutShift) | UInt64(place)
                 guard serial > 0, serial < next else { return note("'\(table.name)' has an object whose serial was never assigned.") }
@@ -99,7 +99,7 @@ extension GraphProof {
         guard mapped == count(map) else { return note("'\(table.name)' has serials that lead to no group of rows.") }
         proveFree(table, countMax: table.groups.count) { index in index < table.groups.count && table.groups[index] == nil }
         let inUse = table.groups.count { $0 != nil }
-        if inUse + table.number(TablePage.freeCountOffset) != table.groups.count {
+        if inUse + Int(table.page.freeCount) != table.groups.count {
             note("'\(table.name)' has groups of rows that are neither in use nor free.")
         }
     }
@@ -112,7 +112,7 @@ extension GraphProof {
     }
 
     private mutating func proveEdgeRows(_ table: ProvenTable) {
-        let next = Int(table.field(TablePage.nextSerialOffset))
+        let next = Int(table.page.nextSerial)
         guard table.groups.count == (next + PageLayout.fanOut - 1) / PageLayout.fanOut, table.groups.allSatisfy({ $0 != nil }) else {
             return note("The links of a relationship do not have the groups of rows that their count requires.")
         }
@@ -120,15 +120,15 @@ extension GraphProof {
         table.forEachRow { last = Int($0) }
         guard last < next else { return note("A table of links has a link beyond its last row.") }
         proveFree(table, countMax: next) { row in row < next && !table.isLive(UInt32(row)) }
-        if Int(table.field(TablePage.liveCountOffset)) + table.number(TablePage.freeCountOffset) != next {
+        if table.page.liveCount + Int(table.page.freeCount) != next {
             note("A relationship has rows for links that are neither in use nor free.")
         }
     }
 
     /// Proves that the list of free places (groups of rows, or rows of edges) contains no place twice, and no place that is in use.
     private mutating func proveFree(_ table: ProvenTable, countMax: Int, where isFree: (Int) -> Bool) {
-        let freeCount = table.number(TablePage.freeCountOffset)
-        let free = table.vector(TablePage.freeOffset)
+        let freeCount = Int(table.page.freeCount)
+        let free = table.page.free
         guard freeCount <= countMax else { return note("'\(table.name)' states more free places for rows than it has.") }
         var seen = RowSet()
         for place in 0..<freeCount {
@@ -141,8 +141,8 @@ extension GraphProof {
 
     // MARK: Columns
 
-    private mutating func proveColumns(_ table: ProvenTable, _ group: UnsafeMutableRawPointer) {
-        let live = ProvenTable.live(group)
+    private mutating func proveColumns(_ table: ProvenTable, _ group: GroupPage) {
+        let live = group.live.all
         for (slot, kind) in table.layout.columns.enumerated() {
             let leaf = leaf(group, slot)
             if leaf == chunks[kind.emptyLeaf(space.constants)] { continue }
@@ -155,9 +155,9 @@ extension GraphProof {
     }
 
     private mutating func proveFixed(
-        _ table: ProvenTable, _ slot: Int, _ width: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
+        _ table: ProvenTable, _ slot: Int, _ width: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: GroupPage
     ) {
-        let present = ProvenTable.bits(leaf, PageLayout.presenceOffset)
+        let present = FixedLeaf(leaf).presence.all
         guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
         // The column with the serial of a copy's original belongs to no attribute. So the values of this column are checked as whole
         // numbers here, and as serials below.
@@ -168,12 +168,12 @@ extension GraphProof {
             let place = bits.trailingZeroBitCount
             bits &= bits - 1
             let value: UInt64
-            let offset = PageLayout.valuesOffset + width * place
+            let address = FixedLeaf(leaf).address(UInt32(place), width: width)
             switch width {
-            case 1: value = UInt64(leaf.load(fromByteOffset: offset, as: UInt8.self))
-            case 2: value = UInt64(leaf.load(fromByteOffset: offset, as: UInt16.self))
-            case 4: value = UInt64(leaf.load(fromByteOffset: offset, as: UInt32.self))
-            default: value = leaf.load(fromByteOffset: offset, as: UInt64.self)
+            case 1: value = UInt64(address.load(as: UInt8.self))
+            case 2: value = UInt64(address.load(as: UInt16.self))
+            case 4: value = UInt64(address.load(as: UInt32.self))
+            default: value = address.load(as: UInt64.self)
             }
             if let flaw = check.flaw(fixed: value, 0) {
                 return note("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).")
@@ -188,31 +188,31 @@ extension GraphProof {
     /// without links.
     private mutating func proveNumbers(
         _ table: ProvenTable, _ slot: Int, _ kind: ColumnKind, _ leaf: UnsafeMutableRawPointer, _ live: UInt128,
-        _ group: UnsafeMutableRawPointer
+        _ group: GroupPage
     ) {
         if !table.isEdges, slot <= TableLayout.changedSlot { return proveProvenance(table, slot, leaf, live, group) }
         if !table.isEdges, slot == TableLayout.virtualPageSlot { return }
         let empty: UInt32 = kind == .rows ? noRow : 0
         for place in 0..<PageLayout.fanOut where live >> UInt128(place) & 1 == 0 {
-            guard leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self) == empty else {
+            guard LinkLeaf(leaf).values[place] == empty else {
                 return note("'\(table.name)' has a link of an object that does not exist.")
             }
         }
     }
 
     private mutating func proveProvenance(
-        _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
+        _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: GroupPage
     ) {
-        let base = group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
-        let isWide = leaf.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self) == PageKind.wideLeaf.rawValue
+        let base = group.provenance
+        let isWide = PageHeader(leaf).kind == PageKind.wideLeaf
         var bits = live
         while bits != 0 {
             let place = bits.trailingZeroBitCount
             bits &= bits - 1
             let offset =
                 isWide
-                ? leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
-                : UInt64(leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self))
+                ? WideLeaf(leaf).values[place]
+                : UInt64(LinkLeaf(leaf).values[place])
             guard base &+ offset <= reader.transaction else {
                 return note("\(object(table, group, place)) was made or changed by a transaction that does not exist.")
             }
@@ -222,7 +222,7 @@ extension GraphProof {
     // MARK: Names
 
     /// Returns the name of an object for a message.
-    func object(_ table: ProvenTable, _ group: UnsafeMutableRawPointer, _ place: Int) -> String {
+    func object(_ table: ProvenTable, _ group: GroupPage, _ place: Int) -> String {
         guard let index = table.groups.firstIndex(of: group) else { return table.name }
         let row = UInt32(index) << PageLayout.rowShift | UInt32(place)
         return "\(table.name)/\(reader.rows(table.layout.index).serial(row))"

@@ -5,17 +5,17 @@ extension GraphProof {
     /// Proves that all cells of a leaf refer to bytes within its heap, and that the heap is large enough for all values together. Also
     /// proves that the values have the attribute's type.
     mutating func proveStrings(
-        _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
+        _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: GroupPage
     ) {
-        guard StringLeaf.isConsistent(leaf) else { return note("A page with values of '\(table.name)' has values outside its heap.") }
+        guard StringLeaf(leaf).isConsistent else { return note("A page with values of '\(table.name)' has values outside its heap.") }
         var check = StoredValueCheck(table.types[slot] ?? .data)
         for place in 0..<PageLayout.fanOut {
-            let cell = StringLeaf.cell(leaf, UInt32(place))
+            let cell = StringLeaf(leaf).cell(UInt32(place))
             if cell == 0 { continue }
             guard live >> UInt128(place) & 1 != 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
             let flaw =
                 !StringLeaf.isBlob(cell)
-                ? check.flaw(bytes: StringLeaf.inlineBytes(leaf, cell)) : blobFlaw(leaf, cell, table.types[slot] ?? .data, &check)
+                ? check.flaw(bytes: StringLeaf(leaf).inlineBytes(cell)) : blobFlaw(leaf, cell, table.types[slot] ?? .data, &check)
             if let flaw { return note("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).") }
         }
     }
@@ -25,41 +25,38 @@ extension GraphProof {
     private mutating func blobFlaw(
         _ leaf: UnsafeMutableRawPointer, _ cell: UInt32, _ type: AttributeType, _ check: inout StoredValueCheck
     ) -> String? {
-        let entry = leaf + Int(cell & 0xFFFF)
-        let reference = entry.loadUnaligned(as: PageRef.self)
-        let byteCount = entry.loadUnaligned(fromByteOffset: 4, as: UInt64.self)
-        let birth = leaf.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        let (reference, byteCount) = StringLeaf(leaf).blob(cell)
+        let birth = PageHeader(leaf).birth
         if let known = blobs[reference] {
             blobs[reference]?.sharerCount += 1
             guard chunks.birth(reference) <= birth else { return "is in a page that is younger than the page that refers to it" }
-            guard headByteCount(reference) == byteCount else { return "does not have the length that its leaf states" }
+            guard Int(truncatingIfNeeded: BlobHead(chunks[reference]).byteCount) == byteCount else {
+                return "does not have the length that its leaf states"
+            }
             if known.types.contains(type) { return nil }
         } else {
             guard proveBlob(reference, birth) else { return "does not consist of valid pages" }
-            guard headByteCount(reference) == byteCount else { return "does not have the length that its leaf states" }
+            guard Int(truncatingIfNeeded: BlobHead(chunks[reference]).byteCount) == byteCount else {
+                return "does not have the length that its leaf states"
+            }
             blobs[reference] = (0, [])
         }
         blobs[reference]?.types.insert(type)
         return type == .data ? nil : Blob.bytes(reference, chunks).withUnsafeBytes { check.flaw(bytes: $0) }
     }
 
-    private func headByteCount(_ page: PageRef) -> UInt64 {
-        chunks[page].load(fromByteOffset: Blob.byteCountOffset, as: UInt64.self)
-    }
-
     private mutating func proveBlob(_ reference: PageRef, _ birth: UInt64) -> Bool {
-        guard let head = claim(reference, .blobHead, notAfter: birth) else { return false }
-        let own = head.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        let size = Int(head.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) * PageLayout.granule
-        let stated = head.load(fromByteOffset: Blob.byteCountOffset, as: UInt64.self)
+        guard let page = claim(reference, .blobHead, notAfter: birth) else { return false }
+        let (header, head) = (PageHeader(page), BlobHead(page))
+        let stated = head.byteCount
         guard stated > UInt64(StringLeaf.inlineMax), stated <= UInt64(Blob.byteCountMax) else { return false }
         let byteCount = Int(stated)
         let extentCount = (byteCount + Blob.extentByteCountMax - 1) / Blob.extentByteCountMax
-        guard Blob.extentCount(head) == extentCount, Blob.extentsOffset + 4 * extentCount <= size else { return false }
+        guard head.extentCount == extentCount, BlobHead.pageByteCount(extentCount: extentCount) <= header.byteCount else { return false }
         for index in 0..<extentCount {
             let count = min(Blob.extentByteCountMax, byteCount - index * Blob.extentByteCountMax)
             let granules = PageLayout.granules(PageLayout.header + count)
-            guard claim(Blob.extent(head, index), .blobExtent, granules: granules, notAfter: own) != nil else { return false }
+            guard claim(head[index], .blobExtent, granules: granules, notAfter: header.birth) != nil else { return false }
         }
         return true
     }

@@ -96,7 +96,7 @@ struct GraphProof {
 
     /// An upper bound of the number of elements in all vectors of the graph.
     var elementCountMax: Int {
-        space.liveGranules / PageLayout.granules(PageLayout.vectorNodeByteCount) * PageLayout.fanOut
+        space.liveGranules / PageLayout.granules(VectorNode.byteCount) * PageLayout.fanOut
     }
 
     // MARK: Pages
@@ -120,9 +120,9 @@ struct GraphProof {
             note("Two references lead to page \(page).")
             return nil
         }
-        let size = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
-        let born = pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        guard pointer.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self) == kind.rawValue, granules ?? size == size else {
+        let size = PageHeader(pointer).granules
+        let born = PageHeader(pointer).birth
+        guard PageHeader(pointer).kind == kind, granules ?? size == size else {
             note("Page \(page) does not have the kind \(kind) and the size that its reference requires.")
             return nil
         }
@@ -172,14 +172,14 @@ struct GraphProof {
         }
         var pending = [(node: vector.root, level: Int(vector.height) - 1, first: 0, birth: birth)]
         while let (node, level, first, birth) = pending.popLast(), !isFull {
-            let size = PageLayout.granules(PageLayout.vectorNodeByteCount)
+            let size = PageLayout.granules(VectorNode.byteCount)
             guard let pointer = claim(node, .vectorNode, granules: size, notAfter: birth) else { continue }
-            let own = pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+            let own = PageHeader(pointer).birth
             for slot in 0..<PageLayout.fanOut {
                 // The loop visits the last node of `pending` first. So children are added in descending order, to be visited in ascending
                 // order.
                 let slot = level > 0 ? PageLayout.fanOut - 1 - slot : slot
-                let element = pointer.load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
+                let element = VectorNode(pointer)[slot]
                 if element == 0 { continue }
                 let index = first + slot << (level * PageLayout.fanOutShift)
                 if level > 0 { pending.append((element, level - 1, index, own)) } else { body(&self, index, element, own) }
@@ -199,7 +199,7 @@ struct GraphProof {
             let isLink = page == known.noRows || page == known.zeroes
             let kind: PageKind = isLink ? .linkLeaf : page == known.nullString ? .stringLeaf : .fixedLeaf
             let wanted = constantByteCount(page)
-            let isSized = pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self) == PageLayout.granules(wanted)
+            let isSized = PageHeader(pointer).granules == PageLayout.granules(wanted)
             let content = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(start: pointer, count: wanted)[PageLayout.header...])
             let fill: UInt8 = page == known.noRows ? 0xFF : 0
             guard isSized, chunks.kind(page) == kind, ByteSearch.areAll(fill, content) else {
@@ -213,11 +213,11 @@ struct GraphProof {
     private func constantByteCount(_ page: PageRef) -> Int {
         let known = space.constants
         switch page {
-        case known.noRows, known.zeroes: return PageLayout.linkLeafByteCount
-        case known.nullString: return PageLayout.heapOffset
+        case known.noRows, known.zeroes: return LinkLeaf.byteCount
+        case known.nullString: return StringLeaf.byteCount(heap: 0)
         default:
             let width = [1, 2, 4, 8, 16].first { known.null(width: $0) == page } ?? 1
-            return PageLayout.fixedLeafByteCount(width: width)
+            return FixedLeaf.byteCount(width: width)
         }
     }
 

@@ -89,26 +89,23 @@ package struct PageChecker {
     }
 
     private func walkTable(_ table: TableLayout, _ reader: Reader, _ walk: inout PageWalk) {
-        let page = chunks[reader.directory].load(
-            fromByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)
+        let page = reader.tableReference(table.index)
         walk.visit(page, birthMax: chunks.birth(reader.directory))
         let birth = chunks.birth(page)
-        walk.vector(reader.vector(table.index, TablePage.virtualPagesOffset), birthMax: birth) { _, _, _ in }
-        walk.vector(reader.vector(table.index, TablePage.freeOffset), birthMax: birth) { _, _, _ in }
-        walk.vector(reader.vector(table.index, TablePage.rowsOffset), birthMax: birth) { walk, group, birthMax in
+        walk.vector(reader.tablePage(table.index).virtualPages, birthMax: birth) { _, _, _ in }
+        walk.vector(reader.tablePage(table.index).free, birthMax: birth) { _, _, _ in }
+        walk.vector(reader.tablePage(table.index).rows, birthMax: birth) { walk, group, birthMax in
             walk.visit(group, birthMax: birthMax)
             let birth = walk.chunks.birth(group)
             for (slot, kind) in table.columns.enumerated() {
-                let leaf = walk.chunks[group].load(
-                    fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+                let leaf = walk.chunks.group(group)[slot]
                 walk.visit(leaf, birthMax: birth)
                 if kind == .string { walk.blobs(of: leaf) }
             }
         }
         for index in table.indexes {
-            let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
             var buckets = Set<PageRef>()
-            walk.vector(reader.vector(table.index, offset), birthMax: birth) { walk, bucket, birthMax in
+            walk.vector(reader.tablePage(table.index).index(index.number).directory, birthMax: birth) { walk, bucket, birthMax in
                 guard buckets.insert(bucket).inserted else { return }
                 var page = bucket
                 var (overflowPageCount, otherCount) = (-1, 0)
@@ -160,7 +157,7 @@ private struct PageWalk {
         while let (node, height, birthMax) = pending.popLast() {
             visit(node, birthMax: birthMax)
             for slot in 0..<PageLayout.fanOut {
-                let child = chunks[node].load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
+                let child = VectorNode(chunks[node])[slot]
                 if child == 0 { continue }
                 if height > 1 {
                     pending.append((child, height - 1, chunks.birth(node)))
@@ -175,9 +172,9 @@ private struct PageWalk {
         let pointer = chunks[leaf]
         let birth = chunks.birth(leaf)
         for row in 0..<UInt32(PageLayout.fanOut) {
-            let cell = StringLeaf.cell(pointer, row)
+            let cell = StringLeaf(pointer).cell(row)
             guard cell != 0, StringLeaf.isBlob(cell) else { continue }
-            let head = StringLeaf.blob(pointer, cell).page
+            let head = StringLeaf(pointer).blob(cell).page
             if let count = sharerCounts[head] {
                 if chunks.birth(head) > birth { findings.append("Long value \(head) is younger than a page that refers to it.") }
                 sharerCounts[head] = count + 1
@@ -185,8 +182,8 @@ private struct PageWalk {
             }
             sharerCounts[head] = 0
             visit(head, birthMax: birth)
-            for index in 0..<Blob.extentCount(chunks[head]) {
-                visit(Blob.extent(chunks[head], index), birthMax: chunks.birth(head))
+            for index in 0..<BlobHead(chunks[head]).extentCount {
+                visit(BlobHead(chunks[head])[index], birthMax: chunks.birth(head))
             }
         }
     }

@@ -50,7 +50,7 @@ final class ColumnGroups: GroupCodes {
     private func numberTexts(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32], _ table: inout GroupTable) {
         let leaf = view.leaf(field.slot)
         let last = UInt32(truncatingIfNeeded: view.byteCount(field.slot) - ShortText.byteCountMax)
-        let cells = StringLeaf.cells(leaf)
+        let cells = StringLeaf(leaf).cells
         codes.withUnsafeMutableBufferPointer { codes in
             for first in stride(from: 0, to: PageLayout.fanOut, by: UInt64.bitWidth) {
                 var bits = rows[first / UInt64.bitWidth]

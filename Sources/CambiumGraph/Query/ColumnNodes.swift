@@ -39,7 +39,7 @@ final class FixedSetNode: ConditionNode {
     }
 
     @inline(__always) private func value(_ leaf: UnsafeMutableRawPointer, _ index: Int) -> SIMD2<UInt64> {
-        let place = leaf + PageLayout.valuesOffset + width &* index
+        let place = FixedLeaf(leaf).values + width &* index
         return switch width {
         case 1: SIMD2(UInt64(place.load(as: UInt8.self)), 0)
         case 2: SIMD2(UInt64(place.load(as: UInt16.self)), 0)
@@ -68,7 +68,7 @@ final class PresenceNode: ConditionNode {
         case .numbers: return rows & ~ColumnRange.links(leaf, 0, 0)
         case .string:
             // A cell that is 0 means null.
-            return rows & ~GroupView.halves { cmachine_within_u32(leaf + PageLayout.cellsOffset + 4 &* $0, 0, 0) }
+            return rows & ~GroupView.halves { cmachine_within_u32(StringLeaf(leaf).cells + $0, 0, 0) }
         }
     }
 }

@@ -15,7 +15,7 @@ enum ColumnRange {
     /// Returns the rows of a group in which the column has a value in the range. The stored bytes of a null may lie in the range, so the
     /// caller must exclude null.
     @inline(__always) func bits(_ leaf: UnsafeMutableRawPointer) -> GroupBits {
-        let values = leaf + PageLayout.valuesOffset
+        let values = FixedLeaf(leaf).values
         return switch self {
         case .uint8(let low, let high): GroupView.halves { cmachine_within_u8(values + $0, low, high) }
         case .uint16(let low, let high): GroupView.halves { cmachine_within_u16(values + 2 &* $0, low, high) }
@@ -30,7 +30,7 @@ enum ColumnRange {
     /// Returns whether the value at an index lies in the range. The stored bytes of a null may lie in the range, so the caller must exclude
     /// null.
     @inline(__always) func contains(_ leaf: UnsafeMutableRawPointer, _ index: Int) -> Bool {
-        let values = leaf + PageLayout.valuesOffset
+        let values = FixedLeaf(leaf).values
         func value<Number>(_ type: Number.Type) -> Number { values.load(fromByteOffset: MemoryLayout<Number>.size &* index, as: type) }
         return switch self {
         case .uint8(let low, let high): value(UInt8.self) >= low && value(UInt8.self) <= high
@@ -46,6 +46,6 @@ enum ColumnRange {
     /// Returns the rows of a group in which the link column contains a row from `low` to `high`.
     @inline(__always)
     static func links(_ leaf: UnsafeMutableRawPointer, _ low: UInt32, _ high: UInt32) -> GroupBits {
-        GroupView.halves { cmachine_within_u32(leaf + PageLayout.linkValuesOffset + 4 &* $0, low, high) }
+        GroupView.halves { cmachine_within_u32(LinkLeaf(leaf).values + $0, low, high) }
     }
 }

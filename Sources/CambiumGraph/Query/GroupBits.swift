@@ -118,24 +118,24 @@ struct RowBits {
 /// A group of rows of one table, and its page.
 struct GroupView {
     let index: Int
-    let page: UnsafeMutableRawPointer
+    let page: GroupPage
     let chunks: Chunks
 
-    @inline(__always) init(index: Int, page: UnsafeMutableRawPointer, chunks: Chunks) {
+    @inline(__always) init(index: Int, page: GroupPage, chunks: Chunks) {
         self.index = index
         self.page = page
         self.chunks = chunks
     }
 
     /// The rows that contain an object.
-    @inline(__always) var live: GroupBits { words(page, GroupLayout.liveBitsOffset) }
+    @inline(__always) var live: GroupBits { words(page.live) }
 
-    @inline(__always) var stubs: GroupBits { words(page, GroupLayout.stubBitsOffset) }
+    @inline(__always) var stubs: GroupBits { words(page.stubs) }
 
     @inline(__always) func leaf(_ slot: Int) -> UnsafeMutableRawPointer { chunks[leafReference(slot)] }
 
     @inline(__always) func leafReference(_ slot: Int) -> PageRef {
-        page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
+        page[slot]
     }
 
     /// The number of bytes of a cache line.
@@ -148,16 +148,16 @@ struct GroupView {
     }
 
     /// Prefetches the page of a group.
-    @inline(__always) static func prefetch(_ page: UnsafeMutableRawPointer) {
-        cmachine_prefetch(page)
-        cmachine_prefetch(page + lineByteCount)
+    @inline(__always) static func prefetch(_ group: GroupPage) {
+        cmachine_prefetch(group.page)
+        cmachine_prefetch(group.page + lineByteCount)
     }
 
     /// The number of bytes of the leaf of a column.
     @inline(__always) func byteCount(_ slot: Int) -> Int { chunks.granules(leafReference(slot)) &* PageLayout.granule }
 
     /// The rows whose fixed-width value is not null.
-    @inline(__always) func presence(_ leaf: UnsafeMutableRawPointer) -> GroupBits { words(leaf, PageLayout.presenceOffset) }
+    @inline(__always) func presence(_ leaf: UnsafeMutableRawPointer) -> GroupBits { words(FixedLeaf(leaf).presence) }
 
     @inline(__always) func row(_ index: UInt32) -> UInt32 {
         UInt32(truncatingIfNeeded: self.index &<< PageLayout.fanOutShift) &+ index
@@ -169,7 +169,7 @@ struct GroupView {
         GroupBits(body(0), PageLayout.fanOut > 64 ? body(64) : 0)
     }
 
-    @inline(__always) private func words(_ page: UnsafeMutableRawPointer, _ offset: Int) -> GroupBits {
-        Self.halves { page.load(fromByteOffset: offset &+ $0 &>> 3, as: UInt64.self) }
+    @inline(__always) private func words(_ bits: PageBits) -> GroupBits {
+        Self.halves { bits.word($0 &>> 6) }
     }
 }

@@ -74,7 +74,7 @@ final class LinkGroups: GroupCodes {
     override func number(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32]) {
         let leaf = view.leaf(slot)
         rows.forEach { index in
-            let target = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(index), as: UInt32.self)
+            let target = LinkLeaf(leaf)[index]
             codes[Int(index)] = code(target, view.row(index))
             return true
         }

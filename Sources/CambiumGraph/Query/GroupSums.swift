@@ -108,7 +108,7 @@ final class ColumnSums: GroupSums {
     override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
         let leaf = view.leaf(slot)
         let present = rows & view.presence(leaf)
-        let values = leaf + PageLayout.valuesOffset
+        let values = FixedLeaf(leaf).values
         switch type {
         case .int16: addWholes(present, codes) { Int64(values.load(fromByteOffset: 2 &* $0, as: Int16.self)) }
         case .int32: addWholes(present, codes) { Int64(values.load(fromByteOffset: 4 &* $0, as: Int32.self)) }

@@ -19,7 +19,7 @@ struct IDScan {
     /// The rows of one call ascend by serial, and all of them precede the rows of the next call.
     func forEach(_ body: (GroupView, GroupBits) throws -> Bool) rethrows {
         let rows = reader.rows(table.index)
-        let pages = reader.vector(table.index, TablePage.virtualPagesOffset)
+        let pages = reader.tablePage(table.index).virtualPages
         let firstPage = Int(truncatingIfNeeded: (after &+ 1) >> UInt64(PageLayout.fanOutShift))
         var next = pages.firstIndex(from: firstPage, reader.chunks)
         while let page = next {

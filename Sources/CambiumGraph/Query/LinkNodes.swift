@@ -61,7 +61,7 @@ final class ToOneNode: ConditionNode {
             return rows & ColumnRange.links(leaf, few.rows[0], few.rows[0])
         }
         return rows.filter { index in
-            let row = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(index), as: UInt32.self)
+            let row = LinkLeaf(leaf)[index]
             return row == noRow ? isTrueIfMissing : test.holds(row)
         }
     }

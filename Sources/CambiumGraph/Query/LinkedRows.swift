@@ -77,12 +77,9 @@ struct LinkedRows {
         for index in 0..<reader.groupCount(table) {
             guard let page = rows.group(at: index) else { continue }
             let group = GroupView(index: index, page: page, chunks: reader.chunks)
-            let (first, other) = (group.leaf(slot), group.leaf(second ?? slot))
+            let (first, other) = (LinkLeaf(group.leaf(slot)).values, LinkLeaf(group.leaf(second ?? slot)).values)
             func visit(_ place: Int) {
-                let offset = PageLayout.linkValuesOffset &+ 4 &* place
-                body(
-                    group.row(UInt32(truncatingIfNeeded: place)), first.load(fromByteOffset: offset, as: UInt32.self),
-                    other.load(fromByteOffset: offset, as: UInt32.self))
+                body(group.row(UInt32(truncatingIfNeeded: place)), first[place], other[place])
             }
             let live = group.live
             if live.count == PageLayout.fanOut {

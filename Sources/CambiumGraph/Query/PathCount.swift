@@ -176,7 +176,7 @@ struct PathCount: ~Copyable {
             let leaf = group.leaf(slot)
             group.live.forEach { index in
                 let row = Int(group.row(index))
-                let count = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(index), as: UInt32.self)
+                let count = LinkLeaf(leaf)[index]
                 if row < weights.count { weights[row] = UInt64(count) }
                 return true
             }

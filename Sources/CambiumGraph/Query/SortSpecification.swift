@@ -36,8 +36,8 @@ final class SortSpecification {
         guard let short else { return nil }
         let leaf = view.leaf(short.slot)
         let index = Int(row & PageLayout.rowMask)
-        guard short.isCount || Rows.bit(leaf, PageLayout.presenceOffset, row) else { return short.null }
-        let values = leaf + (short.isCount ? PageLayout.linkValuesOffset : PageLayout.valuesOffset)
+        guard short.isCount || FixedLeaf(leaf).isPresent(row) else { return short.null }
+        let values = short.isCount ? UnsafeMutableRawPointer(LinkLeaf(leaf).values) : FixedLeaf(leaf).values
         let bits: UInt64 =
             switch short.width {
             case 1: UInt64(values.load(fromByteOffset: index, as: UInt8.self))

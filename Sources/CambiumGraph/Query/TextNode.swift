@@ -10,7 +10,7 @@ final class TextNode: ConditionNode {
     private let equal: (bytes: [UInt8], end: cmachine_text)?
 
     /// The number of bytes of the leaf (a page of texts) that was compared last. The next leaf to prefetch probably has a similar size.
-    private var leafByteCount = PageLayout.heapOffset
+    private var leafByteCount = StringLeaf.byteCount(heap: 0)
     private static let prefetchedByteCountMax = 4096
 
     /// If at least this many rows of a group are wanted, all rows of the group are compared together.
@@ -37,17 +37,17 @@ final class TextNode: ConditionNode {
             }
         }
         return rows.filter { index in
-            let cell = StringLeaf.cell(leaf, index)
+            let cell = StringLeaf(leaf).cell(index)
             if cell == 0 { return false }
-            if !StringLeaf.isBlob(cell) { return test.holds(StringLeaf.inlineBytes(leaf, cell)) }
-            return Blob.bytes(StringLeaf.blob(leaf, cell).page, group.chunks).withUnsafeBytes { test.holds($0) }
+            if !StringLeaf.isBlob(cell) { return test.holds(StringLeaf(leaf).inlineBytes(cell)) }
+            return Blob.bytes(StringLeaf(leaf).blob(cell).page, group.chunks).withUnsafeBytes { test.holds($0) }
         }
     }
 
     /// Prefetches as many bytes as the leaf of the previous group occupies. The size of this group's leaf is not known yet, because the
     /// leaf itself contains its size. If the texts are long, most of their bytes are not read, so only the cells are prefetched.
     override func prefetch(_ group: GroupView) {
-        group.prefetch(slot, byteCount: leafByteCount <= Self.prefetchedByteCountMax ? leafByteCount : PageLayout.heapOffset)
+        group.prefetch(slot, byteCount: leafByteCount <= Self.prefetchedByteCountMax ? leafByteCount : StringLeaf.byteCount(heap: 0))
     }
 
     override var comparesTexts: Bool { true }
@@ -55,12 +55,11 @@ final class TextNode: ConditionNode {
     /// Returns the rows whose text has the length and the last 8 bytes of the wanted text. If the wanted text has at most 8 bytes, the
     /// texts of these rows equal the wanted text.
     @inline(__always) private func haveEqualEnds(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
-        leafByteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) &* PageLayout.granule
+        leafByteCount = PageHeader(leaf).byteCount
         let byteCount = UInt32(truncatingIfNeeded: leafByteCount)
         return withUnsafePointer(to: wanted) { wanted in
             GroupView.halves { first in
-                let cells = (leaf + PageLayout.cellsOffset + 4 &* first).assumingMemoryBound(to: UInt32.self)
-                return cmachine_equal_texts(leaf, byteCount, cells, wanted)
+                cmachine_equal_texts(leaf, byteCount, StringLeaf(leaf).cells + first, wanted)
             }
         }
     }

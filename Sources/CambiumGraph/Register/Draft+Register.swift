@@ -67,7 +67,7 @@ extension Draft {
     /// Returns the row with the smallest serial. The search is needed only if the serials have gaps. Only pages from another program can
     /// have such gaps.
     private func firstRow(_ table: Int) -> UInt32? {
-        let map = reader.vector(table, TablePage.virtualPagesOffset)
+        let map = reader.tablePage(table).virtualPages
         var next = 0
         while let page = map.firstIndex(from: next, chunks) {
             let first = UInt64(page) << UInt64(PageLayout.fanOutShift)
@@ -79,7 +79,7 @@ extension Draft {
 
     /// Runs `body` with the register (the inner graph of requests and labels) in place of the draft's graph.
     mutating func inRegister(_ body: (inout Draft) -> Void) {
-        guard let offset = DirectoryPage.registerOffset(layout) else {
+        guard let place = layout.registerPlace else {
             preconditionFailure("A register does not contain another register.")
         }
         let (graph, graphDirectory) = (layout, directory)
@@ -98,7 +98,7 @@ extension Draft {
         forgetGroup()
         swap(&checks, &pending)
         swap(&changes, &touched)
-        if after != before { ownedDirectory().storeBytes(of: after, toByteOffset: offset, as: PageRef.self) }
+        if after != before { ownedDirectory()[place] = after }
     }
 
     /// Creates the directory of a register without requests and labels. The layout of the draft must be the layout of the register.

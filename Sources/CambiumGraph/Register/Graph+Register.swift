@@ -26,8 +26,7 @@ extension Reader {
     /// Returns the reference of the register's directory page, or 0 if the graph has no register. The register contains requests and
     /// labels.
     func registerReference(of layout: GraphLayout) -> PageRef {
-        guard let offset = DirectoryPage.registerOffset(layout) else { return 0 }
-        return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)
+        layout.registerPlace.map { directoryPage[$0] } ?? 0
     }
 
     /// Returns a reader of a graph's register (its requests and labels), or `nil` if the graph has no register.

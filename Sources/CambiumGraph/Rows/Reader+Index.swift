@@ -30,17 +30,10 @@ extension Reader {
         hasher.hash(UInt64(first) << 32 | UInt64(second), 0)
     }
 
-    /// Returns the address of the part of a table's page that describes an index: its directory and its number of entries.
-    @inline(__always) func indexPlace(_ table: Int, _ index: Int) -> UnsafeMutableRawPointer {
-        tablePage(table) + TablePage.indexesOffset + TablePage.indexStride &* index
-    }
-
     /// Returns the bucket in which a hash belongs, or 0 if the index has no bucket yet.
     @inline(__always) func bucket(_ table: Int, _ index: Int, _ hash: UInt64) -> PageRef {
-        let place = indexPlace(table, index)
-        let directory = place.load(as: RadixVector.self)
-        let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
-        return directory.get(bits == 0 ? 0 : Int(hash >> UInt64(64 &- bits)), chunks)
+        let record = tablePage(table).index(index)
+        return record.directory.get(record.slot(of: hash), chunks)
     }
 
     /// Prefetches a bucket that will be written to.
@@ -57,7 +50,7 @@ extension Reader {
     }
 
     func entryCount(_ table: Int, _ index: Int) -> Int {
-        Int(indexPlace(table, index).load(fromByteOffset: TablePage.indexEntryCountOffset, as: UInt64.self))
+        tablePage(table).index(index).entryCount
     }
 
     /// Returns the first row that an index lists under a hash and for which `isEqual` returns `true`. Returns `noRow` if there is no such

@@ -23,8 +23,7 @@ extension OrderedIndexLayout {
 extension Reader {
     /// Returns the reference to the page of the index directory, or 0 if the graph does not have one yet.
     func indexDirectoryReference(of layout: GraphLayout) -> PageRef {
-        guard let offset = DirectoryPage.indexesOffset(layout) else { return 0 }
-        return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)
+        layout.indexesPlace.map { directoryPage[$0] } ?? 0
     }
 
     func indexDirectory(of layout: GraphLayout) -> IndexDirectory? {

@@ -14,16 +14,15 @@ struct LeafCache {
 
     @inline(__always)
     mutating func link(_ row: UInt32, _ rows: Rows, _ slot: Int) -> UInt32 {
-        leaf(row, rows, slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+        LinkLeaf(leaf(row, rows, slot))[row]
     }
 
     /// Returns a value of a column of fixed width, or `nil` if the value is null.
     @inline(__always)
     mutating func fixed<T: BitwiseCopyable>(_ row: UInt32, _ rows: Rows, _ slot: Int, as type: T.Type) -> T? {
         let leaf = leaf(row, rows, slot)
-        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
-        return leaf.load(
-            fromByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
+        guard FixedLeaf(leaf).isPresent(row) else { return nil }
+        return FixedLeaf(leaf).value(row, as: T.self)
     }
 }
 

@@ -43,5 +43,5 @@ extension Reader {
 }
 
 extension Rows {
-    func isNullString(_ row: UInt32, _ slot: Int) -> Bool { StringLeaf.cell(leaf(group(row), slot), row) == 0 }
+    func isNullString(_ row: UInt32, _ slot: Int) -> Bool { StringLeaf(leaf(group(row), slot)).cell(row) == 0 }
 }

@@ -38,46 +38,44 @@ struct Reader {
     let chunks: Chunks
     let directory: PageRef
 
-    @inline(__always) func tablePage(_ table: Int) -> UnsafeMutableRawPointer {
-        chunks[chunks[directory].load(fromByteOffset: DirectoryPage.tablesOffset &+ 4 &* table, as: PageRef.self)]
-    }
+    @inline(__always) var directoryPage: DirectoryPage { DirectoryPage(chunks[directory]) }
+
+    @inline(__always) func tableReference(_ table: Int) -> PageRef { directoryPage[table] }
+
+    @inline(__always) func tablePage(_ table: Int) -> TablePage { TablePage(chunks[tableReference(table)]) }
 
     /// The key of the hashes in the graph's indexes.
-    var hashKey: HashKey { chunks[directory].load(fromByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self) }
+    var hashKey: HashKey { directoryPage.hashKey }
 
     /// The function that computes the hashes in the graph's indexes.
     @inline(__always) var hasher: KeyHasher { chunks.hasher }
 
-    var transaction: UInt64 { chunks[directory].load(fromByteOffset: DirectoryPage.transactionOffset, as: UInt64.self) }
-
-    @inline(__always) func vector(_ table: Int, _ offset: Int) -> RadixVector {
-        tablePage(table).load(fromByteOffset: offset, as: RadixVector.self)
-    }
+    var transaction: UInt64 { directoryPage.transaction }
 
     @inline(__always) func rows(_ table: Int) -> Rows {
-        Rows(chunks: chunks, groups: vector(table, TablePage.rowsOffset))
+        Rows(chunks: chunks, groups: tablePage(table).rows)
     }
 
     func nextSerial(_ table: Int) -> UInt64 {
-        tablePage(table).load(fromByteOffset: TablePage.nextSerialOffset, as: UInt64.self)
+        tablePage(table).nextSerial
     }
 
     func liveCount(_ table: Int) -> Int {
-        Int(tablePage(table).load(fromByteOffset: TablePage.liveCountOffset, as: UInt64.self))
+        tablePage(table).liveCount
     }
 
     @inline(__always) func groupCount(_ table: Int) -> Int {
-        Int(tablePage(table).load(fromByteOffset: TablePage.groupCountOffset, as: UInt32.self))
+        Int(tablePage(table).groupCount)
     }
 
     func count(of entity: EntityNumber, in table: TableLayout) -> Int {
-        Int(tablePage(table.index).load(fromByteOffset: table.countOffset(of: entity), as: UInt64.self))
+        table.count(of: entity, in: tablePage(table.index)).pointee
     }
 
     /// Returns the row of the live object with a serial, or `nil` if there is no such object.
     @inline(__always) func row(_ table: Int, serial: UInt64) -> UInt32? {
         let virtualPage = Int(serial >> UInt64(PageLayout.fanOutShift))
-        let group = vector(table, TablePage.virtualPagesOffset).get(virtualPage, chunks)
+        let group = tablePage(table).virtualPages.get(virtualPage, chunks)
         guard group != 0 else { return nil }
         let row = (group &- 1) &<< PageLayout.rowShift | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
         let rows = rows(table)
@@ -93,87 +91,73 @@ struct Rows {
     /// An upper bound of the number of rows in the table.
     @inline(__always) var rowCountEnd: Int { groups.elementCountEnd &<< PageLayout.fanOutShift }
 
-    @inline(__always) func group(_ row: UInt32) -> UnsafeMutableRawPointer {
-        chunks[groups.existing(Int(row &>> PageLayout.rowShift), chunks)]
+    @inline(__always) func group(_ row: UInt32) -> GroupPage {
+        chunks.group(groups.existing(Int(row &>> PageLayout.rowShift), chunks))
     }
 
-    func group(at index: Int) -> UnsafeMutableRawPointer? {
+    func group(at index: Int) -> GroupPage? {
         let page = groups.get(index, chunks)
-        return page == 0 ? nil : chunks[page]
+        return page == 0 ? nil : chunks.group(page)
     }
 
-    @inline(__always) func leaf(_ group: UnsafeMutableRawPointer, _ slot: Int) -> UnsafeMutableRawPointer {
-        chunks[group.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)]
+    @inline(__always) func leaf(_ group: GroupPage, _ slot: Int) -> UnsafeMutableRawPointer {
+        chunks[group[slot]]
     }
 
     @inline(__always) func isLive(_ row: UInt32) -> Bool {
         let page = groups.get(Int(row &>> PageLayout.rowShift), chunks)
-        return page != 0 && Rows.bit(chunks[page], GroupLayout.liveBitsOffset, row)
+        return page != 0 && chunks.group(page).isLive(row)
     }
 
-    @inline(__always) func isStub(_ row: UInt32) -> Bool { Rows.bit(group(row), GroupLayout.stubBitsOffset, row) }
+    @inline(__always) func isStub(_ row: UInt32) -> Bool { group(row).isStub(row) }
 
     @inline(__always) func serial(_ row: UInt32) -> UInt64 {
         UInt64(virtualPage(row)) << PageLayout.fanOutShift | UInt64(row & PageLayout.rowMask)
     }
 
     @inline(__always) func virtualPage(_ row: UInt32) -> UInt32 {
-        let virtualPage = group(row).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
-        if virtualPage != GroupLayout.isShared || !isShared(row &>> PageLayout.rowShift) { return virtualPage }
+        let virtualPage = group(row).virtualPage
+        if virtualPage != GroupPage.isShared || !isShared(row &>> PageLayout.rowShift) { return virtualPage }
         return link(row, TableLayout.virtualPageSlot)
     }
 
     /// Returns whether a group contains rows of several virtual pages (ranges of consecutive serials).
     func isShared(_ group: UInt32) -> Bool {
         let page = self.group(group << PageLayout.rowShift)
-        guard page.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self) == GroupLayout.isShared else { return false }
+        guard page.virtualPage == GroupPage.isShared else { return false }
         // With small pages, an ordinary virtual page may have the number `isShared`. Only a shared group has a column of virtual pages.
-        return chunks.birth(page.load(fromByteOffset: GroupLayout.columnsOffset + 4 * TableLayout.virtualPageSlot, as: PageRef.self)) != 0
+        return chunks.birth(page[TableLayout.virtualPageSlot]) != 0
     }
 
     /// Returns the content of a link column: a row or a number.
     @inline(__always) func link(_ row: UInt32, _ slot: Int) -> UInt32 {
-        leaf(group(row), slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+        LinkLeaf(leaf(group(row), slot))[row]
     }
 
     /// Prefetches the content of a link column in a row.
     @inline(__always) func prefetchLink(_ row: UInt32, _ slot: Int) {
-        cmachine_prefetch(leaf(group(row), slot) + PageLayout.linkValuesOffset + 4 &* Int(row & PageLayout.rowMask))
+        cmachine_prefetch(LinkLeaf(leaf(group(row), slot)).values + Int(row & PageLayout.rowMask))
     }
 
     @inline(__always) func isPresent(_ row: UInt32, _ slot: Int) -> Bool {
-        Rows.bit(leaf(group(row), slot), PageLayout.presenceOffset, row)
+        FixedLeaf(leaf(group(row), slot)).isPresent(row)
     }
 
     @inline(__always) func fixed<T: BitwiseCopyable>(_ row: UInt32, _ slot: Int, as type: T.Type) -> T {
-        leaf(group(row), slot).load(
-            fromByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
+        FixedLeaf(leaf(group(row), slot)).value(row, as: T.self)
     }
 
     /// Returns the bytes of a string or data value of at most 255 bytes. Returns `nil` if the value is null or longer. The bytes are valid
     /// as long as the page exists.
     @inline(__always) func bytes(_ row: UInt32, _ slot: Int) -> UnsafeRawBufferPointer? {
         let leaf = leaf(group(row), slot)
-        let cell = StringLeaf.cell(leaf, row)
+        let cell = StringLeaf(leaf).cell(row)
         if cell == 0 { return nil }
-        return StringLeaf.isBlob(cell) ? nil : StringLeaf.inlineBytes(leaf, cell)
-    }
-
-    @inline(__always) static func bit(_ page: UnsafeMutableRawPointer, _ offset: Int, _ row: UInt32) -> Bool {
-        let byte = page.load(fromByteOffset: offset &+ Int((row & PageLayout.rowMask) >> 3), as: UInt8.self)
-        return byte >> UInt8(truncatingIfNeeded: row & 7) & 1 != 0
-    }
-
-    @inline(__always)
-    static func setBit(_ page: UnsafeMutableRawPointer, _ offset: Int, _ row: UInt32, _ value: Bool) {
-        let place = page + offset + Int((row & PageLayout.rowMask) >> 3)
-        let mask: UInt8 = 1 << UInt8(truncatingIfNeeded: row & 7)
-        let byte = place.load(as: UInt8.self)
-        place.storeBytes(of: value ? byte | mask : byte & ~mask, as: UInt8.self)
+        return StringLeaf.isBlob(cell) ? nil : StringLeaf(leaf).inlineBytes(cell)
     }
 }
 
 extension Reader {
     /// A vector that counts, for each blob, the cells after the first one that refer to it. A blob is a value of more than 255 bytes.
-    var sharedBlobs: RadixVector { chunks[directory].load(fromByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self) }
+    var sharedBlobs: RadixVector { directoryPage.sharedBlobs }
 }

@@ -32,7 +32,7 @@ extension Rows {
         }
         let leaf = leaf(group(row), slot)
         if cell.kind == .bytes { return Rows.hasBytes(leaf, row, cell.bytes, chunks) }
-        return cell.kind == .null && StringLeaf.cell(leaf, row) == 0
+        return cell.kind == .null && StringLeaf(leaf).cell(row) == 0
     }
 
     /// Returns whether an index treats the value of a column as equal to `cell`: 0.0 and -0.0 are equal.
@@ -48,9 +48,9 @@ extension Rows {
     static func hasBytes(
         _ leaf: UnsafeMutableRawPointer, _ row: UInt32, _ wanted: UnsafeRawBufferPointer, _ chunks: Chunks
     ) -> Bool {
-        let stored = StringLeaf.cell(leaf, row)
-        if StringLeaf.isBlob(stored) { return Blob.equals(StringLeaf.blob(leaf, stored).page, wanted, chunks) }
-        return StringLeaf.hasInlineBytes(leaf, row, wanted)
+        let stored = StringLeaf(leaf).cell(row)
+        if StringLeaf.isBlob(stored) { return Blob.equals(StringLeaf(leaf).blob(stored).page, wanted, chunks) }
+        return StringLeaf(leaf).hasInlineBytes(row, wanted)
     }
 
     /// Calls `body` with the value of a column.
@@ -62,10 +62,10 @@ extension Rows {
             return body(.fixed(bits.low, bits.high))
         }
         let leaf = leaf(group(row), slot)
-        let stored = StringLeaf.cell(leaf, row)
+        let stored = StringLeaf(leaf).cell(row)
         if stored == 0 { return body(.null) }
-        guard StringLeaf.isBlob(stored) else { return body(.bytes(StringLeaf.inlineBytes(leaf, stored))) }
-        return Blob.bytes(StringLeaf.blob(leaf, stored).page, chunks).withUnsafeBytes { body(.bytes($0)) }
+        guard StringLeaf.isBlob(stored) else { return body(.bytes(StringLeaf(leaf).inlineBytes(stored))) }
+        return Blob.bytes(StringLeaf(leaf).blob(stored).page, chunks).withUnsafeBytes { body(.bytes($0)) }
     }
 }
 
@@ -82,9 +82,9 @@ extension Rows {
         for (attribute, _) in values {
             let slot = table.slot(of: attribute.number)
             guard case .fixed(let width) = table.columns[slot] else { continue }
-            Self.prefetch(leaf(group, slot), PageLayout.fixedLeafByteCount(width: width))
+            Self.prefetch(leaf(group, slot), FixedLeaf.byteCount(width: width))
         }
-        Self.prefetch(leaf(group, TableLayout.changedSlot), PageLayout.linkLeafByteCount)
+        Self.prefetch(leaf(group, TableLayout.changedSlot), LinkLeaf.byteCount)
     }
 
     @inline(__always) private static func prefetch(_ leaf: UnsafeMutableRawPointer, _ byteCount: Int) {

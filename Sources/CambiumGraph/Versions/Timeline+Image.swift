@@ -84,7 +84,7 @@ extension Timeline {
     /// Returns whether a page is a directory page of this layout. Readers follow the references in a directory page without checking the
     /// page, so this method must check it first.
     private static func isDirectory(_ page: PageRef, in space: PageSpace, _ layout: GraphLayout, epoch: UInt64) -> Bool {
-        let granules = PageLayout.granules(DirectoryPage.byteCount(layout))
+        let granules = PageLayout.granules(layout.directoryByteCount)
         return Int(page) % PageLayout.chunkGranules + granules <= PageLayout.chunkGranules && space.chunks.kind(page) == .directory
             && space.chunks.granules(page) == granules && space.chunks.birth(page) <= epoch
     }

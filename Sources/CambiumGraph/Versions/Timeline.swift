@@ -34,13 +34,10 @@ package final class Timeline: @unchecked Sendable {
         let layout = GraphLayout(Schema.empty)
         let epoch = Self.nextEpoch()
         let page = space.allocate(
-            granules: PageLayout.granules(DirectoryPage.byteCount(layout)), kind: .directory, birth: epoch)
-        if let offset = DirectoryPage.registerOffset(layout) {
-            space.chunks[page].storeBytes(of: 0, toByteOffset: offset, as: PageRef.self)
-        }
-        space.chunks[page].storeBytes(of: 0, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
-        space.chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
-        space.chunks[page].storeBytes(of: key, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
+            granules: PageLayout.granules(layout.directoryByteCount), kind: .directory, birth: epoch)
+        let directory = DirectoryPage(space.chunks[page])
+        (directory.transaction, directory.sharedBlobs, directory.hashKey) = (0, .empty, key)
+        if let place = layout.registerPlace { directory[place] = 0 }
         space.setHashNumbers(HashNumbers(key))
         current = Guarded(Version(epoch: epoch, directory: page, layout: layout, space: space))
         noteTotals()

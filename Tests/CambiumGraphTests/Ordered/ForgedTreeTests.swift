@@ -65,7 +65,7 @@ import Testing
         /// Returns the number of bytes from the start of a page to the end of its used part.
         func usedByteCount(_ page: PageRef) -> Int {
             let pointer = storage.chunk(Int(page >> 12)) + Int(page & 4095) * 16
-            switch PageKind(rawValue: byte(page, PageLayout.kindOffset)) {
+            switch PageKind(rawValue: byte(page, PageHeader.kindOffset)) {
             case .indexLeaf: return OrderedLeaf(pointer).end
             case .indexDirectory: return IndexDirectory.byteCount(IndexDirectory(pointer).count) - 8
             default: return OrderedInner.referencesOffset + 16 * OrderedInner(pointer).count - 8
@@ -90,14 +90,14 @@ import Testing
     /// Whether the proof ignores a byte: nothing reads the byte, or it only states which index a record describes and
     /// how far that index is built.
     private func isPadding(_ page: PageRef, _ offset: Int, _ stored: Stored) -> Bool {
-        guard page == stored.pages[0] else { return offset >= 22 && offset < 24 && stored.byte(page, PageLayout.kindOffset) == 13 }
+        guard page == stored.pages[0] else { return offset >= 22 && offset < 24 && stored.byte(page, PageHeader.kindOffset) == 13 }
         let place = (offset - IndexDirectory.recordsOffset) % IndexDirectory.stride
         return offset < IndexDirectory.recordsOffset ? offset >= 20 : place < 8 || place >= 24
     }
 
     @Test func `the proof finds leaves that were exchanged`() throws {
         let stored = try Stored()
-        let leaves = stored.pages.filter { stored.byte($0, PageLayout.kindOffset) == PageKind.indexLeaf.rawValue }
+        let leaves = stored.pages.filter { stored.byte($0, PageHeader.kindOffset) == PageKind.indexLeaf.rawValue }
         var random = SplitMix64(seed: 7)
         for _ in 0..<5 {
             guard let first = random.pick(leaves), let second = random.pick(leaves), first != second else { continue }

@@ -8,13 +8,13 @@ import Testing
         let leaf = UnsafeMutableRawBufferPointer.allocate(byteCount: PageLayout.chunkByteCount, alignment: 16)
         defer { leaf.deallocate() }
         leaf.initializeMemory(as: UInt8.self, repeating: 0)
-        leaf.storeBytes(of: UInt16(PageLayout.chunkGranules), toByteOffset: PageLayout.granulesOffset, as: UInt16.self)
+        leaf.storeBytes(of: UInt16(PageLayout.chunkGranules), toByteOffset: PageHeader.granulesOffset, as: UInt16.self)
         let page = try #require(leaf.baseAddress)
-        for end in [PageLayout.heapOffset, 65_535, 65_536] {
-            for offset in [PageLayout.heapUsedOffset, PageLayout.heapGarbageOffset] {
-                leaf.storeBytes(of: UInt32(end - PageLayout.heapOffset), toByteOffset: offset, as: UInt32.self)
+        for end in [StringLeaf.heapOffset, 65_535, 65_536] {
+            for offset in [StringLeaf.heapUsedOffset, StringLeaf.heapGarbageOffset] {
+                leaf.storeBytes(of: UInt32(end - StringLeaf.heapOffset), toByteOffset: offset, as: UInt32.self)
             }
-            #expect(StringLeaf.isConsistent(page) == (end < 65_536), "the heap ends at \(end)")
+            #expect(StringLeaf(page).isConsistent == (end < 65_536), "the heap ends at \(end)")
         }
     }
 }

@@ -60,9 +60,9 @@ import Testing
             let row = try #require(graph.reader.row(list.memberTable, serial: UInt64(Self.count)))
             for (slot, wrong) in columns(list) {
                 let group = graph.reader.rows(list.memberTable).group(row)
-                let leaf = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+                let leaf = group[slot]
                 #expect(graph.reader.chunks.birth(leaf) > 0)
-                let offset = PageLayout.linkValuesOffset + 4 * Int(row & PageLayout.rowMask)
+                let offset = LinkLeaf.valuesOffset + 4 * Int(row & PageLayout.rowMask)
                 #expect(try !stored.flaws(leaf, offset, wrong).isEmpty, "column \(slot)")
                 count += 1
             }

@@ -28,7 +28,10 @@ struct OrderedLeaf {
     @inline(__always) var stride: Int { number(Self.strideOffset) }
     /// The offset at which the entries end.
     @inline(__always) var end: Int { number(Self.endOffset) }
-    @inline(__always) var entriesOffset: Int { Self.contentOffset &+ prefixByteCount }
+    @inline(__always) private var entriesOffset: Int { Self.contentOffset &+ prefixByteCount }
+    /// The address of the first entry.
+    @inline(__always) var entries: UnsafeRawPointer { UnsafeRawPointer(page + entriesOffset) }
+    var prefix: OrderedBytes { OrderedBytes(page + Self.contentOffset, prefixByteCount) }
 
     @inline(__always) private static func endPlace(_ index: Int) -> Int { OrderedNode.byteCount &- 2 &* (index &+ 1) }
 
@@ -93,7 +96,7 @@ struct OrderedLeaf {
             return low
         }
         let wanted = OrderedNode.head(rest, restCount)
-        let entries = UnsafeRawPointer(page + entriesOffset)
+        let entries = entries
         while low < high {
             let middle = (low &+ high) &>> 1
             let entry = entries + middle &* stride
@@ -209,7 +212,7 @@ struct OrderedLeaf {
 
     /// Calls `body` with each entry in order: first the prefix of the leaf, then the rest of the entry.
     func forEach(_ body: (_ prefix: OrderedBytes, _ rest: OrderedBytes) -> Void) {
-        let prefix = OrderedBytes(page + Self.contentOffset, prefixByteCount)
+        let prefix = prefix
         for index in 0..<count {
             let (offset, byteCount) = entry(index)
             body(prefix, OrderedBytes(page + offset, byteCount))

@@ -27,7 +27,7 @@ enum PageKind: UInt8 {
     case indexLeaf = 14
 }
 
-/// The offsets and sizes of pages, in bytes. Docs/Formats/PAGES.md describes the layouts in prose.
+/// The sizes of pages, in bytes. Docs/Formats/PAGES.md describes the layouts in prose.
 @usableFromInline enum PageLayout {
     static let granule = 16
     static let chunkByteCount = 65_536
@@ -38,11 +38,6 @@ enum PageKind: UInt8 {
     static let slackByteCount = 2 * chunkByteCount
 
     static let header = 16
-    static let birthOffset = 0
-    static let granulesOffset = 8
-    static let kindOffset = 10
-    static let nextFreeOffset = 12
-
     /// The binary logarithm of `fanOut`, the number of rows in a group and of elements in a vector node. Builds of script/check can choose
     /// 64 instead of 128. The choice does not change any digest.
     #if CAMBIUM_CHECKS
@@ -56,17 +51,47 @@ enum PageKind: UInt8 {
     @inlinable static var rowShift: UInt32 { UInt32(truncatingIfNeeded: fanOutShift) }
     @inlinable static var rowMask: UInt32 { 1 &<< rowShift &- 1 }
 
-    @usableFromInline static let presenceOffset = 16
-    @usableFromInline static let valuesOffset = 32
-    @usableFromInline static let linkValuesOffset = 16
-    @usableFromInline static let cellsOffset = 32
-    static let heapUsedOffset = 16
-    static let heapGarbageOffset = 20
-    static var heapOffset: Int { cellsOffset + 4 * fanOut }
-
     static func granules(_ byteCount: Int) -> Int { (byteCount + granule - 1) / granule }
-    static func fixedLeafByteCount(width: Int) -> Int { valuesOffset + width * fanOut }
-    static var linkLeafByteCount: Int { linkValuesOffset + 4 * fanOut }
-    static var wideLeafByteCount: Int { linkValuesOffset + 8 * fanOut }
-    static var vectorNodeByteCount: Int { header + 4 * fanOut }
+}
+
+/// The first bytes of every page.
+struct PageHeader {
+    static let birthOffset = 0
+    static let granulesOffset = 8
+    static let kindOffset = 10
+    private static let nextFreeOffset = 12
+
+    let page: UnsafeMutableRawPointer
+
+    @inline(__always) init(_ page: UnsafeMutableRawPointer) { self.page = page }
+
+    /// The epoch of the draft that created the page; 0 for a constant page.
+    @inline(__always) var birth: UInt64 {
+        get { page.load(fromByteOffset: Self.birthOffset, as: UInt64.self) }
+        nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.birthOffset, as: UInt64.self) }
+    }
+
+    /// The size of the page, in units of 16 bytes.
+    @inline(__always) var granules: Int { Int(page.load(fromByteOffset: Self.granulesOffset, as: UInt16.self)) }
+    @inline(__always) var byteCount: Int { granules &* PageLayout.granule }
+
+    /// The kind of the page, or `nil` if the header states no valid kind.
+    @inline(__always) var kind: PageKind? { PageKind(rawValue: page.load(fromByteOffset: Self.kindOffset, as: UInt8.self)) }
+
+    func markFree() {
+        birth = .max
+        page.storeBytes(of: PageKind.free.rawValue, toByteOffset: Self.kindOffset, as: UInt8.self)
+    }
+
+    /// The second half of the header: the size and the kind, without the link to the next free page. Setting it clears this link.
+    @inline(__always) var tail: UInt64 {
+        get { UInt64(page.load(fromByteOffset: Self.granulesOffset, as: UInt32.self)) }
+        nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.granulesOffset, as: UInt64.self) }
+    }
+
+    /// The next free page of the same size. Only a free page has a valid link.
+    @inline(__always) var nextFree: PageRef {
+        get { page.load(fromByteOffset: Self.nextFreeOffset, as: PageRef.self) }
+        nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.nextFreeOffset, as: PageRef.self) }
+    }
 }

@@ -17,17 +17,16 @@ enum PageMap {
         var granule = chunk == 0 ? 1 : 0
         // A single granule (16 bytes) at the end is too small for a page, and has no header.
         while granule < PageLayout.chunkGranules - 1 {
-            let header = base + granule * PageLayout.granule
-            let count = Int(header.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
+            let header = PageHeader(base + granule * PageLayout.granule)
+            let count = header.granules
             guard count >= granuleCountMin, granule + count <= PageLayout.chunkGranules else {
                 return "the page at granule \(granule) has an impossible size of \(count) granules"
             }
-            guard let kind = PageKind(rawValue: header.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self)) else {
+            guard let kind = header.kind else {
                 return "the page at granule \(granule) has no valid kind"
             }
             if kind != .free {
-                let birth = header.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-                guard birth <= epoch else { return "the page at granule \(granule) is younger than the graph" }
+                guard header.birth <= epoch else { return "the page at granule \(granule) is younger than the graph" }
                 guard count >= kind.granuleCountMin else { return "the page at granule \(granule) is too small for its kind" }
             }
             words[granule >> 6] |= 1 << UInt64(granule & 63)
@@ -44,17 +43,17 @@ extension PageKind {
     var granuleCountMin: Int {
         switch self {
         case .free, .blobExtent: 2
-        case .directory: PageLayout.granules(DirectoryPage.tablesOffset)
-        case .table: PageLayout.granules(TablePage.indexesOffset)
-        case .vectorNode: PageLayout.granules(PageLayout.vectorNodeByteCount)
-        case .rowGroup: PageLayout.granules(GroupLayout.columnsOffset)
-        case .fixedLeaf: PageLayout.granules(PageLayout.fixedLeafByteCount(width: 1))
-        case .linkLeaf: PageLayout.granules(PageLayout.linkLeafByteCount)
-        case .wideLeaf: PageLayout.granules(PageLayout.wideLeafByteCount)
-        case .stringLeaf: PageLayout.granules(PageLayout.heapOffset)
-        case .blobHead: PageLayout.granules(Blob.extentsOffset)
+        case .directory: PageLayout.granules(DirectoryPage.byteCount(referenceCount: 0))
+        case .table: PageLayout.granules(TablePage.byteCount(indexCount: 0, entityCount: 0))
+        case .vectorNode: PageLayout.granules(VectorNode.byteCount)
+        case .rowGroup: PageLayout.granules(GroupPage.byteCount(columnCount: 0))
+        case .fixedLeaf: PageLayout.granules(FixedLeaf.byteCount(width: 1))
+        case .linkLeaf: PageLayout.granules(LinkLeaf.byteCount)
+        case .wideLeaf: PageLayout.granules(WideLeaf.byteCount)
+        case .stringLeaf: PageLayout.granules(StringLeaf.heapOffset)
+        case .blobHead: PageLayout.granules(BlobHead.pageByteCount(extentCount: 0))
         case .bucket: PageLayout.granules(Bucket.byteCount)
-        case .indexDirectory: PageLayout.granules(IndexDirectory.recordsOffset)
+        case .indexDirectory: PageLayout.granules(IndexDirectory.byteCount(0))
         case .indexInner, .indexLeaf: PageLayout.granules(OrderedNode.byteCount)
         }
     }

@@ -23,14 +23,14 @@ struct ConstantPages {
             memset(space.chunks[page] + PageLayout.header, Int32(fill), byteCount - PageLayout.header)
             return page
         }
-        null1 = page(PageLayout.fixedLeafByteCount(width: 1), .fixedLeaf, fill: 0)
-        null2 = page(PageLayout.fixedLeafByteCount(width: 2), .fixedLeaf, fill: 0)
-        null4 = page(PageLayout.fixedLeafByteCount(width: 4), .fixedLeaf, fill: 0)
-        null8 = page(PageLayout.fixedLeafByteCount(width: 8), .fixedLeaf, fill: 0)
-        null16 = page(PageLayout.fixedLeafByteCount(width: 16), .fixedLeaf, fill: 0)
-        nullString = page(PageLayout.heapOffset, .stringLeaf, fill: 0)
-        noRows = page(PageLayout.linkLeafByteCount, .linkLeaf, fill: 0xFF)
-        zeroes = page(PageLayout.linkLeafByteCount, .linkLeaf, fill: 0)
+        null1 = page(FixedLeaf.byteCount(width: 1), .fixedLeaf, fill: 0)
+        null2 = page(FixedLeaf.byteCount(width: 2), .fixedLeaf, fill: 0)
+        null4 = page(FixedLeaf.byteCount(width: 4), .fixedLeaf, fill: 0)
+        null8 = page(FixedLeaf.byteCount(width: 8), .fixedLeaf, fill: 0)
+        null16 = page(FixedLeaf.byteCount(width: 16), .fixedLeaf, fill: 0)
+        nullString = page(StringLeaf.heapOffset, .stringLeaf, fill: 0)
+        noRows = page(LinkLeaf.byteCount, .linkLeaf, fill: 0xFF)
+        zeroes = page(LinkLeaf.byteCount, .linkLeaf, fill: 0)
     }
 
     func null(width: Int) -> PageRef {

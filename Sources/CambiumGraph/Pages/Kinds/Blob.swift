@@ -4,30 +4,19 @@ import Glibc
 /// A value of more than 255 bytes. The head page contains the length of the value, and references to its extents. The extents are pages of
 /// up to 64 KiB that contain the bytes of the value.
 enum Blob {
-    static let byteCountOffset = 16
-    static let extentCountOffset = 24
-    static let extentsOffset = 32
     static let extentByteCountMax = PageLayout.chunkByteCount - PageLayout.header
     /// The maximum length of a value, in bytes. One head page has space for references to all extents of such a value.
     static let byteCountMax = StoredValueCheck.byteCountMax
 
-    /// Returns the index of a blob in the vector of shared blobs (`DirectoryPage.sharedBlobsOffset`). `page` is the head page of the blob.
+    /// Returns the index of a blob in the vector of shared blobs (`DirectoryPage.sharedBlobs`). `page` is the head page of the blob.
     /// A head page has at least three granules, so no two head pages have the same index.
     static func place(_ page: PageRef) -> Int { Int(page >> 1) }
 
-    static func extentCount(_ head: UnsafeMutableRawPointer) -> Int {
-        Int(head.load(fromByteOffset: extentCountOffset, as: UInt32.self))
-    }
-
-    static func extent(_ head: UnsafeMutableRawPointer, _ index: Int) -> PageRef {
-        head.load(fromByteOffset: extentsOffset + 4 * index, as: PageRef.self)
-    }
-
-    /// Returns the address of a head page and the length of the value. Ends the process if the number of extents does not match the length.
-    static func head(_ page: PageRef, _ chunks: Chunks) -> (head: UnsafeMutableRawPointer, byteCount: Int) {
-        let head = chunks[page]
-        let byteCount = head.load(fromByteOffset: byteCountOffset, as: UInt64.self)
-        guard byteCount <= UInt64(byteCountMax), extentCount(head) == (Int(byteCount) + extentByteCountMax - 1) / extentByteCountMax else {
+    /// Returns a head page and the length of the value. Ends the process if the number of extents does not match the length.
+    static func head(_ page: PageRef, _ chunks: Chunks) -> (head: BlobHead, byteCount: Int) {
+        let head = BlobHead(chunks[page])
+        let byteCount = head.byteCount
+        guard byteCount <= UInt64(byteCountMax), head.extentCount == (Int(byteCount) + extentByteCountMax - 1) / extentByteCountMax else {
             chunks.refuse("a long value does not have the extents that its length requires")
         }
         return (head, Int(byteCount))
@@ -38,10 +27,10 @@ enum Blob {
         let (head, byteCount) = head(page, chunks)
         return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, initialized in
             var done = 0
-            for index in 0..<extentCount(head) {
+            for index in 0..<head.extentCount {
                 let count = min(extentByteCountMax, byteCount - done)
                 guard let target = buffer.baseAddress else { break }
-                memcpy(target + done, chunks[extent(head, index)] + PageLayout.header, count)
+                memcpy(target + done, chunks[head[index]] + PageLayout.header, count)
                 done += count
             }
             initialized = byteCount
@@ -56,24 +45,55 @@ enum Blob {
     ) -> Result {
         let (head, byteCount) = head(page, chunks)
         if byteCount == 0 { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        return body(UnsafeRawBufferPointer(start: chunks[extent(head, 0)] + PageLayout.header, count: min(byteCount, byteCountMax)))
+        return body(UnsafeRawBufferPointer(start: chunks[head[0]] + PageLayout.header, count: min(byteCount, byteCountMax)))
     }
 
     /// Returns references to all pages of a value: to its head page, and then to its extents, which contain its bytes.
     static func pages(_ page: PageRef, _ chunks: Chunks) -> [PageRef] {
         let head = head(page, chunks).head
-        return [page] + (0..<extentCount(head)).map { extent(head, $0) }
+        return [page] + (0..<head.extentCount).map { head[$0] }
     }
 
     static func equals(_ page: PageRef, _ bytes: UnsafeRawBufferPointer, _ chunks: Chunks) -> Bool {
         let (head, byteCount) = head(page, chunks)
         guard let start = bytes.baseAddress, byteCount == bytes.count else { return false }
         var done = 0
-        for index in 0..<extentCount(head) {
+        for index in 0..<head.extentCount {
             let count = min(extentByteCountMax, bytes.count - done)
-            if memcmp(start + done, chunks[extent(head, index)] + PageLayout.header, count) != 0 { return false }
+            if memcmp(start + done, chunks[head[index]] + PageLayout.header, count) != 0 { return false }
             done += count
         }
         return true
+    }
+}
+
+/// The head page of a blob.
+struct BlobHead {
+    private static let byteCountOffset = 16
+    private static let extentCountOffset = 24
+    private static let extentsOffset = 32
+
+    let page: UnsafeMutableRawPointer
+
+    @inline(__always) init(_ page: UnsafeMutableRawPointer) { self.page = page }
+
+    /// Returns the size of a head page.
+    static func pageByteCount(extentCount: Int) -> Int { extentsOffset + 4 * extentCount }
+
+    /// The length of the value.
+    var byteCount: UInt64 {
+        get { page.load(fromByteOffset: Self.byteCountOffset, as: UInt64.self) }
+        nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.byteCountOffset, as: UInt64.self) }
+    }
+
+    var extentCount: Int {
+        get { Int(page.load(fromByteOffset: Self.extentCountOffset, as: UInt32.self)) }
+        nonmutating set { page.storeBytes(of: UInt32(newValue), toByteOffset: Self.extentCountOffset, as: UInt32.self) }
+    }
+
+    /// The reference to an extent.
+    subscript(index: Int) -> PageRef {
+        get { page.load(fromByteOffset: Self.extentsOffset + 4 * index, as: PageRef.self) }
+        nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.extentsOffset + 4 * index, as: PageRef.self) }
     }
 }

@@ -18,7 +18,7 @@ struct RadixVector {
             if node == 0 { return 0 }
             shift &-= PageLayout.fanOutShift
             let slot = (index &>> shift) & PageLayout.fanOutMask
-            node = chunks[node].load(fromByteOffset: PageLayout.header &+ slot &* 4, as: UInt32.self)
+            node = VectorNode(chunks[node])[slot]
         }
         return node
     }
@@ -63,6 +63,21 @@ struct RadixVector {
     }
 
     @inline(__always) private static func element(_ node: PageRef, _ index: Int, _ chunks: Chunks) -> UInt32 {
-        chunks[node].load(fromByteOffset: PageLayout.header &+ (index & PageLayout.fanOutMask) &* 4, as: UInt32.self)
+        VectorNode(chunks[node])[index & PageLayout.fanOutMask]
     }
+}
+
+/// A node of a vector: 128 elements, or references to nodes.
+struct VectorNode {
+    private let page: UnsafeMutableRawPointer
+
+    @inline(__always) init(_ page: UnsafeMutableRawPointer) { self.page = page }
+
+    static var byteCount: Int { PageLayout.header + 4 * PageLayout.fanOut }
+
+    @inline(__always) var elements: UnsafeMutablePointer<UInt32> { (page + PageLayout.header).assumingMemoryBound(to: UInt32.self) }
+
+    @inline(__always) subscript(slot: Int) -> UInt32 { page.load(fromByteOffset: PageLayout.header &+ slot &* 4, as: UInt32.self) }
+
+    var isEmpty: Bool { UnsafeBufferPointer(start: elements, count: PageLayout.fanOut).allSatisfy { $0 == 0 } }
 }

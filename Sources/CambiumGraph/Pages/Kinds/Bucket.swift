@@ -37,7 +37,7 @@ struct Bucket {
     @inline(__always) static func fragment(_ hash: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: hash >> fragmentShift) }
 
     /// Returns the offset of the home block of a hash. An entry with this hash lies in this block, unless the block is full.
-    @inline(__always) static func homeOffset(of hash: UInt64) -> Int {
+    @inline(__always) private static func homeOffset(of hash: UInt64) -> Int {
         blocksOffset &+ blockStride &* Int(fragment(hash) & UInt16(blockCount &- 1))
     }
 
@@ -49,6 +49,11 @@ struct Bucket {
         cmachine_prefetch(block + Self.blockStride - 1)
     }
 
+    /// Prefetches the end of the block in which the search for a hash begins.
+    @inline(__always) func prefetchHomeEnd(of hash: UInt64) {
+        cmachine_prefetch(page + (Self.homeOffset(of: hash) &+ Self.blockStride &- 1))
+    }
+
     var count: Int {
         get { Int(page.load(fromByteOffset: Self.countOffset, as: UInt16.self)) }
         nonmutating set { page.storeBytes(of: UInt16(newValue), toByteOffset: Self.countOffset, as: UInt16.self) }
@@ -57,7 +62,13 @@ struct Bucket {
         get { Int(page.load(fromByteOffset: Self.depthOffset, as: UInt16.self)) }
         nonmutating set { page.storeBytes(of: UInt16(newValue), toByteOffset: Self.depthOffset, as: UInt16.self) }
     }
-    var overflow: PageRef { page.load(fromByteOffset: Self.overflowOffset, as: PageRef.self) }
+    /// The reference to the next overflow page; 0 if there is none.
+    var overflow: PageRef {
+        get { page.load(fromByteOffset: Self.overflowOffset, as: PageRef.self) }
+        nonmutating set { overflowReference.pointee = newValue }
+    }
+    /// The address of the reference to the next overflow page.
+    var overflowReference: UnsafeMutablePointer<PageRef> { (page + Self.overflowOffset).assumingMemoryBound(to: PageRef.self) }
 
     /// Removes all entries and the reference to the overflow pages, and sets the depth.
     func reset(depth: Int) {
@@ -214,5 +225,60 @@ private struct Block {
     /// Returns a mask with one bit for each entry of the block that has this fragment, the stored part of a hash.
     @inline(__always) func lanes(of fragment: UInt16) -> UInt32 {
         cmachine_equal_lanes(start, fragment) & ((1 &<< UInt32(count)) &- 1)
+    }
+}
+
+/// Statistics of a bucket, which consists of a page of a hash index and its overflow pages. The first page stores the statistics as soon as
+/// the bucket has overflow pages.
+///
+/// The *crowd* of a bucket consists of the entries with the most frequent fragment. A fragment is the part of a hash that an entry stores.
+extension Bucket {
+    private static let overflowPageCountOffset = 24
+    private static let crowdFragmentOffset = 28
+    private static let otherCountOffset = 30
+    /// A full bucket is split if at least this many of its entries do not have the most frequent fragment.
+    static let otherCountMax = capacity / 2
+
+    /// The number of overflow pages of the bucket.
+    var overflowPageCount: Int {
+        get { Int(page.load(fromByteOffset: Self.overflowPageCountOffset, as: UInt32.self)) }
+        nonmutating set { page.storeBytes(of: UInt32(newValue), toByteOffset: Self.overflowPageCountOffset, as: UInt32.self) }
+    }
+
+    /// The most frequent fragment in the bucket. A fragment is the part of a hash that an entry stores.
+    private(set) var crowdFragment: UInt16 {
+        get { page.load(fromByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
+        nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
+    }
+
+    /// The number of entries that do not have the most frequent fragment. A bucket of the greatest depth is never split, so it may have
+    /// more than the 65,535 entries that the field can count. In such a bucket, the number is not exact, and no code relies on it.
+    var otherCount: Int {
+        get { Int(page.load(fromByteOffset: Self.otherCountOffset, as: UInt16.self)) }
+        nonmutating set {
+            page.storeBytes(of: UInt16(clamping: newValue), toByteOffset: Self.otherCountOffset, as: UInt16.self)
+        }
+    }
+
+    /// Begins the statistics when the bucket gets its first overflow page: determines the most frequent fragment (the stored part of a
+    /// hash). Until then, the page does not contain valid statistics.
+    func noteCrowd() {
+        (crowdFragment, otherCount) = crowd()
+        overflowPageCount = 0
+    }
+
+    /// Returns the fragment that more than half of this page's entries have, and the number of all other entries. If no fragment is that
+    /// frequent, the method chooses an arbitrary fragment of the page.
+    ///
+    /// Source: R. S. Boyer and J S. Moore, MJRTY: different fragments cancel each other out, and a majority remains.
+    func crowd() -> (fragment: UInt16, otherCount: Int) {
+        var (candidate, surplus) = (UInt16(0), 0)
+        forEach { fragment, _ in
+            if surplus == 0 { candidate = fragment }
+            surplus += fragment == candidate ? 1 : -1
+        }
+        var otherCount = 0
+        forEach { fragment, _ in if fragment != candidate { otherCount += 1 } }
+        return (candidate, otherCount)
     }
 }
