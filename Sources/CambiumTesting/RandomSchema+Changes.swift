@@ -39,7 +39,7 @@ extension RandomSchema {
 
     private mutating func change(_ random: inout SplitMix64) {
         guard let entity = entities.indices.randomElement(using: &random) else { return addEntity(parent: nil, &random) }
-        switch Int.random(in: 0..<41, using: &random) {
+        switch Int.random(in: 0..<46, using: &random) {
         case 0, 1: entities[entity].attributes.append(attribute(&random))
         case 2: removeAttribute(entity, &random)
         case 3, 4: renameAttribute(entity, &random)
@@ -65,6 +65,10 @@ extension RandomSchema {
         case 36, 37: insertBetween(entity, &random)
         case 38, 39: changeRules(entity, &random)
         case 40: changeDestination(entity, &random)
+        case 41: declareInChildren(entity, &random)
+        case 42, 43: pullUp(entity)
+        case 44: pushDown(entity, &random)
+        case 45: putAbove(entity, &random)
         default: moveAttribute(entity, &random)
         }
     }

@@ -28,6 +28,43 @@ extension RandomSchema {
         entities[new].attributes.append(entities[entity].attributes.remove(at: place))
     }
 
+    /// Declares the same attribute in each child of an entity.
+    mutating func declareInChildren(_ entity: Int, _ random: inout SplitMix64) {
+        let new = attribute(&random)
+        for child in entities.indices where entities[child].parent == entities[entity].name { entities[child].attributes.append(new) }
+    }
+
+    /// Moves the attributes that several children of an entity declare to this entity.
+    mutating func pullUp(_ entity: Int) {
+        let children = entities.indices.filter { entities[$0].parent == entities[entity].name }
+        let counts = Dictionary(children.flatMap { entities[$0].attributes.map { ($0.name, 1) } }, uniquingKeysWith: +)
+        for name in counts.filter({ $0.value > 1 }).keys.sorted() {
+            guard let found = children.flatMap({ entities[$0].attributes }).first(where: { $0.name == name }) else { continue }
+            for child in children { entities[child].attributes.removeAll { $0.name == name } }
+            entities[entity].attributes.append(found)
+        }
+    }
+
+    /// Moves an attribute of an entity to its children. One of the children may lose it.
+    mutating func pushDown(_ entity: Int, _ random: inout SplitMix64) {
+        let children = entities.indices.filter { entities[$0].parent == entities[entity].name }
+        guard !children.isEmpty, let place = entities[entity].attributes.indices.randomElement(using: &random) else { return }
+        let moved = entities[entity].attributes.remove(at: place)
+        let without = random.isTrue(1, outOf: 3) ? random.pick(children) : nil
+        for child in children where child != without { entities[child].attributes.append(moved) }
+    }
+
+    /// Puts a new entity above a root. The root may move an attribute there.
+    mutating func putAbove(_ entity: Int, _ random: inout SplitMix64) {
+        let root = lineage(entity)[0]
+        if entities[root].parent != nil { return }
+        addEntity(parent: nil, &random)
+        entities[entities.count - 1].isAbstract = random.isTrue(1, outOf: 2)
+        entities[root].parent = entities[entities.count - 1].name
+        guard random.isTrue(1, outOf: 2), let place = entities[root].attributes.indices.randomElement(using: &random) else { return }
+        entities[entities.count - 1].attributes.append(entities[root].attributes.remove(at: place))
+    }
+
     // MARK: Rules
 
     /// Adds rules for the values of an attribute, or removes all of them.

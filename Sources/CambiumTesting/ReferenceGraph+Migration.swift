@@ -5,12 +5,13 @@ extension ReferenceGraph {
     /// Migrates the graph to another schema, one object at a time.
     mutating func migrate(to new: Schema) throws(CambiumError) {
         let old = schema
-        for object in objects.values where new.entity(object.entity.number)?.isAbstract == true {
+        let succession = SchemaSuccession(old, new)
+        for object in objects.values where succession.entity(after: object.entity.number)?.isAbstract == true {
             throw CambiumError(.ruleViolated, "'\(object.entity.name)' cannot become abstract, because it has objects.")
         }
         if !old.entities.isEmpty { schemaBefore = old }
         storeDerived()
-        leave(new)
+        leave(new, succession)
         var moved: [Side: [ObjectID: [ObjectID]]] = [:]
         for (number, link) in new.links.enumerated() {
             for end in 0...1 {
@@ -22,14 +23,16 @@ extension ReferenceGraph {
                     moved[side, default: [:]][owner] = isOrdered && !wasOrdered ? list.sorted() : list
                 }
             }
+            narrow(number, link, &moved)
         }
         for (id, object) in objects {
-            guard let entity = new.entity(object.entity.number) else { continue }
+            guard let entity = succession.entity(after: object.entity.number) else { continue }
             var migrated = Object(entity: entity, attributes: [:], isStub: object.isStub)
             for attribute in entity.attributes {
-                let value = Self.value(of: attribute, in: object)
+                let source = Self.source(of: attribute, in: object.entity, entity)
+                let value = Self.value(of: attribute, from: source, in: object)
                 migrated.attributes[attribute.number] = value
-                noteInexact(id, attribute, object, value)
+                noteInexact(id, attribute, source, object, value)
             }
             objects[id] = migrated
         }
@@ -38,8 +41,57 @@ extension ReferenceGraph {
         schema = new
     }
 
-    private static func value(of attribute: Attribute, in object: Object) -> Value {
-        let before = object.entity.attribute(attribute.number)
+    /// Returns the attribute whose value an object gets in an attribute of its new entity.
+    private static func source(of attribute: Attribute, in before: Entity, _ after: Entity) -> Attribute? {
+        if let same = before.attributes.first(where: { $0.number == attribute.number }) { return same }
+        if attribute.isDerived { return nil }
+        let lost = before.attributes.filter { old in !after.attributes.contains { $0.number == old.number } && !old.isDerived }
+        let fitting = lost.filter { $0.type == attribute.type || canConvert($0.type, attribute.type) }
+        return fitting.first { $0.name == attribute.formerName } ?? fitting.first { $0.name == attribute.name }
+    }
+
+    private static func canConvert(_ type: AttributeType, _ other: AttributeType) -> Bool {
+        let numbers: Set<AttributeType> = [.bool, .int16, .int32, .int64, .float, .double, .decimal]
+        return numbers.contains(type) && numbers.contains(other) || type == .uri && other == .string
+    }
+
+    /// Keeps one member of each object at the ends of a link that become to-one.
+    private mutating func narrow(_ number: Int, _ link: Link, _ moved: inout [Side: [ObjectID: [ObjectID]]]) {
+        let ends = [link.first, link.second]
+        let narrow = [0, 1].filter { end in
+            let before = oldSide(of: Side(link: number, end: end), link).map { self.end($0) }
+            let side = Side(link: number, end: end)
+            if before?.isOrdered == false { moved[side] = moved[side]?.mapValues { $0.sorted() } }
+            return !ends[end].isToMany && before?.isToMany == true
+        }
+        guard let first = narrow.first else { return }
+        var pairs: [(owner: ObjectID, member: ObjectID)] = []
+        for (owner, list) in (moved[Side(link: number, end: first)] ?? [:]).sorted(by: { $0.key < $1.key }) {
+            let member = list.first { member in
+                pairs.allSatisfy { pair in
+                    if link.isSymmetric { return Set([owner, member]).isDisjoint(with: [pair.owner, pair.member]) }
+                    return ends[1 - first].isToMany || pair.member != member
+                }
+            }
+            if let member { pairs.append((owner, member)) }
+        }
+        if link.isSymmetric { pairs += pairs.filter { $0.owner != $0.member }.map { ($0.member, $0.owner) } }
+        for end in 0...1 {
+            let kept = end == first ? pairs : pairs.map { ($0.member, $0.owner) }
+            let side = Side(link: number, end: end)
+            if narrow.contains(end), let property = ends[end].property {
+                for (owner, list) in moved[side] ?? [:] where list.count > 1 {
+                    narrowed.append((owner, property, list.count, kept.first { $0.owner == owner }?.member))
+                }
+            }
+            for (owner, list) in moved[side] ?? [:] {
+                let left = list.filter { member in kept.contains { $0.owner == owner && $0.member == member } }
+                moved[side]?[owner] = left.isEmpty ? nil : left
+            }
+        }
+    }
+
+    private static func value(of attribute: Attribute, from before: Attribute?, in object: Object) -> Value {
         var value = Value.null
         if let before { value = converted(object.attributes[before.number] ?? .null, to: attribute.type) }
         let getsDefault = before.map { $0.isOptional && !attribute.isOptional } ?? true
@@ -47,41 +99,81 @@ extension ReferenceGraph {
     }
 
     /// Notes a value that another value replaces because its attribute has another type now.
-    private mutating func noteInexact(_ id: ObjectID, _ attribute: Attribute, _ object: Object, _ result: Value) {
-        guard let before = object.entity.attribute(attribute.number), !attribute.isDerived, before.type != attribute.type,
-            let value = object.attributes[attribute.number], !value.isNull
+    private mutating func noteInexact(
+        _ id: ObjectID, _ attribute: Attribute, _ before: Attribute?, _ object: Object, _ result: Value
+    ) {
+        guard let before, !attribute.isDerived, before.type != attribute.type,
+            let value = object.attributes[before.number], !value.isNull
         else { return }
         let nearest = Self.converted(value, to: attribute.type)
-        // Only these conversions can lose something.
-        let isExact: Bool
-        switch (value, nearest) {
-        case (.int(let number), .bool(let flag)): isExact = number == (flag ? 1 : 0)
-        case (.int(let number), .double(let other)): isExact = DecimalNumber(number) == DecimalNumber("\(Int128(other))")
-        case (.int(let number), .float(let other)): isExact = DecimalNumber(number) == DecimalNumber("\(Int128(other))")
-        case (.decimal(let number), .double(let other)): isExact = DecimalNumber("\(other)") == number
-        case (.float, .null), (.double, .null): isExact = false
-        default: isExact = true
-        }
-        if isExact { return }
+        if Self.isExact(value, nearest) { return }
         let rule = Violation.Rule.inexactValue(
             attribute.name, value.text, type: attribute.type.rawValue, nearest: nearest.isNull ? nil : nearest.text)
         inexact.append((id, attribute.number, rule, result))
     }
 
-    static func converted(_ value: Value, to type: AttributeType) -> Value {
-        switch (value, type) {
-        case (.bool(let flag), .int16), (.bool(let flag), .int32), (.bool(let flag), .int64): .int(flag ? 1 : 0)
-        case (.int(let number), .bool): .bool(number != 0)
-        case (.float(let number), .decimal): DecimalNumber("\(number)").map { .decimal($0) } ?? .null
-        case (.decimal(let number), .double): Double("\(number)").map { .double($0) } ?? .null
-        case (.double(let number), .decimal): DecimalNumber("\(number)").map { .decimal($0) } ?? .null
-        case (.int(let number), .float): .float(Float(number))
-        case (.int(let number), .double): .double(Double(number))
-        case (.int(let number), .decimal): DecimalNumber("\(number)").map { .decimal($0) } ?? .null
-        case (.float(let number), .double): .double(Double(number))
-        case (.uri(let text), .string): .string(text)
-        default: value
+    /// Returns whether a number keeps its value in another type.
+    private static func isExact(_ value: Value, _ nearest: Value) -> Bool {
+        switch (value, nearest) {
+        case (_, .null): false
+        case (.int(let number), .bool(let flag)): number == (flag ? 1 : 0)
+        case (.float(let number), .bool(let flag)): number == (flag ? 1 : 0)
+        case (.double(let number), .bool(let flag)): number == (flag ? 1 : 0)
+        case (.decimal(let number), .bool(let flag)): number == DecimalNumber(flag ? 1 : 0)
+        case (.float(let number), .int(let other)): number == Float(other)
+        case (.double(let number), .int(let other)): number == Double(other)
+        case (.decimal(let number), .int(let other)): number == DecimalNumber(other)
+        case (.int(let number), .double(let other)): DecimalNumber(number) == DecimalNumber("\(Int128(other))")
+        case (.int(let number), .float(let other)): DecimalNumber(number) == DecimalNumber("\(Int128(other))")
+        case (.double(let number), .float(let other)): number == Double(other)
+        case (.decimal(let number), .double(let other)): DecimalNumber("\(other)") == number
+        case (.decimal(let number), .float(let other)): DecimalNumber("\(other)") == number
+        default: true
         }
+    }
+
+    static func converted(_ value: Value, to type: AttributeType) -> Value {
+        let number: Value? =
+            switch (value, type) {
+            case (.bool(let flag), .bool): .bool(flag)
+            case (.bool(let flag), _) where canConvert(.bool, type): converted(.int(flag ? 1 : 0), to: type)
+            case (.int(let number), .bool): .bool(number != 0)
+            case (.float(let number), .bool): .bool(number != 0)
+            case (.double(let number), .bool): .bool(number != 0)
+            case (.decimal(let number), .bool): .bool(number != .zero)
+            case (.int(let number), .int16): Int16(exactly: number).map { _ in value }
+            case (.int(let number), .int32): Int32(exactly: number).map { _ in value }
+            case (.int(let number), .float): .float(Float(number))
+            case (.int(let number), .double): .double(Double(number))
+            case (.int(let number), .decimal): DecimalNumber("\(number)").map { .decimal($0) }
+            case (.float(let number), .int16), (.float(let number), .int32), (.float(let number), .int64):
+                Int64(exactly: number.rounded(.toNearestOrAwayFromZero)).map { converted(.int($0), to: type) }
+            case (.double(let number), .int16), (.double(let number), .int32), (.double(let number), .int64):
+                Int64(exactly: number.rounded(.toNearestOrAwayFromZero)).map { converted(.int($0), to: type) }
+            case (.decimal(let number), .int16), (.decimal(let number), .int32), (.decimal(let number), .int64):
+                rounded(number).map { converted(.int($0), to: type) }
+            case (.float(let number), .double): .double(Double(number))
+            case (.double(let number), .float): Float(number).isFinite ? .float(Float(number)) : nil
+            case (.float(let number), .decimal): DecimalNumber("\(number)").map { .decimal($0) }
+            case (.double(let number), .decimal): DecimalNumber("\(number)").map { .decimal($0) }
+            case (.decimal(let number), .float): Float("\(number)").flatMap { $0.isFinite ? .float($0) : nil }
+            case (.decimal(let number), .double): Double("\(number)").map { .double($0) }
+            case (.uri(let text), .string): .string(text)
+            default: value
+            }
+        return number ?? .null
+    }
+
+    /// Rounds a number by its digits, a half away from zero. Returns `nil` if the result is beyond the range of `Int64`.
+    private static func rounded(_ number: DecimalNumber) -> Int64? {
+        let text = number.description
+        // A power of ten is written only if the digits would take more than 60 characters.
+        if text.contains("E-") { return 0 }
+        if text.contains("E") { return nil }
+        let parts = text.split(separator: ".")
+        guard let whole = Int128(parts[0].replacing("-", with: "")) else { return nil }
+        let magnitude = whole + (parts.count > 1 && (parts[1].first ?? "0") >= "5" ? 1 : 0)
+        return Int64(exactly: number.isNegative ? -magnitude : magnitude)
     }
 
     /// Returns the relationship that an end of a link describes, or `nil` if the schema does not have it.
@@ -105,7 +197,7 @@ extension ReferenceGraph {
 
     /// Removes the objects whose entity is not in the new schema, with their links. Also removes the links of a relationship from objects
     /// whose entity no longer has the relationship.
-    private mutating func leave(_ new: Schema) {
+    private mutating func leave(_ new: Schema, _ succession: SchemaSuccession) {
         for id in ids where new.entity(id.root) != nil && objects[id].map({ new.entity($0.entity.number) == nil }) == true {
             for (number, link) in schema.links.enumerated() where stays(link, new) {
                 for end in 0...1 where self.end(Side(link: number, end: end)).root == id.root {
@@ -121,7 +213,7 @@ extension ReferenceGraph {
         }
         for id in ids {
             for relationship in objects[id]?.entity.relationships ?? [] where stays(schema.links[relationship.link], new) {
-                let entity = objects[id].flatMap { new.entity($0.entity.number) }
+                let entity = objects[id].flatMap { succession.entity(after: $0.entity.number) }
                 let end = Link.End(root: id.root, property: relationship.number, isToMany: false, isOrdered: false)
                 guard entity?.relationship(relationship.number) == nil, Self.relationship(end, new) != nil else { continue }
                 for member in list(side(relationship), id) { disconnect(side(relationship), id, member) }
@@ -135,14 +227,21 @@ extension ReferenceGraph {
     /// Adds the violations that the migration causes: objects that existed before may violate rules that only the new schema has.
     func addViolations(since old: Schema, to broken: inout BrokenRules) {
         for (id, attribute, rule, result) in inexact where objects[id]?.attributes[attribute] == result {
+            if acceptsNearest, case .inexactValue(_, _, _, nearest: .some) = rule { continue }
             broken.violations.insert(Violation(object: text(id), rule: rule))
         }
+        for (id, number, count, kept) in narrowed where !acceptsNearest {
+            guard let relationship = objects[id]?.entity.relationship(number), list(side(relationship), id).first == kept else { continue }
+            let rule = Violation.Rule.severalMembers(relationship.name, count: count, kept: kept.map(text))
+            broken.violations.insert(Violation(object: text(id), rule: rule))
+        }
+        let succession = SchemaSuccession(old, schema)
         for (id, object) in objects {
-            guard let before = old.entity(object.entity.number) else { continue }
+            guard let before = succession.entity(before: object.entity.number) else { continue }
             func add(_ rule: Violation.Rule) { broken.violations.insert(Violation(object: text(id), rule: rule)) }
             for attribute in object.entity.attributes where !attribute.isDerived {
                 let value = object.attributes[attribute.number] ?? .null
-                let was = before.attribute(attribute.number)
+                let was = Self.source(of: attribute, in: before, object.entity)
                 if value.isNull, !attribute.isOptional, attribute.defaultValue.isNull, !object.isStub, was.map(\.isOptional) ?? true {
                     add(.mandatoryAttribute(attribute.name))
                 }
@@ -181,7 +280,10 @@ extension ReferenceGraph {
         let members = list(side(relationship), id)
         let link = schema.links[relationship.link]
         let isFromBefore = [link.first, link.second].contains { Self.relationship($0, old) != nil }
-        let hasMore = relationship.minCount > (before?.minCount ?? 0)
+        let isNarrowed = narrowed.contains { narrowed in
+            schema.relationship(narrowed.relationship, ofRoot: narrowed.object.root)?.link == relationship.link
+        }
+        let hasMore = relationship.minCount > (before?.minCount ?? 0) || isNarrowed && relationship.minCount > 0
         let wasAny = before.map { !$0.isToMany ? false : $0.maxCount == nil } ?? isFromBefore
         let hasLess = relationship.maxCount.map { max in wasAny || (before?.isToMany == true && (before?.maxCount ?? max) > max) } ?? false
         if hasMore || (hasLess && relationship.isToMany) {

@@ -53,6 +53,10 @@ package struct ReferenceGraph: Sendable {
     var schemaBefore: Schema?
     /// The values that the current transaction converted to another type without an exact equivalent.
     var inexact: [(object: ObjectID, attribute: PropertyNumber, rule: Violation.Rule, result: Value)] = []
+    /// The objects that lost members in the current transaction, because a relationship became to-one.
+    var narrowed: [(object: ObjectID, relationship: PropertyNumber, count: Int, kept: ObjectID?)] = []
+    /// Whether the current transaction accepts the nearest values and the first members.
+    package var acceptsNearest = false
 
     package init(schema: Schema) { self.schema = schema }
 
@@ -128,6 +132,8 @@ package struct ReferenceGraph: Sendable {
         losses = []
         schemaBefore = nil
         inexact = []
+        narrowed = []
+        acceptsNearest = false
     }
 
     private mutating func insert(_ id: ObjectID, _ number: EntityNumber, _ assignments: [Assignment]) throws(CambiumError) {

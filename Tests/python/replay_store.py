@@ -6,7 +6,9 @@ graph. It exits with 1 if the log is corrupt or cannot be applied. It never writ
 import base64
 import ctypes
 import decimal
+import fractions
 import json
+import math
 import struct
 import sys
 import uuid
@@ -73,38 +75,53 @@ def float_text(value, type):
 
 
 def nearest_float(number):
-    """An integer as a float, rounded once. Rounding it to a double first could round it twice."""
-    shift = max(0, abs(number).bit_length() - 24)
-    kept, rest = abs(number) >> shift, abs(number) & (1 << shift) - 1
-    half = 1 << shift >> 1
-    kept += rest > half or (rest == half and shift > 0 and kept & 1)
-    return float(kept << shift) * (-1 if number < 0 else 1)
+    """A fraction as a float, rounded once. Rounding it to a double first could round it twice. None if it is beyond the range."""
+    magnitude = abs(number)
+    if magnitude == 0:
+        return 0.0
+    exponent = max(-149, magnitude.numerator.bit_length() - magnitude.denominator.bit_length() - 24)
+    while magnitude / fractions.Fraction(2) ** exponent >= 1 << 24:
+        exponent += 1
+    kept = round(magnitude / fractions.Fraction(2) ** exponent)  # a half is rounded to an even number
+    nearest = math.ldexp(kept, exponent)
+    return None if nearest >= 2.0**128 else math.copysign(nearest, number)
+
+
+def number_of(value, type):
+    """A stored value as a fraction."""
+    if type == "decimal":
+        digits = int.from_bytes(value[2:], "big") * (-1 if value[0] == 2 else 1)
+        return digits * fractions.Fraction(10) ** struct.unpack("<b", value[1:2] or b"\0")[0]
+    if type in ("float", "double"):
+        width, form = (4, "<f") if type == "float" else (8, "<d")
+        return fractions.Fraction(struct.unpack(form, value.to_bytes(width, "little"))[0])
+    return fractions.Fraction(value if type == "bool" else value - (value >> 8 * WIDTHS[type] - 1 << 8 * WIDTHS[type]))
 
 
 def converted(value, old, new):
     """A stored value in another type (Docs/Use/MIGRATION.md), or None if the value is beyond its range."""
     if value is None or old == new or (old, new) == ("uri", "string"):
         return value
-    if (old, new) == ("float", "double"):
-        return bits("d", struct.unpack("<f", value.to_bytes(4, "little"))[0])
-    if old == "bool" and new.startswith("int"):
-        return value
-    if old in ("float", "double") and new == "decimal":
-        digits, _, exponent = float_text(value, old).partition("e")
-        whole, _, fraction = digits.partition(".")
-        return decimal_in_range(int(whole + fraction), int(exponent or 0) - len(fraction))
-    if (old, new) == ("decimal", "double"):
-        number = int.from_bytes(value[2:], "big") * (-1 if value[0] == 2 else 1)
-        return bits("d", float("%de%d" % (number, struct.unpack("<b", value[1:2])[0])) if len(value) > 1 else 0.0)
-    require(old.startswith("int"), "a conversion from %s to %s" % (old, new))
-    number = value - (value >> 8 * WIDTHS[old] - 1 << 8 * WIDTHS[old])
-    if new == "decimal":
-        return decimal_bytes(number)
+    require(converts(old, new), "a conversion from %s to %s" % (old, new))
+    number = number_of(value, old)
     if new == "bool":
         return int(number != 0)
-    if new == "float":
-        return bits("f", nearest_float(number))
-    return number & (1 << 8 * WIDTHS[new]) - 1 if new.startswith("int") else bits("d", number)
+    if new == "decimal":
+        if old in ("float", "double"):
+            digits, _, exponent = float_text(value, old).partition("e")
+            whole, _, fraction = digits.partition(".")
+            return decimal_in_range(int(whole + fraction), int(exponent or 0) - len(fraction))
+        return decimal_bytes(int(number))
+    if new in ("float", "double"):
+        nearest = nearest_float(number) if new == "float" else float(number)
+        return None if nearest is None else bits("f" if new == "float" else "d", nearest)
+    whole = math.floor(abs(number) + fractions.Fraction(1, 2)) * (-1 if number < 0 else 1)
+    width = 8 * WIDTHS[new]
+    return whole & (1 << width) - 1 if -(1 << width - 1) <= whole < 1 << width - 1 else None
+
+
+def converts(old, new):
+    return old == new or (old, new) == ("uri", "string") or {old, new} <= {"bool", "int16", "int32", "int64", "float", "double", "decimal"}
 
 
 class Property:
@@ -158,6 +175,23 @@ class Schema:
                 hidden.key, hidden.is_hidden = ("hidden", end.entity.root, end.key), True
                 hidden.destination, hidden.inverse, end.inverse = end.entity, end, hidden
                 self.properties.append(hidden)
+
+    def promoted(self, old):
+        """The numbers of old roots that have a parent in this schema, each with the number of the entity that its objects get."""
+        found = {}
+        for root in old.by_number.values():
+            top = self.by_number.get(root.number)
+            if root.root != root.number or not top or top.root != root.number or top.name == root.name:
+                continue
+            former = top.about.get("renamedFrom")
+            if former and former in (root.name, root.about.get("renamedFrom")):
+                continue
+            below = [each for each in self.by_number.values() if each.root == root.number and each is not top]
+            named = [each for each in below if each.name == root.name] or [
+                each for each in below if each.about.get("renamedFrom") == root.name]
+            if named and named[0].number not in old.by_number:
+                found[root.number] = named[0].number
+        return found
 
     def attribute(self, root, number):
         found = self.by_key[root, number]
@@ -267,8 +301,9 @@ class Graph:
         old, objects, self.schema, self.objects = self.schema, self.objects, schema, {}
         if old is None:
             return
+        promoted = schema.promoted(old)
         for id, object in objects.items():
-            entity = schema.by_number.get(object.entity.number)
+            entity = schema.by_number.get(promoted.get(object.entity.number, object.entity.number))
             if entity and entity.root == id[0]:
                 self.objects[id] = Object(id, entity, object.is_stub)
         self.next = {root: serial for root, serial in self.next.items() if root in schema.by_number}
@@ -277,14 +312,61 @@ class Graph:
                 before = old.by_key.get((id[0], new.key))
                 kept = before if before and self.has(objects[id], before) else None
                 if new.is_stored:
-                    object.set(new.key, self.migrated_value(objects[id], kept, new))
+                    source = kept or self.lost_attribute(objects[id], old, object, new)
+                    object.set(new.key, self.migrated_value(objects[id], source, new))
                 elif new.is_relationship:
                     object.members[new.key] = self.migrated_members(objects[id], old, before, kept, new)
+        for end in schema.properties:
+            if end.is_relationship and not end.is_hidden and end.place <= end.inverse.place:
+                self.narrow(old, end)
         for end in schema.properties:
             if end.is_hidden:
                 for object in list(self.objects.values()):
                     for member in object.members.get(end.inverse.key, []) if self.has(object, end.inverse) else []:
                         self.objects[member].of(end).append(object.id)
+
+    def lost_attribute(self, before, old, object, new):
+        """The attribute that the object loses, and whose value the attribute of the same name takes."""
+        for name in (new.about.get("renamedFrom"), new.name):
+            for found in old.of_entity[before.entity.number]:
+                if found.name == name and found.is_stored and converts(found.type, new.type):
+                    if not any(each.key == found.key for each in self.schema.of_entity[object.entity.number]):
+                        return found
+        return None
+
+    def narrow(self, old, end):
+        """Keeps one member of each object at the ends of a link that become to-one: the first one that no other object keeps."""
+        def was_many(end):
+            before = old.by_key.get((end.entity.root, end.key))
+            if before or end.is_hidden:
+                return before.is_many if before else True
+            inverse = old.by_key.get((end.inverse.entity.root, end.inverse.key))
+            return bool(inverse) and inverse.inverse.is_many
+
+        ends = [each for each in dict.fromkeys((end, end.inverse)) if not each.is_many and was_many(each)]
+        if not ends:
+            return
+        first, is_own, kept, owners = ends[0], end.inverse is end, {}, {}
+
+        def members(object, side):
+            before = old.by_key.get((side.entity.root, side.key))
+            found = object.members.get(side.key, [])
+            return found if before and before.is_ordered else sorted(found)
+
+        for id, object in sorted(self.objects.items()):
+            if not self.has(object, first) or is_own and id in kept:
+                continue
+            free = [member for member in members(object, first) if first.inverse.is_many or member not in (kept if is_own else owners)]
+            if free:
+                kept[id], owners[free[0]] = free[0], id
+                if is_own:
+                    kept[free[0]] = id
+        for id, object in self.objects.items():
+            for side in {first, first.inverse}:
+                if side.key in object.members:
+                    object.members[side.key] = [
+                        member for member in object.members[side.key]
+                        if (kept.get(id) == member if side is first else kept.get(member) == id)]
 
     def migrated_value(self, object, kept, new):
         value = converted(object.values.get(kept.key), kept.type, new.type) if kept else None

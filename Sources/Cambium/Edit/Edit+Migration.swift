@@ -7,8 +7,7 @@ extension Edit {
     /// the graph does not have the object or the entity.
     func entity(of id: ObjectID, in theirs: Graph) -> Entity? {
         if !id.isProvisional { return theirs.entity(of: id) }
-        guard let entity = knownEntity(of: id), let found = theirs.schema.entity(entity.number) else { return nil }
-        return found.root == entity.root ? found : nil
+        return knownEntity(of: id).flatMap { theirs.schema.successor(of: $0) }
     }
 
     /// Returns whether a newer graph cannot hold a link, because a migration removed the relationship. Returns `false` if the newer graph

@@ -29,8 +29,8 @@ extension Edit {
     /// Returns the entity of this edit's schema that corresponds to an entity of another version of the schema. Returns `nil` if the edit's
     /// schema has no corresponding entity.
     func own(_ entity: Entity) -> Entity? {
-        guard let found = schema.entity(entity.number) else { return nil }
-        return found === entity || (found.root == entity.root && found.schemaName.isSame(as: entity.schemaName)) ? found : nil
+        guard let found = schema.successor(of: entity) else { return nil }
+        return found === entity || found.schemaName.isSame(as: entity.schemaName) ? found : nil
     }
 
     /// Returns the value of an attribute that the object's entity has.

@@ -177,9 +177,7 @@ struct EditConflictFinder {
     }
 
     /// Returns the entity of the newer graph that corresponds to an entity of the edit, or `nil` if a migration removed it.
-    private func later(_ entity: Entity) -> Entity? {
-        theirs.schema.entity(entity.number).flatMap { $0.root == entity.root ? $0 : nil }
-    }
+    private func later(_ entity: Entity) -> Entity? { theirs.schema.successor(of: entity) }
 
     private func found(_ entity: Entity, _ values: [Value]) -> ObjectID? { later(entity).flatMap { theirs.find($0, identity: values) } }
 

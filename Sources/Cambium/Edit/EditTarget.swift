@@ -48,7 +48,7 @@ extension EditTarget where Self: ~Copyable {
     /// target belong to one store, and a store never reuses a number. So the names are not compared: after several migrations, the target's
     /// schema may no longer contain an entity's former name.
     borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
-        if let found = schema.entity(entity.number), found.root == entity.root { return found }
+        if let found = schema.successor(of: entity) { return found }
         throw CambiumError(
             .conflict,
             "The edit inserts an object of the entity '\(entity.name)', but a migration removed this entity. "

@@ -11,6 +11,11 @@ struct MigrationCount {
     private let reparented: Set<EntityNumber>
     /// The properties that new properties replace, by the old entity that declares them.
     private var replaced: [EntityNumber: Set<PropertyNumber>] = [:]
+    private let succession: SchemaSuccession
+    /// The moves that count the losses of an old property. Several new attributes may take its values, but its losses count once.
+    private var losing: [SchemaChange.Subject: SchemaChange.Subject] = [:]
+    /// The moves that count the defaults of a new attribute. It may take values of several old attributes, but its defaults count once.
+    private var filling: [SchemaChange.Subject: SchemaChange.Subject] = [:]
 
     /// A number of objects, values or members: a known number, plus counts that are determined later, together with those of all other
     /// changes.
@@ -39,6 +44,13 @@ struct MigrationCount {
         reparented = Set(migration.changes.filter { $0.aspect == "parent" }.compactMap { $0.old?.entity })
         for change in migration.changes where change.kind == .replaced {
             if let subject = change.old, let number = subject.property { replaced[subject.entity, default: []].insert(number) }
+        }
+        succession = SchemaSuccession(migration.before, migration.after)
+        for change in migration.changes where change.kind == .moved {
+            guard let before = change.old, let after = change.new else { continue }
+            let isSame = before.property == after.property
+            if isSame || losing[before] == nil { losing[before] = after }
+            if isSame || filling[after] == nil { filling[after] = before }
         }
     }
 
@@ -83,8 +95,11 @@ struct MigrationCount {
 
     private func lostKind(_ change: SchemaChange) -> MigrationReport.Entry.LostKind {
         guard change.property != nil else { return change.aspect == "parent" ? .valuesAndLinks : .objects }
-        guard let subject = change.old, let number = subject.property else { return .values }
-        return old.entity(subject.entity)?.relationship(number) == nil ? .values : .links
+        if let subject = change.old, let number = subject.property {
+            return old.entity(subject.entity)?.relationship(number) == nil ? .values : .links
+        }
+        guard let subject = change.new, let number = subject.property else { return .values }
+        return new.entity(subject.entity)?.relationship(number) == nil ? .values : .links
     }
 
     private func entityCounts(_ change: SchemaChange) -> (objects: Number, lost: Number) {
@@ -102,7 +117,7 @@ struct MigrationCount {
     /// Properties that are removed, replaced or moved, and descendants that also get another parent, have separate entries in the report.
     /// Their losses do not count here. A property that is removed together with its entity has no entry, so its loss counts here.
     private func inheritedLosses(of entity: Entity) -> [AffectedCount] {
-        var family = entity.family.filter { new.entity($0) != nil }
+        var family = staying(entity)
         for number in entity.family where number != entity.number && reparented.contains(number) {
             family.subtract(old.entity(number)?.family ?? [])
         }
@@ -110,7 +125,7 @@ struct MigrationCount {
         for attribute in entity.attributes where attribute.entity != entity.number {
             let holder = new.attribute(attribute.number, ofRoot: entity.root)?.entity
             if isCounted(attribute.number, of: attribute.entity, now: holder) { continue }
-            let losing = family.filter { new.entity($0)?.attribute(attribute.number) == nil }
+            let losing = family.filter { !succession.keeps(attribute, of: $0) }
             losses.append(AffectedCount(.present(attribute), in: losing))
         }
         for relationship in entity.relationships where relationship.entity != entity.number {
@@ -118,7 +133,7 @@ struct MigrationCount {
             if isCounted(relationship.number, of: relationship.entity, now: holder) || holder == nil && isKeptByInverse(relationship) {
                 continue
             }
-            let losing = family.filter { new.entity($0)?.relationship(relationship.number) == nil }
+            let losing = family.filter { !keeps(relationship, of: $0) }
             losses.append(AffectedCount(.members(relationship), in: losing))
         }
         return losses
@@ -146,30 +161,57 @@ struct MigrationCount {
             if let attribute = entity.attribute(number) { return counts(change, attribute) }
             if let relationship = entity.relationship(number) { return counts(change, relationship) }
         }
+        guard let subject = change.new, let number = subject.property, let entity = new.entity(subject.entity) else {
+            return (.zero, .zero)
+        }
         // If an attribute is added to existing entities, the objects of these entities get the attribute's default.
-        guard let subject = change.new, let number = subject.property, let entity = new.entity(subject.entity),
-            let attribute = entity.attribute(number), !attribute.defaultValue.isNull
-        else { return (.zero, .zero) }
-        return (.counting(.full(entity.root), in: entity.family), .zero)
+        if let attribute = entity.attribute(number) { return (defaults(attribute), .zero) }
+        return (.zero, entity.relationship(number).map(lostInverses) ?? .zero)
+    }
+
+    /// Returns the number of objects that get the default of an attribute, because they have no value for it.
+    private func defaults(_ attribute: Attribute) -> Number {
+        if attribute.defaultValue.isNull { return .zero }
+        let entities = (new.entity(attribute.entity)?.family ?? []).compactMap { number -> EntityNumber? in
+            guard let entity = new.entity(number), succession.source(of: attribute, in: entity) == nil else { return nil }
+            return succession.entity(before: number)?.number
+        }
+        return .counting(.full(attribute.root), in: Set(entities))
+    }
+
+    /// Returns the number of links that are lost because a new to-one relationship is the inverse of a relationship that had no inverse.
+    private func lostInverses(_ relationship: Relationship) -> Number {
+        guard !relationship.isToMany, let number = relationship.inverse,
+            let before = old.relationship(number, ofRoot: relationship.destinationRoot), before.inverse == nil,
+            let entity = old.entity(before.destinationRoot)
+        else { return .zero }
+        return .counting(.inverseSurplus(before), in: staying(entity))
+    }
+
+    /// Returns the entities of a family, in the old schema, whose objects remain.
+    private func staying(_ entity: Entity?) -> Set<EntityNumber> { entity?.family.filter { succession.entity(after: $0) != nil } ?? [] }
+
+    private func keeps(_ relationship: Relationship, of entity: EntityNumber) -> Bool {
+        succession.entity(after: entity)?.relationship(relationship.number) != nil
     }
 
     private func counts(_ change: SchemaChange, _ attribute: Attribute) -> (objects: Number, lost: Number) {
         // Only the entities that have or had the attribute are examined, because the schema may have many more entities.
-        let family = old.entity(attribute.entity)?.family ?? []
-        let staying = family.filter { new.entity($0) != nil }
-        let now = new.attribute(attribute.number, ofRoot: attribute.root)
-        let after = now.flatMap { new.entity($0.entity)?.family } ?? []
+        let staying = staying(old.entity(attribute.entity))
+        let now = change.new.flatMap { subject in subject.property.flatMap { new.entity(subject.entity)?.attribute($0) } }
         // An attribute that changes may also move to another entity. Objects that lose the attribute by the move count as losses of the
         // move, and not as changed.
-        let keeping = staying.intersection(after)
+        let keeping = staying.filter { entity in
+            guard let now, let after = succession.entity(after: entity), after.attribute(now.number) === now else { return false }
+            return succession.source(of: now, in: after) === attribute
+        }
         switch (change.kind, change.aspect) {
         case (.removed, _), (.replaced, _): return (.zero, .counting(.present(attribute), in: staying))
         case (.moved, _):
-            let isFilled = now?.defaultValue.isNull == false
-            return (
-                isFilled ? .counting(.full(attribute.root), in: after.subtracting(family)) : .zero,
-                .counting(.present(attribute), in: staying.subtracting(after))
-            )
+            let isFilled = change.new.map { filling[$0] == change.old } ?? false
+            let isLost = change.old.map { losing[$0] == change.new } ?? false
+            let losers: Set<EntityNumber> = isLost ? staying.filter { !succession.keeps(attribute, of: $0) } : []
+            return (isFilled ? now.map(defaults) ?? .zero : .zero, .counting(.present(attribute), in: losers))
         case (.changed, "type"): return (.counting(.present(attribute), in: keeping), .zero)
         case (.changed, "optional") where attribute.isOptional: return (filled(attribute, keeping, now), .zero)
         case (.changed, "derived") where attribute.isOptional:
@@ -188,16 +230,17 @@ struct MigrationCount {
     }
 
     private func counts(_ change: SchemaChange, _ relationship: Relationship) -> (objects: Number, lost: Number) {
-        let family = old.entity(relationship.entity)?.family ?? []
-        let staying = family.filter { new.entity($0) != nil }
-        let now = new.relationship(relationship.number, ofRoot: relationship.root)
-        let after = now.flatMap { new.entity($0.entity)?.family } ?? []
+        let staying = staying(old.entity(relationship.entity))
+        let keeping = staying.filter { keeps(relationship, of: $0) }
         switch (change.kind, change.aspect) {
         case (.removed, _), (.replaced, _):
             return (.zero, isKeptByInverse(relationship) ? .zero : .counting(.members(relationship), in: staying))
-        case (.moved, _): return (.zero, .counting(.members(relationship), in: staying.subtracting(after)))
-        case (.changed, "many"), (.changed, "ordered"):
-            return (.counting(.members(relationship), in: staying.intersection(after)), .zero)
+        case (.moved, _): return (.zero, .counting(.members(relationship), in: staying.subtracting(keeping)))
+        case (.changed, "many"):
+            let isNarrowed = new.relationship(relationship.number, ofRoot: relationship.root)?.isToMany == false
+            if !isNarrowed { return (.counting(.members(relationship), in: keeping), .zero) }
+            return (.counting(.owners(relationship), in: keeping), .counting(.surplus(relationship), in: keeping))
+        case (.changed, "ordered"): return (.counting(.members(relationship), in: keeping), .zero)
         default: return (.zero, .zero)
         }
     }

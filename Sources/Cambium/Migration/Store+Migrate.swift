@@ -3,13 +3,14 @@ public import CambiumGraph
 internal import CambiumLog
 public import CambiumModel
 
-/// The values that a migration accepts if it converts an attribute to another type.
+/// The losses that a migration accepts if it converts an attribute to another type, or makes a relationship to-one.
 ///
 ///     try store.migrate(to: definition, conversion: .nearest)
 public enum ValueConversion: Sendable {
-    /// Refuses the migration if a value has no exact equivalent in the new type.
+    /// Refuses the migration if a value has no exact equivalent in the new type, or if an object would lose members.
     case exact
-    /// Accepts the nearest value of the new type. An integer other than 0 becomes true, and a large integer is rounded to a float.
+    /// Accepts the nearest value of the new type, and the first member of a relationship that becomes to-one. A number other than 0 becomes
+    /// true, and a large integer is rounded to a float.
     case nearest
 }
 

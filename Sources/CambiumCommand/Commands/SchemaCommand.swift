@@ -8,7 +8,8 @@ struct SchemaCommand: ParsableCommand {
         discussion: Discussion.text(
             "--set takes the whole new schema. Elements that it does not name are removed. A renamed element states its former name "
                 + "with \"renamedFrom\". Values and links are carried over if that loses nothing; Docs/Use/MIGRATION.md has the rules. "
-                + "Values of another type are converted; --convert accepts the nearest value if there is no exact one. "
+                + "Values of another type are converted; --convert accepts the nearest value if there is no exact one, and the first "
+                + "member if a relationship becomes to-one. "
                 + "If the change is not automatic, or objects would break a rule, nothing is written and the exit code is 1.",
             examples: "cambium schema notes", "cambium schema notes --set next.json --dry-run"))
 
@@ -83,7 +84,7 @@ struct MigrationOptions: ParsableArguments {
         help: .init("Change the schema to this one: a JSON file, or a Core Data model.", valueName: "file"), completion: .file())
     var set: String?
     @Flag(help: "Report what --set would do, and write nothing.") var dryRun = false
-    @Flag(help: "Accept the nearest value if a value has no exact equivalent in the new type of its attribute.") var convert = false
+    @Flag(help: "Accept the nearest value of a new type, and the first member of a relationship that becomes to-one.") var convert = false
 
     var conversion: ValueConversion { convert ? .nearest : .exact }
 

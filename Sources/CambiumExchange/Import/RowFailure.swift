@@ -28,7 +28,7 @@ extension Violation.Rule {
         switch self {
         case .mandatoryAttribute: .missingMandatory
         case .duplicate: .duplicate
-        case .tooFewMembers, .tooManyMembers, .deleteDenied, .wrongMember, .valueRefused, .inexactValue: .ruleViolated
+        case .tooFewMembers, .tooManyMembers, .deleteDenied, .wrongMember, .valueRefused, .inexactValue, .severalMembers: .ruleViolated
         }
     }
 }

@@ -14,11 +14,25 @@ final class MigrationChecks {
         let entities: Set<EntityNumber>
     }
 
+    /// An object that had several members in a relationship that became to-one.
+    struct Narrowed: Sendable {
+        let relationship: Relationship
+        let row: UInt32
+        let serial: UInt64
+        /// The number of members before the migration.
+        let count: Int
+        /// The row of the member that the object keeps.
+        let kept: UInt32?
+    }
+
     let mandatory: [Mandatory]
     let values: [Mandatory]
     /// The attributes whose values may have lost something when their type changed.
     let conversions: [Mandatory]
-    /// Whether the caller accepts the nearest value if a value has no exact equivalent in the new type.
+    /// The objects that lost members, because a relationship became to-one.
+    var narrowed: [Narrowed] = []
+    /// Whether the caller accepts the nearest value if a value has no exact equivalent in the new type, and the first member of a
+    /// relationship that becomes to-one.
     var acceptsNearest = false
     /// The relationships whose numbers of members must be checked.
     let counts: [Members]

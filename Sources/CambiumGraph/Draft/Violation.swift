@@ -24,6 +24,9 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         /// The value of the attribute with this name has no exact equivalent in the type that the attribute has after a migration.
         /// `nearest` is the value that it would become, or `nil` if it is beyond the range of the type.
         case inexactValue(String, String, type: String, nearest: String?)
+        /// The object has `count` members in the relationship with this name, which a migration makes to-one. `kept` is the member that it
+        /// would keep, or `nil` if another object would keep it.
+        case severalMembers(String, count: Int, kept: String?)
         /// After a migration, the relationship with this name holds only objects of the entity `wanted`. The member that the second text
         /// names has another entity.
         case wrongMember(String, String, wanted: String)
@@ -59,6 +62,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case .inexactValue(let name, let value, let type, let nearest):
             "\(object): '\(name)' is \(value), which has no exact equivalent of type \(type)"
                 + (nearest.map { "; the nearest is \($0)" } ?? ", and none near it")
+        case .severalMembers(let name, let count, let kept):
+            "\(object): '\(name)' becomes to-one, but has \(count) members" + (kept.map { "; the first is \($0)" } ?? "")
         case .wrongMember(let name, let member, let wanted):
             "\(object): '\(name)' holds objects of '\(wanted)', but \(member) has another entity"
         }
@@ -78,6 +83,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case .deleteDenied(let relationship, _): ["denied", relationship]
         case .valueRefused(let name, _): ["value", name]
         case .inexactValue(let name, _, _, _): ["inexact", name]
+        case .severalMembers(let name, _, _): ["several", name]
         case .wrongMember(let name, _, _): ["member", name]
         }
     }
@@ -114,6 +120,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case .deleteDenied(_, let member): "Delete or unlink \(member) first."
         case .valueRefused(let name, _), .inexactValue(let name, _, _, nearest: nil): "Change '\(name)' before the migration."
         case .inexactValue(let name, _, _, _): "Change '\(name)' before the migration, or accept the nearest values (--convert)."
+        case .severalMembers: "Unlink the other members before the migration, or keep only the first one (--convert)."
         case .wrongMember(_, let member, _): "Unlink \(member) before the migration."
         }
     }
@@ -123,7 +130,7 @@ extension Violation.Rule {
     /// Whether the rule limits the number of members of an object.
     var concernsMembers: Bool {
         switch self {
-        case .tooFewMembers, .tooManyMembers: true
+        case .tooFewMembers, .tooManyMembers, .severalMembers: true
         case .mandatoryAttribute, .duplicate, .deleteDenied, .valueRefused, .inexactValue, .wrongMember: false
         }
     }

@@ -120,8 +120,8 @@ extension GraphLayout {
 
     /// Returns the entity of this schema that corresponds to an entity of an earlier or later schema, or `nil` if there is no such entity.
     func own(_ entity: Entity) -> Entity? {
-        guard let found = schema.entity(entity.number) else { return nil }
-        return found === entity || (found.root == entity.root && found.schemaName.isSame(as: entity.schemaName)) ? found : nil
+        guard let found = schema.successor(of: entity) else { return nil }
+        return found === entity || found.schemaName.isSame(as: entity.schemaName) ? found : nil
     }
 
     /// Returns the relationship of this schema that corresponds to a relationship of an earlier or later schema, or `nil` if there is no

@@ -9,6 +9,12 @@ package struct AffectedCount: Sendable {
         case missing(Attribute)
         /// The members of a relationship, summed over the objects.
         case members(Relationship)
+        /// The objects that have a member in a relationship.
+        case owners(Relationship)
+        /// The members of a relationship beyond the first member of each object, summed over the objects.
+        case surplus(Relationship)
+        /// The same for the other end of a relationship that has no inverse: the objects that lead to a member, beyond the first one.
+        case inverseSurplus(Relationship)
         /// The objects of the hierarchy of a root entity, except stubs.
         case full(EntityNumber)
     }
@@ -26,7 +32,8 @@ package struct AffectedCount: Sendable {
     var root: EntityNumber {
         switch subject {
         case .present(let attribute), .missing(let attribute): attribute.root
-        case .members(let relationship): relationship.root
+        case .members(let relationship), .owners(let relationship), .surplus(let relationship): relationship.root
+        case .inverseSurplus(let relationship): relationship.destinationRoot
         case .full(let root): root
         }
     }

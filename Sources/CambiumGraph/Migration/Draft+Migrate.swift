@@ -14,8 +14,8 @@ extension Draft {
         }
         let plan = try MigrationPlan(from: layout, to: newLayout)
         for entity in newLayout.schema.entities where entity.isAbstract {
-            guard let table = layout.table(of: entity.root), table.place(of: entity.number) != nil else { continue }
-            let count = reader.count(of: entity.number, in: table)
+            guard let table = layout.table(of: entity.root), let before = plan.succession.entity(before: entity.number) else { continue }
+            let count = reader.count(of: before.number, in: table)
             if count > 0 {
                 throw CambiumError(
                     .ruleViolated,
@@ -27,6 +27,7 @@ extension Draft {
         leaveOldEntities(plan)
         let members = plan.links.indices.map { collectMembers(ofLink: $0, plan) }
         let converted = rebuild(plan)
+        if !pending.isOff { noteNarrowed(members, plan) }
         for (table, columns) in zip(plan.tables, converted) { try setValues(table, columns) }
         for (link, members) in members.enumerated() { if let members { relink(link, members) } }
         for table in plan.tables {
@@ -131,12 +132,13 @@ extension Draft {
     // MARK: Values
 
     /// Converts, fills or clears the values that the migration changes in a table. Throws `.limitExceeded` if defaults need too many pages.
-    private mutating func setValues(_ table: TableMigration, _ converted: [ConvertedColumn]) throws(CambiumError) {
-        for column in converted { convert(table, column) }
+    private mutating func setValues(_ table: TableMigration, _ converted: ConvertedTable) throws(CambiumError) {
         for (slot, column) in table.columns.enumerated() {
-            if let entity = column.onlyEntity {
-                try forEachLiveRow(of: table.new) { $0.setFixed(table.new.index, $1, slot, entity.rawValue) }
-            }
+            if let entities = column.entities { try setEntities(table.new, slot, entities) }
+        }
+        for column in converted.columns { convert(table, column) }
+        for (leaf, kind) in converted.released { discardLeaf(leaf, kind) }
+        for (slot, column) in table.columns.enumerated() {
             guard column.filler != nil || !column.clearedEntities.isEmpty else { continue }
             let kind = table.new.columns[slot]
             try forEachLiveRow(of: table.new) { draft, row throws(CambiumError) in
@@ -149,6 +151,19 @@ extension Draft {
                     try draft.checkCapacity(forStoring: filler, leaving: reserve, "the defaults of the new schema need more pages")
                     filler.withCell { draft.store(table.new.index, row, slot, kind, $0) }
                 }
+            }
+        }
+    }
+
+    private mutating func setEntities(
+        _ table: TableLayout, _ slot: Int, _ entities: ColumnMigration.Entities
+    ) throws(CambiumError) {
+        try forEachLiveRow(of: table) { draft, row throws(CambiumError) in
+            switch entities {
+            case .only(let entity): draft.setFixed(table.index, row, slot, entity.rawValue)
+            case .renumbered(let numbers):
+                guard let number = numbers[draft.reader.rows(table.index).entity(row, table)] else { return }
+                draft.setFixed(table.index, row, slot, number.rawValue)
             }
         }
     }
@@ -168,7 +183,7 @@ extension Draft {
         }
     }
 
-    /// Writes the values of old leaves to a column of another type, and releases the leaves.
+    /// Writes the values of old leaves to another column.
     private mutating func convert(_ table: TableMigration, _ column: ConvertedColumn) {
         let (from, to) = (column.conversion.from, column.conversion.to)
         let oldKind = from.byteCount.map { ColumnKind.fixed(width: $0) } ?? .string
@@ -176,6 +191,10 @@ extension Draft {
         for (group, page) in column.leaves {
             for place in 0..<UInt32(PageLayout.fanOut) {
                 let row = group << PageLayout.rowShift | place
+                if let entities = column.conversion.entities {
+                    let rows = reader.rows(table.new.index)
+                    guard rows.isLive(row), entities.contains(rows.entity(row, table.new)) else { continue }
+                }
                 guard let value = oldValue(page, row, oldKind, from), let converted = from.converted(value, to: to),
                     let form = StoredForm(converted, type: to)
                 else { continue }
@@ -184,7 +203,6 @@ extension Draft {
                 case .bytes(let bytes): bytes.withUnsafeBytes { store(table.new.index, row, column.slot, kind, .bytes($0)) }
                 }
             }
-            discardLeaf(page, oldKind)
         }
     }
 
@@ -198,14 +216,14 @@ extension Draft {
             return Value(stored: .bytes(bytes), type: type)
         }
         guard FixedLeaf(leaf).isPresent(row) else { return nil }
-        var bits: UInt64 = 0
+        var bits = SIMD2<UInt64>(0, 0)
         withUnsafeMutableBytes(of: &bits) { target in
-            // SAFETY: a value of a type that is converted takes at most 8 bytes. The leaf has `width` bytes for each row.
+            // SAFETY: a value of fixed width takes at most 16 bytes. The leaf has `width` bytes for each row.
             target.copyMemory(
                 from: UnsafeRawBufferPointer(
-                    start: FixedLeaf(leaf).address(row, width: width), count: min(width, 8)))
+                    start: FixedLeaf(leaf).address(row, width: width), count: min(width, 16)))
         }
-        return Value(stored: .fixed(bits, 0), type: type)
+        return Value(stored: .fixed(bits.x, bits.y), type: type)
     }
 
     // MARK: Indexes

@@ -1,11 +1,17 @@
 import CambiumModel
 import Glibc
 
-/// A column whose type changes: the leaves (pages) with the old values, each with the number of its group of rows.
+/// A column that takes the values of an old column: the leaves (pages) with the old values, each with the number of its group of rows.
 struct ConvertedColumn {
     let slot: Int
     let conversion: ColumnMigration.Conversion
     var leaves: [(group: UInt32, page: PageRef)] = []
+}
+
+/// The columns of a table whose values must be converted, and the leaves to release afterwards.
+struct ConvertedTable {
+    var columns: [ConvertedColumn] = []
+    var released: [(leaf: PageRef, kind: ColumnKind)] = []
 }
 
 extension Draft {
@@ -13,7 +19,7 @@ extension Draft {
     /// are used again, and new columns have no values.
     ///
     /// - Returns: For each table, the columns whose values must be converted.
-    mutating func rebuild(_ plan: MigrationPlan) -> [[ConvertedColumn]] {
+    mutating func rebuild(_ plan: MigrationPlan) -> [ConvertedTable] {
         let before = reader
         let register = before.registerReference(of: layout)
         layout = plan.new
@@ -21,15 +27,15 @@ extension Draft {
         let old = directory
         directory = page
         forgetGroup()
-        var converted: [[ConvertedColumn]] = []
+        var converted: [ConvertedTable] = []
         for table in plan.tables {
             let source = table.old.map { before.tableReference($0.index) }
             let reference: PageRef
             if let source, table.hasSamePage { reference = source } else { reference = newTable(table.new) }
             DirectoryPage(chunks[page])[table.new.index] = reference
-            converted.append([])
+            converted.append(ConvertedTable())
             guard let source, !table.hasSamePage else { continue }
-            copyTable(table, source, reference)
+            copyTable(table, source, reference, plan.succession)
             if !table.hasSameColumns { converted[converted.count - 1] = rebuildGroups(table) }
             for index in table.droppedIndexes { discardIndex(source, index) }
             discard(source)
@@ -39,24 +45,29 @@ extension Draft {
         return converted
     }
 
-    private mutating func copyTable(_ table: TableMigration, _ source: PageRef, _ reference: PageRef) {
+    private mutating func copyTable(
+        _ table: TableMigration, _ source: PageRef, _ reference: PageRef, _ succession: SchemaSuccession
+    ) {
         guard let before = table.old else { return }
         let (from, to) = (TablePage(chunks[source]), TablePage(chunks[reference]))
         to.copyRows(from: from)
         for (number, index) in table.indexes.enumerated() {
             if let index { to.index(number).copy(from: from.index(index)) }
         }
-        for entity in table.new.entities where before.place(of: entity) != nil {
-            table.new.count(of: entity, in: to).pointee = before.count(of: entity, in: from).pointee
+        for entity in table.new.entities {
+            guard let source = succession.entity(before: entity)?.number, before.place(of: source) != nil else { continue }
+            table.new.count(of: entity, in: to).pointee = before.count(of: source, in: from).pointee
         }
     }
 
     /// Replaces the page of each group of a table with a page that contains the new columns. Returns the columns whose values must be
     /// converted.
-    private mutating func rebuildGroups(_ table: TableMigration) -> [ConvertedColumn] {
-        var converted = table.columns.enumerated().compactMap { slot, column in
-            column.conversion.map { ConvertedColumn(slot: slot, conversion: $0) }
+    private mutating func rebuildGroups(_ table: TableMigration) -> ConvertedTable {
+        let columns = table.columns.enumerated().flatMap { slot, column in
+            column.conversions.map { ConvertedColumn(slot: slot, conversion: $0) }
         }
+        var converted = ConvertedTable(columns: columns)
+        let sources = Set(columns.map(\.conversion.slot))
         let kinds = table.old?.columns ?? []
         let constants = space.constants
         for index in 0..<reader.groupCount(table.new.index) where reader.rows(table.new.index).group(at: index) != nil {
@@ -68,11 +79,14 @@ extension Draft {
             for (slot, column) in table.columns.enumerated() {
                 to[slot] = column.keptSlot.map { from[$0] } ?? table.new.columns[slot].emptyLeaf(constants)
             }
-            for place in converted.indices {
-                converted[place].leaves.append((UInt32(index), from[converted[place].conversion.slot]))
+            for place in columns.indices {
+                converted.columns[place].leaves.append((UInt32(index), from[columns[place].conversion.slot]))
             }
             reference.pointee = page
-            for slot in table.droppedSlots { discardLeaf(from[slot], kinds[slot]) }
+            for slot in table.droppedSlots {
+                let leaf = from[slot]
+                if sources.contains(slot) { converted.released.append((leaf, kinds[slot])) } else { discardLeaf(leaf, kinds[slot]) }
+            }
             discard(old)
         }
         return converted

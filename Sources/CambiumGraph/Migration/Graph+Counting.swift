@@ -42,16 +42,25 @@ extension Graph {
                 { group, rows in (rows & ~group.stubs & ~node.bits(group, rows)).count }
             }
         case .members(let relationship):
-            let (end, reader) = (layout.end(relationship), reader)
-            return { group, rows in
-                var count = 0
-                rows.forEach { row in
-                    count += reader.memberCount(end, owner: group.row(row))
-                    return true
-                }
-                return count
-            }
+            return memberCounter(layout.end(relationship)) { $0 }
+        case .owners(let relationship): return memberCounter(layout.end(relationship)) { min(1, $0) }
+        case .surplus(let relationship): return memberCounter(layout.end(relationship)) { max(0, $0 - 1) }
+        case .inverseSurplus(let relationship):
+            return memberCounter(layout.end(relationship.link, 1 - relationship.end)) { max(0, $0 - 1) }
         case .full: return { group, rows in (rows & ~group.stubs).count }
+        }
+    }
+
+    /// Returns a closure that counts the members at an end, after `part` has changed the number of each owner.
+    private func memberCounter(_ end: EndLayout, _ part: @escaping (Int) -> Int) -> RowCounter {
+        let reader = reader
+        return { group, rows in
+            var count = 0
+            rows.forEach { row in
+                count += part(reader.memberCount(end, owner: group.row(row)))
+                return true
+            }
+            return count
         }
     }
 

@@ -2,14 +2,15 @@ import CambiumModel
 
 extension MigrationChecks {
     /// Finds the new rules that existing objects may break. Complexity: O(properties that the entities of both schemas have).
-    convenience init(from old: Schema, to new: Schema, _ links: [LinkSource]) {
+    convenience init(_ succession: SchemaSuccession, _ links: [LinkSource]) {
+        let new = succession.new
         var (mandatory, values, conversions) = (PropertySets<Attribute>(), PropertySets<Attribute>(), PropertySets<Attribute>())
         var counts = PropertySets<Relationship>()
         var targets: [Members] = []
         for entity in new.entities {
-            guard let before = old.entity(entity.number), before.root == entity.root else { continue }
+            guard let before = succession.entity(before: entity.number) else { continue }
             for attribute in entity.attributes {
-                let before = before.attribute(attribute.number)
+                let before = succession.source(of: attribute, in: entity)
                 Self.note(attribute, before, entity, &mandatory, &values)
                 if let before, !attribute.isDerived, !before.type.widens(to: attribute.type) { conversions.add(attribute, entity) }
             }
@@ -18,7 +19,7 @@ extension MigrationChecks {
                 if Self.mayBreakCount(relationship, before, links[relationship.link]) { counts.add(relationship, entity) }
             }
         }
-        var members = MemberFamilies(old, new)
+        var members = MemberFamilies(succession)
         let relationships = new.entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
         for relationship in relationships where links[relationship.link].old != nil {
             if members.mayHoldOthers(relationship) {
@@ -66,6 +67,8 @@ extension MigrationChecks {
         // `before` is `nil` if the old schema had no relationship at this end of the link. Without a relationship, the number of members
         // had no limits.
         if relationship.minCount > (before?.minCount ?? 0) { return true }
+        // An object that is no longer a member loses the owner, too.
+        if relationship.minCount > 0, !source.narrowedEnds.isEmpty { return true }
         guard relationship.isToMany, let max = relationship.maxCount else { return false }
         return before.map { $0.isToMany && $0.maxCount.map { $0 > max } ?? true } ?? (source.old != nil)
     }
@@ -73,8 +76,7 @@ extension MigrationChecks {
 
 /// Finds the relationships that may have members whose entity the relationship no longer accepts after a migration.
 private struct MemberFamilies {
-    private let old: Schema
-    private let new: Schema
+    private let succession: SchemaSuccession
     /// For each root entity of the new schema, the number of entities in its hierarchy that the old schema also had.
     private var stayingCounts: [EntityNumber: Int] = [:]
     private var known: [Key: Bool] = [:]
@@ -84,15 +86,16 @@ private struct MemberFamilies {
         let before: EntityNumber?
     }
 
-    init(_ old: Schema, _ new: Schema) {
-        self.old = old
-        self.new = new
-        for entity in old.entities { if let root = new.entity(entity.number)?.root { stayingCounts[root, default: 0] += 1 } }
+    init(_ succession: SchemaSuccession) {
+        self.succession = succession
+        for entity in succession.old.entities {
+            if let root = succession.entity(after: entity.number)?.root { stayingCounts[root, default: 0] += 1 }
+        }
     }
 
     /// Returns whether a relationship may have members whose entity the relationship no longer accepts.
     mutating func mayHoldOthers(_ relationship: Relationship) -> Bool {
-        let before = old.relationship(relationship.number, ofRoot: relationship.root)?.destination
+        let before = succession.old.relationship(relationship.number, ofRoot: relationship.root)?.destination
         let key = Key(destination: relationship.destination, before: before)
         if let answer = known[key] { return answer }
         let answer = mayHoldOthers(relationship, before)
@@ -101,11 +104,14 @@ private struct MemberFamilies {
     }
 
     private func mayHoldOthers(_ relationship: Relationship, _ before: EntityNumber?) -> Bool {
-        guard let family = new.entity(relationship.destination)?.family else { return false }
-        guard let oldFamily = before.flatMap({ old.entity($0)?.family }) else {
-            return family.count(where: { old.entity($0) != nil }) < stayingCounts[relationship.destinationRoot] ?? 0
+        guard let family = succession.new.entity(relationship.destination)?.family else { return false }
+        guard let oldFamily = before.flatMap({ succession.old.entity($0)?.family }) else {
+            let count = family.count { succession.entity(before: $0) != nil }
+            return count < stayingCounts[relationship.destinationRoot] ?? 0
         }
-        return oldFamily.contains { new.entity($0)?.root == relationship.destinationRoot && !family.contains($0) }
+        return oldFamily.contains { entity in
+            succession.entity(after: entity).map { $0.root == relationship.destinationRoot && !family.contains($0.number) } ?? false
+        }
     }
 }
 
@@ -131,6 +137,7 @@ extension Draft {
         for check in checks.mandatory { addMissing(check, to: &found) }
         for check in checks.values { addRefused(check, to: &found) }
         for check in checks.conversions { addInexact(check, isNearestAccepted: checks.acceptsNearest, to: &found) }
+        if !checks.acceptsNearest { for narrowed in checks.narrowed { addNarrowed(narrowed, to: &found) } }
         for check in checks.counts { addMiscounted(check, to: &found) }
         for check in checks.targets { addMisplaced(check, to: &found) }
         return found
@@ -176,14 +183,21 @@ extension Draft {
     /// type.
     private func addInexact(_ check: MigrationChecks.Mandatory, isNearestAccepted: Bool, to found: inout [Violation]) {
         let (attribute, original) = (check.attribute, original)
-        guard let before = original.schema.attribute(attribute.number, ofRoot: attribute.root), before.type != attribute.type,
-            let oldTable = original.layout.table(of: attribute.root)
-        else { return }
-        let (field, oldField) = (layout.field(attribute), original.layout.field(before))
+        guard let oldTable = original.layout.table(of: attribute.root) else { return }
+        let succession = SchemaSuccession(original.schema, schema)
+        var sources: [EntityNumber: (attribute: Attribute, field: Field)] = [:]
+        for entity in check.entities {
+            guard let source = schema.entity(entity).flatMap({ succession.source(of: attribute, in: $0) }) else { continue }
+            sources[entity] = (source, original.layout.field(source))
+        }
+        let field = layout.field(attribute)
         let oldRows = original.reader.rows(oldTable.index)
         addViolations(attribute.root, check.entities, to: &found) { table, rows, row, _ in
-            guard oldRows.isLive(row), oldRows.serial(row) == rows.serial(row) else { return nil }
-            let value = original.reader.value(of: oldField, at: ObjectPlace(table: oldTable.index, row: row))
+            guard oldRows.isLive(row), oldRows.serial(row) == rows.serial(row), let source = sources[rows.entity(row, table)] else {
+                return nil
+            }
+            let before = source.attribute
+            let value = original.reader.value(of: source.field, at: ObjectPlace(table: oldTable.index, row: row))
             if value.isNull || before.type.equivalent(of: value, to: attribute.type) != nil { return nil }
             let nearest = before.type.converted(value, to: attribute.type)
             if nearest != nil, isNearestAccepted { return nil }
@@ -192,6 +206,21 @@ extension Draft {
             guard current == nearest ?? .null || (nearest == nil && current == attribute.defaultValue) else { return nil }
             return .inexactValue(attribute.name, value.text, type: attribute.type.rawValue, nearest: nearest?.text)
         }
+    }
+
+    /// Adds a violation for an object that had several members in a relationship that became to-one, unless the transaction linked another
+    /// object later.
+    private func addNarrowed(_ narrowed: MigrationChecks.Narrowed, to found: inout [Violation]) {
+        let relationship = narrowed.relationship
+        guard let table = layout.table(of: relationship.root), let targets = layout.table(of: relationship.destinationRoot) else { return }
+        let rows = reader.rows(table.index)
+        guard rows.isLive(narrowed.row), rows.serial(narrowed.row) == narrowed.serial else { return }
+        var current: UInt32?
+        reader.forEachMember(layout.end(relationship), owner: narrowed.row) { current = $0 }
+        guard current == narrowed.kept else { return }
+        let member = narrowed.kept.map { text(ObjectPlace(table: targets.index, row: $0)) }
+        let object = text(ObjectPlace(table: table.index, row: narrowed.row))
+        found.append(Violation(object: object, rule: .severalMembers(relationship.name, count: narrowed.count, kept: member)))
     }
 
     private func addMiscounted(_ check: MigrationChecks.Members, to found: inout [Violation]) {

@@ -12,6 +12,7 @@ struct MigrationPlan {
     /// The old tables whose content no new table keeps.
     let droppedTables: [Int]
     private let dropped: Set<Int>
+    let succession: SchemaSuccession
     let checks: MigrationChecks
 
     /// Throws `.invalidInput` if a number identifies an old and a new entity or property that differ too much for a migration.
@@ -26,16 +27,18 @@ struct MigrationPlan {
                     + "copy the objects.")
         }
         links = try LinkSource.all(from: old, to: new)
+        let succession = SchemaSuccession(old.schema, new.schema)
+        self.succession = succession
         var tables: [TableMigration] = []
         let (oldLinks, newLinks) = (old.linksOfTables, new.linksOfTables)
         for table in new.tables {
-            tables.append(try TableMigration(table, from: (old, oldLinks), to: (new, newLinks), links))
+            tables.append(try TableMigration(table, from: (old, oldLinks), to: (new, newLinks), links, succession))
         }
         self.tables = tables
         let continued = Set(tables.compactMap { $0.old?.index })
         droppedTables = old.tables.indices.filter { !continued.contains($0) }
         dropped = Set(droppedTables)
-        checks = MigrationChecks(from: old.schema, to: new.schema, links)
+        checks = MigrationChecks(succession, links)
     }
 
     /// Whether the migration may change derived values, because it changes an expression or something that an expression reads.
@@ -51,7 +54,7 @@ struct MigrationPlan {
     /// Returns the number of groups of rows whose columns change.
     func rebuiltGroupCount(_ reader: Reader) -> Int {
         tables.reduce(0) { count, table in
-            guard let before = table.old, !table.hasSameColumns else { return count }
+            guard let before = table.old, !table.hasSameColumns || table.isRenumbered else { return count }
             return count + reader.groupCount(before.index)
         }
     }
@@ -71,7 +74,7 @@ struct MigrationPlan {
                 guard let property = end.property, new.schema.relationship(property, ofRoot: end.root) != nil else { continue }
                 let holder = old.schema.relationship(property, ofRoot: end.root).flatMap { old.schema.entity($0.entity) }
                 let losers = (holder?.family ?? []).filter { entity in
-                    new.schema.entity(entity).map { $0.relationship(property) == nil } ?? false
+                    succession.entity(after: entity).map { $0.relationship(property) == nil } ?? false
                 }
                 if !losers.isEmpty { found.append((old.end(number, side), losers)) }
             }
@@ -88,6 +91,8 @@ struct LinkSource: Sendable {
     let isSwapped: Bool
     /// Whether the new link keeps the columns of the old link unchanged.
     let isKept: Bool
+    /// The ends of the new link that were to-many and become to-one.
+    var narrowedEnds: [Int] = []
 
     static func all(from old: GraphLayout, to new: GraphLayout) throws(CambiumError) -> [LinkSource] {
         var found: [(link: Int, isSwapped: Bool)?] = []
@@ -104,7 +109,9 @@ struct LinkSource: Sendable {
             // The index of a many-to-many link hashes the object at the first end first. So its entries are wrong if the ends change
             // places.
             let isTurned = source.isSwapped && link.first.isToMany && link.second.isToMany
-            return LinkSource(old: source.link, isSwapped: source.isSwapped, isKept: isOnly && isAlike && !isTurned)
+            let narrowed = [(0, link.first), (1, link.second)].filter { $0.1.isToMany == false && ends[$0.0].isToMany }.map(\.0)
+            return LinkSource(
+                old: source.link, isSwapped: source.isSwapped, isKept: isOnly && isAlike && !isTurned, narrowedEnds: narrowed)
         }
     }
 
@@ -126,12 +133,12 @@ struct LinkSource: Sendable {
 
     private static func check(_ link: Link, _ before: Link, isSwapped: Bool, _ name: String) throws(CambiumError) {
         let ends = isSwapped ? [before.second, before.first] : [before.first, before.second]
-        let isFitting = zip([link.first, link.second], ends).allSatisfy { $0.root == $1.root && ($0.isToMany || !$1.isToMany) }
+        let isFitting = zip([link.first, link.second], ends).allSatisfy { $0.root == $1.root }
         guard isFitting, link.isSymmetric == before.isSymmetric else {
             throw CambiumError(
                 .invalidInput,
-                "The links of '\(name)' cannot be kept. One end leads to another hierarchy or becomes to-one, or the relationship starts "
-                    + "or stops being its own inverse. Declare a new relationship, and copy the links.")
+                "The links of '\(name)' cannot be kept. One end leads to another hierarchy, or the relationship starts or stops being its "
+                    + "own inverse. Declare a new relationship, and copy the links.")
         }
     }
 }

@@ -5,7 +5,7 @@ struct TableMigration {
     let new: TableLayout
     /// The old table that becomes this table, or `nil` if the table begins empty.
     let old: TableLayout?
-    /// For each column, the old column from which it gets its values.
+    /// For each column, the old columns from which it gets its values.
     let columns: [ColumnMigration]
     /// The columns of the old table that no new column uses.
     let droppedSlots: [Int]
@@ -18,7 +18,7 @@ struct TableMigration {
     ///   - after: The new layout, and the links of each of its tables.
     init(
         _ table: TableLayout, from before: (layout: GraphLayout, links: [[Int]]), to after: (layout: GraphLayout, links: [[Int]]),
-        _ links: [LinkSource]
+        _ links: [LinkSource], _ succession: SchemaSuccession
     ) throws(CambiumError) {
         let (old, new) = (before.layout, after.layout)
         self.new = table
@@ -34,13 +34,11 @@ struct TableMigration {
         let oldSlots = Dictionary(oldRoles.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         var columns: [ColumnMigration] = []
         for role in places {
-            let slot = role.inOld(links).flatMap { oldSlots[$0] }
-            columns.append(try ColumnMigration(role, slot, table, from: old.schema, to: new.schema))
+            columns.append(try ColumnMigration(role, role.inOld(links), oldSlots, table, succession))
         }
         self.columns = columns
         let kept = Set(columns.compactMap(\.keptSlot))
-        let converted = Set(columns.compactMap { $0.conversion?.slot })
-        droppedSlots = source.columns.indices.filter { !kept.contains($0) && !converted.contains($0) }
+        droppedSlots = source.columns.indices.filter { !kept.contains($0) }
         indexes = Self.indexes(table, source, columns)
         let keptIndexes = Set(indexes.compactMap(\.self))
         droppedIndexes = source.indexes.indices.filter { !keptIndexes.contains($0) }
@@ -75,6 +73,14 @@ struct TableMigration {
                 return hasSameRows && before.coversTable == index.coversTable
             }
             return place.flatMap { free[wanted]?.remove(at: $0) }
+        }
+    }
+
+    /// Whether objects of the table get an entity of another number.
+    var isRenumbered: Bool {
+        columns.contains {
+            guard case .renumbered = $0.entities else { return false }
+            return true
         }
     }
 

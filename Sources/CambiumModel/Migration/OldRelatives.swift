@@ -37,7 +37,8 @@ struct OldRelatives {
     ///
     /// Complexity: O(old entities of the hierarchy that declare the name), and at most O(relatives).
     func places(of name: NameMatch.Name, _ entity: Entity) -> [SchemaMatcher.Key] {
-        guard let oldRoot = matcher.new.entity(entity.root).flatMap({ matcher.oldEntity($0.name) }) else { return [] }
+        guard let root = matcher.new.entity(entity.root)?.name, let oldRoot = matcher.oldRoot(of: root).flatMap({ matcher.old.entity($0) })
+        else { return [] }
         let before = matcher.oldEntity(entity.name)
         var found: [(place: Int, key: SchemaMatcher.Key)] = []
         for wanted in [name.formerName, name.name].compactMap(\.self) {

@@ -36,7 +36,8 @@ extension SchemaComparison {
     /// - Parameter entity: the old entity that declares or inherits the property.
     private func isReused(_ property: String, _ entity: EntityDefinition) -> Bool {
         guard let key = oldKey(of: property, entity), newKeys[key] == nil, let newKey = newKey(of: property, entity) else { return false }
-        return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old).map { $0 != key } ?? false
+        let found = matcher.oldKeys(of: newKey) + (matcher.replaced[newKey].map { [$0.old] } ?? [])
+        return !found.isEmpty && !found.contains(key)
     }
 
     /// Returns whether a name in an old query of an entity means another property in the new schema. This is also the case if this
@@ -52,7 +53,7 @@ extension SchemaComparison {
         guard let holder = oldByName[holder.name], let key = oldKey(of: name, holder), let newKey = newKey(of: name, holder) else {
             return false
         }
-        return (matcher.properties[newKey] ?? matcher.replaced[newKey]?.old) != key
+        return !matcher.oldKeys(of: newKey).contains(key) && matcher.replaced[newKey]?.old != key
     }
 
     /// Returns the key of the property that an old entity, in the new schema, declares or inherits under this name.

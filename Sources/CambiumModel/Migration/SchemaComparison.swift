@@ -25,7 +25,8 @@ struct SchemaComparison {
         old = matcher.old.definition
         self.new = new
         newNames = Dictionary(matcher.entities.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
-        newKeys = Dictionary(matcher.properties.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+        let sharedKeys = matcher.shared.flatMap { key, found in found.map { ($0, key) } }.sorted { $0.1.entity < $1.1.entity }
+        newKeys = Dictionary(matcher.properties.map { ($0.value, $0.key) } + sharedKeys, uniquingKeysWith: { first, _ in first })
         oldByName = Dictionary(uniqueKeysWithValues: old.entities.map { ($0.name, $0) })
         replaced = Set(matcher.replaced.values.map(\.old))
         for entity in old.entities {
@@ -62,7 +63,7 @@ struct SchemaComparison {
             }
             // The change that adds the entity also covers its new properties. Only a property that moved here, or that replaces a property
             // of a relative, is a separate change.
-            compareProperties(entity) { [matcher] in matcher.properties[$0] != nil || matcher.replaced[$0] != nil }
+            compareProperties(entity) { [matcher] in !matcher.oldKeys(of: $0).isEmpty || matcher.replaced[$0] != nil }
             return
         }
         let oldSubject = SchemaChange.Subject(before.number)
@@ -142,19 +143,24 @@ struct SchemaComparison {
     private mutating func compareProperty(_ entity: EntityDefinition, _ name: String, _ number: UInt16?, _ json: JSONValue) {
         let key = SchemaMatcher.Key(entity: entity.name, property: name)
         let subject = SchemaChange.Subject(entity.number, number)
-        guard let oldKey = matcher.properties[key], let holder = oldByName[oldKey.entity] else {
-            if let (oldKey, reason) = matcher.replaced[key] {
-                changes.append(
-                    SchemaChange(
-                        .replaced, entity.name, name, before: Self.summary(property(oldKey)?.json), after: Self.summary(json),
-                        reason: reason,
-                        old: .init(oldByName[oldKey.entity]?.number, property(oldKey)?.number), new: subject))
-            } else {
-                changes.append(SchemaChange(.added, entity.name, name, after: Self.summary(json), old: nil, new: subject))
-            }
-            return
+        let oldKeys = matcher.oldKeys(of: key)
+        for oldKey in oldKeys { compareProperty(entity, name, json, with: oldKey, subject) }
+        if !oldKeys.isEmpty { return }
+        if let (oldKey, reason) = matcher.replaced[key] {
+            changes.append(
+                SchemaChange(
+                    .replaced, entity.name, name, before: Self.summary(property(oldKey)?.json), after: Self.summary(json), reason: reason,
+                    old: .init(oldByName[oldKey.entity]?.number, property(oldKey)?.number), new: subject))
+        } else {
+            changes.append(SchemaChange(.added, entity.name, name, after: Self.summary(json), old: nil, new: subject))
         }
-        let oldSubject = SchemaChange.Subject(holder.number, number)
+    }
+
+    private mutating func compareProperty(
+        _ entity: EntityDefinition, _ name: String, _ json: JSONValue, with oldKey: SchemaMatcher.Key, _ subject: SchemaChange.Subject
+    ) {
+        guard let holder = oldByName[oldKey.entity], let before = property(oldKey) else { return }
+        let oldSubject = SchemaChange.Subject(holder.number, before.number)
         if oldKey.entity != matcher.entities[entity.name] {
             let from = newNames[oldKey.entity] ?? oldKey.entity
             changes.append(SchemaChange(.moved, entity.name, name, before: from, after: entity.name, old: oldSubject, new: subject))
@@ -162,9 +168,8 @@ struct SchemaComparison {
         if oldKey.property != name {
             changes.append(SchemaChange(.renamed, entity.name, name, before: oldKey.property, after: name, old: oldSubject, new: subject))
         }
-        guard let before = property(oldKey)?.json else { return }
         compare(
-            before, json, entity.name, name, isRenamed: oldKey.property != name,
+            before.json, json, entity.name, name, isRenamed: oldKey.property != name,
             changing: reusedKeys(of: oldKey, in: holder), oldSubject, subject)
     }
 
@@ -189,14 +194,16 @@ struct SchemaComparison {
 
     /// Records changes to the order in which entities and properties are declared. The order matters because commands and exports use it.
     private mutating func compareOrder() {
-        let moved = Self.firstReordered(old.entities.compactMap(\.number), new.entities.compactMap(\.number))
+        // A new parent above an old root changes its number, but not its place.
+        let numbers = new.entities.compactMap { matcher.entities[$0.name].flatMap { oldByName[$0]?.number } }
+        let moved = Self.firstReordered(old.entities.compactMap(\.number), numbers)
         for entity in new.entities {
             guard let before = matcher.entities[entity.name].flatMap({ oldByName[$0] }) else { continue }
             // One change reports both a new position of the entity and a new order of its properties.
             let attributes = Self.firstReordered(before.attributes.compactMap(\.number), entity.attributes.compactMap(\.number))
             let relationships = Self.firstReordered(before.relationships.compactMap(\.number), entity.relationships.compactMap(\.number))
             var reordered: [SchemaChange.Declarations] = []
-            if let moved, entity.number == moved { reordered.append(.entities) }
+            if let moved, before.number == moved { reordered.append(.entities) }
             if attributes != nil { reordered.append(.attributes) }
             if relationships != nil { reordered.append(.relationships) }
             if reordered.isEmpty { continue }

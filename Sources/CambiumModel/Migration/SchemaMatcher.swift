@@ -12,6 +12,11 @@ struct SchemaMatcher {
     /// For each new entity with a match, the name of the old entity.
     private(set) var entities: [String: String] = [:]
     private(set) var properties: [Key: Key] = [:]
+    /// The new attributes that take values of several old attributes, or that share the values of one old attribute. The value of an
+    /// element has the keys of all these old attributes, one of which may be in `properties`, too.
+    private(set) var shared: [Key: [Key]] = [:]
+    /// For each new entity that is the parent of an old root, the name of this root. The objects of the hierarchy keep their ids.
+    private(set) var adopted: [String: String] = [:]
     /// For each new entity that replaces an old entity, the name of the old entity and the reason.
     private(set) var replacedEntities: [String: (old: String, reason: String)] = [:]
     /// For each new property that replaces an old property, the key of the old property and the reason.
@@ -39,12 +44,31 @@ struct SchemaMatcher {
         self.old = old
         self.new = new
         (oldNames, newNames) = ([:], [:])
+        let succession = SchemaSuccession(old, new)
         for entity in new.entities {
-            guard let before = old.entity(entity.number), before.root == entity.root else { continue }
+            guard let before = succession.entity(before: entity.number) else { continue }
             entities[entity.name] = before.name
         }
         let oldKeys = Self.keysByNumber(old)
         for (place, key) in Self.keysByNumber(new) { properties[key] = oldKeys[place] }
+        matchShared(succession)
+    }
+
+    /// Finds the attributes that take the values of old attributes with other numbers.
+    private mutating func matchShared(_ succession: SchemaSuccession) {
+        let known = Set(properties.values)
+        for entity in new.entities {
+            for attribute in entity.attributes {
+                guard let source = succession.source(of: attribute, in: entity), source.number != attribute.number,
+                    let holder = new.entity(attribute.entity), let before = old.entity(source.entity)
+                else { continue }
+                let key = Key(entity: holder.name, property: attribute.name)
+                let oldKey = Key(entity: before.name, property: source.name)
+                if properties[key] != nil, known.contains(oldKey) { continue }
+                if shared[key, default: properties[key].map { [$0] } ?? []].contains(oldKey) { continue }
+                shared[key, default: properties[key].map { [$0] } ?? []].append(oldKey)
+            }
+        }
     }
 
     private struct Place: Hashable {
@@ -77,16 +101,25 @@ struct SchemaMatcher {
         for (name, text) in match.mistakes { mistakes.add(SchemaPlace.entity(name)["renamedFrom"].pointer, text) }
     }
 
+    /// Returns the old root whose hierarchy a new root continues, or `nil` if it continues no hierarchy.
+    func oldRoot(of root: String) -> String? { adopted[root] ?? entities[root] }
+
     /// If an entity would leave its hierarchy, records that a new entity replaces it. The id of an object contains the number of its root
     /// entity, so the ids of the entity's objects would change.
     private mutating func matchRoots() {
+        for entity in new.entities where entity.parent != nil {
+            guard let name = entities[entity.name], let before = old.entity(name), before.parent == nil,
+                let root = new.entity(entity.root)?.name, entities[root] == nil, adopted[root] == nil
+            else { continue }
+            adopted[root] = name
+        }
         var isSettled = false
         while !isSettled {
             isSettled = true
             for entity in new.entities {
                 guard let name = entities[entity.name], let oldRoot = old.entity(name).flatMap({ old.entity($0.root) }) else { continue }
                 let root = new.entity(entity.root)?.name ?? ""
-                if entities[root] == oldRoot.name { continue }
+                if self.oldRoot(of: root) == oldRoot.name { continue }
                 entities[entity.name] = nil
                 replacedEntities[entity.name] = (
                     name,
@@ -96,6 +129,9 @@ struct SchemaMatcher {
             }
         }
     }
+
+    /// Returns the old properties whose values or members a new property takes.
+    func oldKeys(of key: Key) -> [Key] { shared[key] ?? properties[key].map { [$0] } ?? [] }
 
     func oldEntity(_ name: String) -> Entity? { entities[name].flatMap { old.entity($0) } }
 
@@ -134,13 +170,13 @@ struct SchemaMatcher {
     }
 
     /// Finds properties that moved to another entity of the hierarchy. If an entity newly declares a property, the old property of a
-    /// relative (an ancestor or a descendant) matches the new property. If several old properties match one new property, or several new
-    /// properties match one old property, no value is kept. The new property then counts as the replacement of the first old property that
-    /// matches.
+    /// relative (an ancestor or a descendant) matches the new property. Several old attributes may match one new attribute, or several new
+    /// attributes one old attribute, if each object has only one of them. Otherwise, no value is kept, and the new property counts as the
+    /// replacement of the first old property that matches.
     private mutating func matchMoved(_ relatives: OldRelatives) {
         let known = Set(properties.values).union(replaced.values.map(\.old))
         var candidates: [(key: Key, old: [Key])] = []
-        var counts: [Key: Int] = [:]
+        var takers: [Key: [Key]] = [:]
         for entity in new.entities {
             for name in newNames[entity.name] ?? [] {
                 let key = Key(entity: entity.name, property: name.name)
@@ -150,12 +186,19 @@ struct SchemaMatcher {
                 }
                 if found.isEmpty { continue }
                 candidates.append((key, found))
-                for place in found { counts[place, default: 0] += 1 }
+                for place in found { takers[place, default: []].append(key) }
             }
         }
+        let isShareable = takers.mapValues { $0.count == 1 || areDisjoint($0, new) }
+        var taken: Set<Key> = []
         for (key, found) in candidates {
-            if found.count == 1, counts[found[0]] == 1 {
+            if found.count == 1, takers[found[0]]?.count == 1 {
                 properties[key] = found[0]
+            } else if areDisjoint(found, old), found.allSatisfy({ isShareable[$0] == true && converts($0, to: key) }) {
+                shared[key] = found
+                guard let first = found.first(where: { !taken.contains($0) }) else { continue }
+                taken.insert(first)
+                properties[key] = first
             } else if found.count == 1 {
                 replaced[key] = (found[0], "several new properties match '\(found[0].entity).\(found[0].property)'")
             } else {
@@ -163,6 +206,20 @@ struct SchemaMatcher {
                 replaced[key] = (found[0], "several old properties match it: " + shown.joined(separator: ", "))
             }
         }
+    }
+
+    /// Returns whether each object has at most one of some properties.
+    private func areDisjoint(_ keys: [Key], _ schema: Schema) -> Bool {
+        var seen: Set<EntityNumber> = []
+        return keys.allSatisfy { key in (schema.entity(key.entity)?.family ?? []).allSatisfy { seen.insert($0).inserted } }
+    }
+
+    /// Returns whether a new property can take values of an old property. Links and derived values are not copied.
+    private func converts(_ oldKey: Key, to key: Key) -> Bool {
+        guard let before = old.entity(oldKey.entity)?.attribute(oldKey.property),
+            let attribute = new.entity(key.entity)?.attribute(key.property)
+        else { return false }
+        return !before.isDerived && !attribute.isDerived && before.type.converts(to: attribute.type)
     }
 
     private func isAttribute(_ key: Key, _ schema: Schema) -> Bool { schema.entity(key.entity)?.attribute(key.property) != nil }
@@ -214,8 +271,7 @@ struct SchemaMatcher {
     private func objection(_ relationship: Relationship, _ before: Relationship) -> String? {
         let root = new.entity(relationship.destinationRoot)?.name ?? ""
         let oldRoot = old.entity(before.destinationRoot)?.name ?? ""
-        if entities[root] != oldRoot { return "its destination would move from the hierarchy of '\(oldRoot)' to that of '\(root)'" }
-        if before.isToMany, !relationship.isToMany { return "it would become to-one, but an object may have several members" }
+        if self.oldRoot(of: root) != oldRoot { return "its destination would move from the hierarchy of '\(oldRoot)' to that of '\(root)'" }
         if new.links[relationship.link].isSymmetric != old.links[before.link].isSymmetric {
             return "a relationship cannot become its own inverse, or stop being its own inverse"
         }
@@ -225,10 +281,7 @@ struct SchemaMatcher {
         if let match = properties[inverse] {
             return match == oldInverse ? nil : "it was not the inverse of '\(inverse.entity).\(inverse.property)'"
         }
-        let oldLink = old.links[before.link]
-        let isToMany = (before.end == 0 ? oldLink.second : oldLink.first).isToMany
-        let isToOne = new.entity(inverse.entity)?.relationship(inverse.property)?.isToMany == false
-        return isToMany && isToOne ? "its inverse is to-one, but several objects may lead to the same object" : nil
+        return nil
     }
 
     /// Returns the inverse of a relationship, or `nil` if the schema names no inverse.

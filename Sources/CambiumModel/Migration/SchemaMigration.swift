@@ -69,8 +69,10 @@ struct SchemaNumbering {
             let name = definition.entities[index].name
             let oldName = matcher.entities[name]
             let root = roots[name] ?? name
-            var next = nextProperties[root] ?? matcher.entities[root].flatMap { oldMarks[$0] } ?? 1
-            let oldNumber = oldName.flatMap { matcher.old.entity($0)?.number.rawValue }
+            var next = nextProperties[root] ?? matcher.oldRoot(of: root).flatMap { oldMarks[$0] } ?? 1
+            // A new parent of an old root takes its number, because the ids of the objects contain it. The old root gets a new number.
+            let isUnderNewRoot = name != root && oldName != nil && matcher.adopted[root] == oldName
+            let oldNumber = (matcher.adopted[name] ?? (isUnderNewRoot ? nil : oldName)).flatMap { matcher.old.entity($0)?.number.rawValue }
             definition.entities[index].number = try Self.number(oldNumber, &nextEntity)
             for place in definition.entities[index].attributes.indices {
                 let key = SchemaMatcher.Key(entity: name, property: definition.entities[index].attributes[place].name)

@@ -65,6 +65,14 @@ import Testing
             let column = graph.column(attribute)
             return try count(attribute.root) { column.value(at: $1).isNull && !graph.isStub($1) ? 1 : 0 }
         case .members(let relationship): return try count(relationship.root) { id, _ in graph.members(relationship, of: id)?.count ?? 0 }
+        case .owners(let relationship):
+            return try count(relationship.root) { id, _ in graph.members(relationship, of: id)?.isEmpty == false ? 1 : 0 }
+        case .surplus(let relationship):
+            return try count(relationship.root) { id, _ in max(0, (graph.members(relationship, of: id)?.count ?? 0) - 1) }
+        case .inverseSurplus(let relationship):
+            let source = try #require(graph.schema.entity(relationship.entity))
+            let members = graph.objects(of: source).flatMap { graph.members(relationship, of: $0) ?? [] }
+            return try count(relationship.destinationRoot) { id, _ in max(0, members.count { $0 == id } - 1) }
         case .full(let root): return try count(root) { graph.isStub($1) ? 0 : 1 }
         }
     }
@@ -76,7 +84,7 @@ import Testing
         var subjects = graph.schema.entities.filter { $0.number == $0.root }.map { AffectedCount.Subject.full($0.number) }
         for entity in graph.schema.entities {
             subjects += entity.attributes.flatMap { [AffectedCount.Subject.present($0), .missing($0)] }
-            subjects += entity.relationships.map { AffectedCount.Subject.members($0) }
+            subjects += entity.relationships.flatMap { [AffectedCount.Subject.members($0), .owners($0), .surplus($0), .inverseSurplus($0)] }
         }
         let chosen = (0..<200).map { _ in
             let subject = random.pick(subjects) ?? subjects[0]

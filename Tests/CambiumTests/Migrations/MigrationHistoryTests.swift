@@ -220,8 +220,8 @@ import Testing
                 _ = try notes.store.transact(Author()) { try $0.draft.apply(.schema(SchemaCatalog(json: Array(changed.utf8)))) }
             }
         }
-        #expect(try refusal(#""number":3,"type":"double""#, #""number":3,"type":"int64""#) == .invalidInput)
-        #expect(try refusal(#""items":{"number":5,"to":"Item","many":true"#, #""items":{"number":5,"to":"Item""#) == .invalidInput)
+        #expect(try refusal(#""number":3,"type":"double""#, #""number":3,"type":"uuid""#) == .invalidInput)
+        #expect(try refusal(#","inverse":"related""#, "") == .invalidInput)
         #expect(try refusal(#""entities""#, #""nothing""#) == .damaged)
         let middle = code {
             _ = try notes.store.transact(Author()) { transaction in

@@ -52,7 +52,7 @@ extension MigrationTests {
                 $0["Note"].remove("rating")
             })
         #expect(report.isRefused && report.violations.count == 1 && count(report, "Note.rating") == [0, 1])
-        let other = try notes.store.previewMigration(to: .notes { $0["Note"][attribute: "rating"].type = .int64 })
+        let other = try notes.store.previewMigration(to: .notes { $0["Note"][attribute: "rating"].type = .uuid })
         #expect(other.isRefused && other.entries.map(\.handling).contains(.refused))
         #expect(try !notes.store.previewMigration(to: .notes { $0["Note"].remove("rating") }).isRefused)
         #expect(notes.volume.contents == before)

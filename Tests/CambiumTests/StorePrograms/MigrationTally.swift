@@ -24,26 +24,50 @@ struct MigrationTally: Equatable {
     /// - Parameter graph: The objects before the migration.
     init(_ migration: SchemaMigration, of graph: ReferenceGraph) {
         let replacing = migration.changes.filter { $0.kind == .replaced }.compactMap(\.new)
+        let succession = SchemaSuccession(migration.before, migration.after)
         for id in graph.ids {
-            guard let before = graph.entity(of: id), let after = migration.after.entity(before.number) else {
+            guard let before = graph.entity(of: id), let after = succession.entity(after: before.number) else {
                 objectCount += 1
                 continue
             }
-            for attribute in before.attributes where after.attribute(attribute.number) == nil {
+            for attribute in before.attributes where !succession.keeps(attribute, of: before.number) {
                 if graph.value(of: attribute, of: id)?.isNull == false { lostCount += 1 }
             }
-            for relationship in before.relationships where after.relationship(relationship.number) == nil {
-                if !Self.isKept(relationship, migration) { lostCount += graph.members(relationship, of: id).count }
+            for relationship in before.relationships {
+                let count = graph.members(relationship, of: id).count
+                if let now = after.relationship(relationship.number) {
+                    if relationship.isToMany, !now.isToMany { lostCount += max(0, count - 1) }
+                } else if !Self.isKept(relationship, migration) {
+                    lostCount += count
+                }
             }
+            lostCount += Self.lostInverseCount(id, after, migration, graph)
             if graph.isStub(id) { continue }
             for attribute in after.attributes where !attribute.defaultValue.isNull {
-                if let old = before.attribute(attribute.number) {
+                if let old = succession.source(of: attribute, in: after) {
                     let isNull = graph.value(of: old, of: id)?.isNull ?? true
                     if old.isOptional, !attribute.isOptional, isNull { filledCount += 1 }
                 } else if !replacing.contains(where: { $0.entity == attribute.entity && $0.property == attribute.number }) {
                     if Self.isReported(attribute, migration) { filledCount += 1 }
                 }
             }
+        }
+    }
+
+    /// Returns the number of objects that lead to an object, beyond the first one, in relationships that get a to-one inverse.
+    private static func lostInverseCount(
+        _ id: ObjectID, _ after: Entity, _ migration: SchemaMigration, _ graph: ReferenceGraph
+    ) -> Int {
+        let added = after.relationships.filter {
+            !$0.isToMany && migration.before.relationship($0.number, ofRoot: $0.root) == nil && migration.before.entity($0.entity) != nil
+        }
+        return added.reduce(0) { sum, relationship in
+            let old = relationship.inverse.flatMap { migration.before.relationship($0, ofRoot: relationship.destinationRoot) }
+            guard let old, old.inverse == nil else { return sum }
+            let owners = graph.ids.filter { owner in
+                graph.entity(of: owner)?.relationship(old.number) === old && graph.members(old, of: owner).contains(id)
+            }
+            return sum + max(0, owners.count - 1)
         }
     }
 
@@ -59,6 +83,6 @@ struct MigrationTally: Equatable {
     /// parent are counted with this parent.
     private static func isReported(_ attribute: Attribute, _ migration: SchemaMigration) -> Bool {
         if let old = migration.before.attribute(attribute.number, ofRoot: attribute.root) { return old.entity != attribute.entity }
-        return migration.before.entity(attribute.entity) != nil
+        return SchemaSuccession(migration.before, migration.after).entity(before: attribute.entity) != nil
     }
 }

@@ -51,6 +51,8 @@ extension StoreRun {
         var refusal: CambiumError.Code?
         do throws(CambiumError) { try trial.apply(.schema(migration.after.catalog)) } catch { refusal = error.code }
         let hasProgram = random.isTrue(1, outOf: 2)
+        let conversion: ValueConversion = random.isTrue(1, outOf: 2) ? .nearest : .exact
+        trial.acceptsNearest = conversion == .nearest
         if !hasProgram, migration.replacements.contains(where: { holdsContent($0) }) { refusal = .ruleViolated }
         let author = author()
         // An empty migration changes nothing. The store remembers its request, if it has one.
@@ -67,9 +69,11 @@ extension StoreRun {
             after = trial
             let report =
                 if hasProgram {
-                    try store.migrate(to: definition, author) { _, transaction in try run.change(&transaction, &after, 0...6) }
+                    try store.migrate(to: definition, author, conversion: conversion) { _, transaction in
+                        try run.change(&transaction, &after, 0...6)
+                    }
                 } else {
-                    try store.migrate(to: definition, author)
+                    try store.migrate(to: definition, author, conversion: conversion)
                 }
             try run.check(report, migration)
             return report.transaction
