@@ -36,7 +36,8 @@ let package = Package(
         .target(name: "CambiumModel", dependencies: ["CambiumBytes", "CambiumJSON", "CRE2"]),
         .target(name: "CambiumCoreData", dependencies: ["CambiumModel", "CambiumJSON"]),
         .target(name: "CambiumGraph", dependencies: ["CMachine", "CambiumModel", "CambiumBytes"]),
-        .target(name: "CambiumLog", dependencies: ["CMachine", "CNettle", "CambiumModel", "CambiumBytes"]),
+        .target(name: "CambiumProofs", dependencies: ["CNettle", "CambiumModel", "CambiumBytes"]),
+        .target(name: "CambiumLog", dependencies: ["CMachine", "CambiumProofs", "CambiumModel", "CambiumBytes"]),
         .target(name: "CambiumExchange", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph"]),
         .macro(
             name: "CambiumMacros",
@@ -45,7 +46,7 @@ let package = Package(
         .target(
             name: "Cambium",
             dependencies: [
-                "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog", "CambiumExchange",
+                "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumProofs", "CambiumLog", "CambiumExchange",
                 .target(name: "CambiumMacros", condition: macros),
             ]),
         .target(
@@ -64,7 +65,8 @@ let package = Package(
         .testTarget(name: "CambiumJSONTests", dependencies: ["CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumGraphTests", dependencies: ["CMachine", "CambiumModel", "CambiumGraph", "CambiumTesting"]),
-        .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
+        .testTarget(name: "CambiumProofsTests", dependencies: ["CambiumProofs", "CambiumModel", "CambiumBytes"]),
+        .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumProofs", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CambiumExchangeTests", dependencies: ["CambiumExchange", "CambiumJSON", "CambiumModel", "CambiumTesting"]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumJSON", "CambiumTesting", "QueryRunner"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
@@ -129,7 +131,8 @@ if isCheck {
             dependencies: ["Cambium", "CambiumBytes", "CambiumJSON", "CambiumLog", "CambiumModel", "CambiumTesting", "FuzzTargets"],
             path: "Tests/Attacks"))
 }
-let optimizedTargets = ["CambiumBytes", "CambiumJSON", "CambiumModel", "CambiumGraph", "CambiumLog", "CambiumExchange", "Cambium"]
+let optimizedTargets = [
+    "CambiumBytes", "CambiumJSON", "CambiumModel", "CambiumGraph", "CambiumProofs", "CambiumLog", "CambiumExchange", "Cambium"]
 func optimized(_ target: String) -> [SwiftSetting] {
     let flags = ["-O", "-assert-config", "Debug"]
     // The reference model of the tests is optimized file by file, on all cores.

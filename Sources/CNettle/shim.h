@@ -1,4 +1,5 @@
 #pragma once
+#include <nettle/eddsa.h>
 #include <nettle/sha2.h>
 #include <nettle/version.h>
 

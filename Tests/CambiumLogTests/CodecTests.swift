@@ -1,5 +1,6 @@
 import CambiumBytes
 import CambiumModel
+import CambiumProofs
 import CambiumTesting
 import FoundationEssentials
 import Testing

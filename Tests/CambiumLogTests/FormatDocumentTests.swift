@@ -86,6 +86,6 @@ import Testing
             "| request id | text | with flag 4; at most 256 bytes |",
         ]
         #expect(missing(texts) == [])
-        #expect(Limits.actorByteCountMax == 1024 && Limits.messageByteCountMax == 65_536 && Limits.requestIDByteCountMax == 256)
+        #expect(Limits.actorByteCountMax == 1024 && Limits.messageByteCountMax == 64_000 && Limits.requestIDByteCountMax == 256)
     }
 }

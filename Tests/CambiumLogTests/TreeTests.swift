@@ -1,4 +1,6 @@
+import CambiumBytes
 import CambiumModel
+import CambiumProofs
 import Testing
 
 @testable import CambiumLog

@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumTesting
 import Foundation
 import Testing

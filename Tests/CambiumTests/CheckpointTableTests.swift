@@ -1,4 +1,5 @@
 import CambiumModel
+import CambiumProofs
 import CambiumTesting
 import Testing
 

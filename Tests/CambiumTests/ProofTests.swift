@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumModel
 import Testing
 

@@ -58,6 +58,25 @@ import Testing
         return verification
     }
 
+    private func sign(_ path: String, _ last: TransactionNumber, _ secret: [UInt8], _ witnessPath: String, _ witnessKey: SigningKey) throws {
+        let key = try SigningKey(name: "example.com/customers", kind: .log, secret: secret)
+        let note = try Store.sign(at: path, with: [key])
+        print(note)
+        let trust = Trust.key(key.verifier)
+        let audited = try Store.verify(at: path, against: trust.head(ofCheckpoint: note.description))
+        print(audited.isSound)
+        let proof = try Store.prove(last, at: path, in: note)
+        let proved = try ProvedTransaction(ProofFile(parsing: Array(proof.description.utf8)), trusting: trust)
+        print(proved.number, proved.time, proved.author.actor ?? "-", proved.head.size)
+        let memory = try Store.open(at: witnessPath, creating: Witness.schema)
+        let witness = Witness(memory)
+        try witness.add(key.verifier)
+        let request = try Store.proveConsistency(since: 0, at: path, in: note)
+        let cosigned = try witness.cosign(request, with: [witnessKey])
+        print(cosigned.signatures.count)
+        #expect(audited.isSound && proved.author.actor == "jane" && cosigned.signatures.count == 1)
+    }
+
     private func compact(_ store: Store, _ path: String, archive: String, _ copy: String) throws -> Compaction {
         let compaction = try store.compact(.since(.label("end of March")), archive: archive)
         print(compaction.retiredEnd, compaction.missingFromArchive)
@@ -89,6 +108,16 @@ import Testing
             #expect(changes.map { $0.attributes.map(\.after) } == [["Milan"]])
             try list(path, to: store.graph.transaction)
             #expect(try verify(store, path).isSound)
+        }
+    }
+
+    @Test func `a log is signed, proved and cosigned as the guide shows`() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/customers"
+            let (store, customer) = try customers(path)
+            let last = try #require(try record(store, customer).transaction)
+            let witnessKey = try SigningKey(name: "example.org/witness", kind: .witness, secret: Array(repeating: 3, count: 32))
+            try sign(path, last, Array(repeating: 2, count: 32), "\(folder)/witness", witnessKey)
         }
     }
 

@@ -55,7 +55,7 @@ struct Document: CustomTestStringConvertible {
     }
 
     /// The modules that `import Cambium` shows.
-    static let modules = ["Cambium", "CambiumExchange", "CambiumGraph", "CambiumJSON", "CambiumModel"]
+    static let modules = ["Cambium", "CambiumExchange", "CambiumGraph", "CambiumJSON", "CambiumModel", "CambiumProofs"]
 
     /// Returns the names of the types that Docs/API.txt lists for modules, without types inside of other types.
     static func publicTypes(of modules: [String]) throws -> [String] {

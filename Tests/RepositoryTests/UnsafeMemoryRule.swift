@@ -2,6 +2,7 @@
 struct UnsafeMemoryRule {
     static let places = [
         "Sources/CambiumBytes/", "Sources/CambiumJSON/", "Sources/CambiumLog/", "Sources/CambiumGraph/", "Sources/CambiumModel/Regex/",
+        "Sources/CambiumProofs/Hashes/",
         "Sources/Cambium/Support/WriterLock.swift",
     ]
 

@@ -1,5 +1,6 @@
 internal import CambiumLog
 import CambiumModel
+internal import CambiumProofs
 
 /// The Merkle tree over the transactions up to a checkpoint. The next checkpoint continues the tree.
 struct CheckpointTree {

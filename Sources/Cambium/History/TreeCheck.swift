@@ -1,5 +1,6 @@
 internal import CambiumLog
 import CambiumModel
+internal import CambiumProofs
 
 /// Compares the Merkle trees that checkpoints and HEAD contain with the tree over the transactions of the log. Also records the times of
 /// the transactions that have a checkpoint.
@@ -21,8 +22,14 @@ struct TreeCheck {
     /// The first difference between a stored tree and the tree over the log; `nil` if there is no difference.
     private(set) var finding: String?
 
+    /// The tree with which the caller compares the log; `nil` if there is none.
+    private let known: TreeHead?
+
     /// Reads the trees of all checkpoints. Complexity: O(checkpoints).
-    init(_ reader: LogReader) throws {
+    ///
+    /// - Parameter known: a tree with which the log is compared, too.
+    init(_ reader: LogReader, known: TreeHead?) throws {
+        self.known = known
         head = reader.headTree
         let listed = try CheckpointRecord.list(reader.volume)
         stored = Set(listed)
@@ -43,6 +50,7 @@ struct TreeCheck {
         if let expected = expected.removeValue(forKey: record.number) {
             note(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)")
         }
+        if let known, known.size == record.number.rawValue { note(record.number, isSame: known.root.bytes == tree.root, "the given checkpoint") }
         if let head, head.transaction == record.number { note(record.number, isSame: head.root == tree.root, "the file HEAD") }
     }
 

@@ -2,6 +2,7 @@ internal import CambiumBytes
 internal import CambiumGraph
 package import CambiumLog
 public import CambiumModel
+public import CambiumProofs
 
 /// The result of checking a whole store.
 ///
@@ -24,9 +25,12 @@ public struct Verification: Sendable {
     public private(set) var findings: [String] = []
     /// The number of bytes of the log; 0 if its files were not found.
     package private(set) var logByteCount = 0
+    /// The tree with which the log is compared; `nil` if there is none.
+    private var known: TreeHead?
 
     /// Checks a store as `Store.verify(at:archive:)` does.
-    package init(_ volume: any Volume, archive: (any Volume)? = nil) throws {
+    package init(_ volume: any Volume, archive: (any Volume)? = nil, against known: TreeHead? = nil) throws {
+        self.known = known
         do {
             let reader = try LogReader(whole(volume, archive))
             for flaw in reader.flaws {
@@ -75,7 +79,7 @@ public struct Verification: Sendable {
         // The size is known even if the log turns out to be corrupt.
         logByteCount = try LogDirectory.files(reader.volume).byteCount
         let listed = try CheckpointRecord.list(reader.volume)
-        var tree = try TreeCheck(reader)
+        var tree = try TreeCheck(reader, known: known)
         var count = 0
         defer {
             transactionCount = count
@@ -106,6 +110,9 @@ public struct Verification: Sendable {
         if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
         if let finding = tree.finding { noteCorruption("log: \(finding)") }
+        if let known, known.size > count {
+            noteCorruption("log: it has \(count) transactions, and the given checkpoint \(known.size): the last ones were removed")
+        }
         let notes = RecoveryReport(reader, Replay.Origin(), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
         if let redacted {
@@ -208,7 +215,9 @@ extension Store {
     ///   - archive: The directory of the archive, which contains the retired parts of the log. The archive is checked, too, and the log is
     ///     replayed from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive, and
     ///     `.conflict` if it belongs to another store.
-    public static func verify(at path: String, archive: String? = nil) throws -> Verification {
-        try Verification(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) })
+    ///   - known: The tree of a checkpoint that was kept elsewhere. A log that does not begin with this tree is corrupt. The caller checks
+    ///     the signatures of the checkpoint, for example with `Trust.head(ofCheckpoint:)`.
+    public static func verify(at path: String, archive: String? = nil, against known: TreeHead? = nil) throws -> Verification {
+        try Verification(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) }, against: known)
     }
 }

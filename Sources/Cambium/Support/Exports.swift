@@ -2,5 +2,6 @@
 @_exported public import CambiumExchange
 @_exported public import CambiumGraph
 @_exported public import CambiumModel
+@_exported public import CambiumProofs
 
 @_exported public import enum CambiumJSON.JSONValue

@@ -1,5 +1,6 @@
 internal import CambiumLog
 package import CambiumModel
+internal import CambiumProofs
 
 /// Computes the digest of a request from its parts: SHA-256 over each part and its length, cut to 16 bytes.
 ///

@@ -109,9 +109,15 @@ struct VerifyCommand: ParsableCommand {
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Option(
         help: .init(
-            "Compare the root (the hash of the whole log) with this root, which 'verify' printed earlier: 64 hexadecimal digits.",
-            valueName: "root"))
+            "Compare the log with this root, which 'verify' printed earlier (64 hexadecimal digits), or with the checkpoint in this file.",
+            valueName: "root-or-note"), completion: .file())
     var against: String?
+    @Option(help: .init("Check that the log of this public key has signed the checkpoint of --against.", valueName: "key"))
+    var key: String?
+    @Option(
+        help: .init("Check that a log and witnesses of this policy have signed the checkpoint of --against.", valueName: "file"),
+        completion: .file())
+    var policy: String?
     @Option(
         help: .init("Verify this archive, too, which 'compact --archive' made, and replay the whole log.", valueName: "directory"),
         completion: .directory)
@@ -119,14 +125,25 @@ struct VerifyCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if let against, against.count != 64 || !against.allSatisfy(\.isHexDigit) {
-            throw ValidationError("--against is '\(against)', but must be a root, which has 64 hexadecimal digits.")
+        if key != nil || policy != nil, against == nil || root != nil || key != nil && policy != nil {
+            throw ValidationError("--key and --policy exclude each other, and check the checkpoint that --against names. Give one of them.")
         }
     }
 
+    /// The root that `--against` states; `nil` if it names a file.
+    private var root: String? { against.flatMap { $0.count == 64 && $0.allSatisfy(\.isHexDigit) ? $0.lowercased() : nil } }
+
+    /// Returns the checkpoint that `--against` names, after its signatures were checked if that is requested.
+    private func known() throws -> TreeHead? {
+        guard let against, root == nil else { return nil }
+        let text = String(decoding: try Terminal.contents(of: against, byteCountMax: SignedNote.byteCountMax), as: UTF8.self)
+        let trust = try TrustOptions(key: key, policy: policy).trust()
+        return try trust.map { try $0.head(ofCheckpoint: text) } ?? TreeHead(checkpoint: text)
+    }
+
     func run() throws {
-        let verification = try Store.verify(at: store, archive: archive)
-        let differs = against.map { $0.lowercased() != verification.root } ?? false
+        let verification = try Store.verify(at: store, archive: archive, against: known())
+        let differs = root.map { $0 != verification.root } ?? false
         let difference = "the root is not \(against ?? ""), so the log has changed since it had that root"
         let findings = verification.findings + (differs ? [difference] : [])
         let isSound = verification.isSound && !differs

@@ -25,6 +25,11 @@ struct CambiumCommand: ParsableCommand {
                     DeleteCommand.self, CloneCommand.self, LabelCommand.self,
                 ]),
             CommandGroup(
+                name: "Proofs",
+                subcommands: [
+                    SignCommand.self, ProveCommand.self, CheckProofCommand.self, WitnessCommand.self, TilesCommand.self,
+                ]),
+            CommandGroup(
                 name: "Store",
                 subcommands: [
                     InitCommand.self, SchemaCommand.self, VerifyCommand.self, CheckpointCommand.self, CompactCommand.self,

@@ -14,7 +14,7 @@ enum Failure {
         case .unknownName: usage
         case .invalidInput, .limitExceeded: 65
         case .notFound: 66
-        case .ruleViolated, .conflict, .cyclic: badNews
+        case .ruleViolated, .conflict, .cyclic, .notProved: badNews
         case .cannotCreate: 73
         case .locked: 75
         default: ioFailure

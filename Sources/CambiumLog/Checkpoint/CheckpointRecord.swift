@@ -1,5 +1,6 @@
 import CambiumBytes
 package import CambiumModel
+package import CambiumProofs
 
 /// The record of a checkpoint: the position of its pages in the file of pages, and everything else that is needed to open the store.
 /// Docs/Formats/CHECKPOINTS.md describes the bytes.

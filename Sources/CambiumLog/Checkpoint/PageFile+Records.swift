@@ -1,5 +1,6 @@
 import CambiumBytes
 package import CambiumModel
+package import CambiumProofs
 
 extension PageFile {
     /// Returns the path of the file of pages with the number `name`: `pages-`, and the number as 16 hexadecimal digits.

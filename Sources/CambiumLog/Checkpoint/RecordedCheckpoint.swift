@@ -1,5 +1,6 @@
 import CambiumBytes
 internal import CambiumModel
+internal import CambiumProofs
 
 /// A checkpoint record in its stored form. Its table, which contains the schema and an entry for each chunk, may be in the file of pages.
 struct RecordedCheckpoint {

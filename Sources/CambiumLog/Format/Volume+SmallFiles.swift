@@ -1,9 +1,9 @@
-internal import CambiumModel
+package import CambiumModel
 
 /// Methods that read or replace small files as a whole.
 extension Volume {
     /// Returns all bytes of a small file of at most 1 MiB.
-    func bytes(of path: String) throws(CambiumError) -> [UInt8] {
+    package func bytes(of path: String) throws(CambiumError) -> [UInt8] {
         let file = try open(path, .read)
         defer { file.close() }
         let byteCount = try file.byteCount()
@@ -33,7 +33,7 @@ extension Volume {
     }
 
     /// Replaces the content of a file. If the process is interrupted, the file contains either the new content or the old one.
-    func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
+    package func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
         try withReplacement(of: path, bytes) { newPath throws(CambiumError) in try rename(newPath, to: path) }
     }
 

@@ -1,4 +1,5 @@
 package import CambiumModel
+package import CambiumProofs
 
 /// A Merkle tree over a log, which is built transaction by transaction.
 package struct LogTree: Sendable, Equatable {

@@ -1,4 +1,5 @@
 package import CambiumModel
+package import CambiumProofs
 
 extension LogWriter {
     /// Writes one of the two slots of the file HEAD, without a sync: HEAD is only a hint about the durable part of the log. If the slot is

@@ -1,5 +1,6 @@
 import CambiumBytes
 package import CambiumModel
+internal import CambiumProofs
 
 /// The content of the file HEAD: a position up to which the log is known to be durable. The position is only a hint: a writer updates it
 /// occasionally, alternating between two slots. FORMAT.md 1, "HEAD".

@@ -54,6 +54,8 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let objectDeleted = Code(rawValue: "objectDeleted")
         /// A stored value does not fit the property of a record.
         public static let unexpectedValue = Code(rawValue: "unexpectedValue")
+        /// A signature, a proof or a signed note does not hold, or is not of an accepted key.
+        public static let notProved = Code(rawValue: "notProved")
         /// Links form a cycle, so the objects have no order. The underlying error is a `LinkCycle`.
         public static let cyclic = Code(rawValue: "cyclic")
     }

@@ -98,7 +98,7 @@ package struct TransactionMetadata: Sendable, Equatable {
 
     // A writer refuses longer texts, and a reader treats a transaction with a longer text as corrupt.
     package static let actorByteCountMax = 1024
-    package static let messageByteCountMax = 65_536
+    package static let messageByteCountMax = 64_000
     package static let requestIDByteCountMax = 256
 
     package init(

@@ -1,5 +1,5 @@
 /// Base64 with padding (RFC 4648, section 4).
-enum Base64 {
+package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
@@ -7,7 +7,7 @@ enum Base64 {
         return values
     }()
 
-    static func text(_ bytes: [UInt8]) -> String {
+    package static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -46,5 +46,11 @@ enum Base64 {
             for place in 0..<3 - padding { bytes.append(UInt8(truncatingIfNeeded: bits >> (16 - 8 * place))) }
         }
         return true
+    }
+
+    /// Returns the bytes of a canonical text; `nil` if the text is not canonical base64.
+    package static func bytes(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        return Array(text).withUnsafeBytes({ decode($0, to: &bytes) }) ? bytes : nil
     }
 }

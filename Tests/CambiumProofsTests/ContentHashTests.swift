@@ -1,7 +1,7 @@
-import CambiumModel
+import CambiumBytes
 import Testing
 
-@testable import CambiumLog
+@testable import CambiumProofs
 
 @Suite struct ContentHashTests {
     /// Messages and hashes from the examples that NIST publishes for FIPS 180-4.

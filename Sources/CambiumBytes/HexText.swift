@@ -18,20 +18,20 @@ package enum HexText {
 }
 
 /// The packed form of a text of lower-case hexadecimal digits: two digits in each byte.
-enum HexPacking {
-    static let digits = Array("0123456789abcdef".utf8)
+package enum HexPacking {
+    package static let digits = Array("0123456789abcdef".utf8)
     /// The value of each lower-case hexadecimal digit; 255 for every other character.
-    static let values: [UInt8] = {
+    package static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
         return values
     }()
 
-    static func isHex(_ text: [UInt8]) -> Bool {
+    package static func isHex(_ text: [UInt8]) -> Bool {
         text.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || ($0 >= 0x61 && $0 <= 0x66) }
     }
 
-    static func pack(_ text: [UInt8]) -> [UInt8] {
+    package static func pack(_ text: [UInt8]) -> [UInt8] {
         let values = values
         if text.isEmpty { return [] }  // The initializer below would write to the memory that all empty arrays share.
         return [UInt8](unsafeUninitializedCapacity: (text.count + 1) / 2) { buffer, done in
@@ -43,7 +43,7 @@ enum HexPacking {
         }
     }
 
-    static func unpack(_ packed: ArraySlice<UInt8>, count: Int) -> [UInt8] {
+    package static func unpack(_ packed: ArraySlice<UInt8>, count: Int) -> [UInt8] {
         let digits = digits
         if count == 0 { return [] }  // The initializer below would write to the memory that all empty arrays share.
         return packed.withUnsafeBytes { packed in

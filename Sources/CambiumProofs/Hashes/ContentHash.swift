@@ -14,13 +14,13 @@ package struct ContentHash {
         nettle_sha256_update(&context, bytes.count, start.assumingMemoryBound(to: UInt8.self))
     }
 
-    mutating func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { add($0) } }
+    package mutating func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { add($0) } }
 
     /// Returns the hash of all bytes so far, 32 bytes.
     package func finish() -> [UInt8] { finish(Self.byteCount) }
 
     /// Returns the first `byteCount` bytes of the hash.
-    func finish(_ byteCount: Int) -> [UInt8] {
+    package func finish(_ byteCount: Int) -> [UInt8] {
         var context = context
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteCount) { digest in
             cnettle_sha256_digest(&context, digest.baseAddress)
@@ -28,7 +28,7 @@ package struct ContentHash {
         }
     }
 
-    static func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    package static func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var hash = ContentHash()
         hash.add(bytes)
         return hash.finish()

@@ -1,0 +1,80 @@
+internal import CambiumBytes
+package import CambiumLog
+package import CambiumModel
+public import CambiumProofs
+
+extension Store {
+    /// The file with the last checkpoint that the store has signed, and the one that is locked meanwhile.
+    private enum SigningFile {
+        static let note = "signed"
+        static let lock = "signed.lock"
+    }
+
+    /// Signs the size and the root of the tree over the log of a store, as a C2SP checkpoint. The store may be open in another process.
+    ///
+    /// Two notes with one key are never inconsistent: the size and the root are durable in the store before this call returns the note,
+    /// and a later call only signs a tree that begins with the signed one.
+    ///
+    /// ```swift
+    /// let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
+    /// let key = try SigningKey(name: "example.com/notes", kind: .log, secret: secret)
+    /// print(try Store.sign(at: "notes", with: [key]))
+    /// ```
+    ///
+    /// Throws `.conflict` if the tree does not begin with the tree that was signed before: the store is an older copy, or was rewritten.
+    /// Throws `.invalidInput` if there is no key, or if one is not a log's, `.locked` while another process signs, and the errors of
+    /// reading the log. Complexity: O(bytes of the log since the last full tile of its tree).
+    ///
+    /// - Parameters:
+    ///   - path: the directory of the store.
+    ///   - keys: the keys that sign. The name of the first one is the origin of the log. With several, all of them sign, so that a key can
+    ///     be replaced while readers still have the old one.
+    public static func sign(at path: String, with keys: [SigningKey]) throws -> SignedNote {
+        try sign(SystemVolume(root: path), with: keys)
+    }
+
+    package static func sign(_ volume: any Volume, with keys: [SigningKey]) throws -> SignedNote {
+        guard let origin = keys.first?.verifier.name else { throw CambiumError(.invalidInput, "Give a key to sign with.") }
+        if keys.contains(where: { $0.verifier.kind != .log }) {
+            throw CambiumError(.invalidInput, "A witness's key cannot sign a log. Make one of a log: 'cambium sign --generate NAME --key FILE'.")
+        }
+        let reader = try LogReader(volume)
+        let lock = try volume.lock(SigningFile.lock)
+        defer { lock.unlock() }
+        var log = try TiledLog(reader, TileFiles(volume, .cache))
+        if let last = try lastSigned(volume) {
+            guard last.size <= log.size, try log.root(ofFirst: last.size) == last.root else {
+                throw CambiumError(
+                    .conflict,
+                    "The store has signed a tree of \(last.size) transactions with the root \(last.root), and its log of \(log.size) "
+                        + "transactions does not continue it. The log was rewritten, or is an older copy. Nothing was signed.")
+            }
+        }
+        let note = try TreeHead(origin: origin, size: log.size, root: log.root).signed(with: keys, seconds: 0)
+        try volume.replace(SigningFile.note, Array(note.description.utf8))
+        try volume.syncDirectory("")
+        return note
+    }
+
+    /// Returns the last checkpoint that a store has signed; `nil` if it has signed none. Throws `.damaged` if the file of the checkpoint is
+    /// corrupt.
+    package static func lastSigned(_ volume: any Volume) throws(CambiumError) -> TreeHead? {
+        guard let note = try lastSignedNote(volume) else { return nil }
+        return try TreeHead(note)
+    }
+
+    static func lastSignedNote(_ volume: any Volume) throws(CambiumError) -> SignedNote? {
+        guard try volume.exists(SigningFile.note) else { return nil }
+        do throws(CambiumError) {
+            let note = try SignedNote(parsing: try volume.bytes(of: SigningFile.note))
+            _ = try TreeHead(note)
+            return note
+        } catch {
+            guard error.code == .invalidInput else { throw error }
+            throw CambiumError(
+                .damaged,
+                "The last signed checkpoint of the store is corrupt, so nothing can be signed. Replace it by the last published note.",
+                place: .init(file: "\(volume.name)/\(SigningFile.note)"), underlying: error)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Cambium
+import Glibc
+
+/// A file with secret keys, one a line, the newest first. Only its owner may read it.
+enum KeyFile {
+    private static let byteCountMax = 1 << 16
+    private static let keyCountMax = 16
+
+    /// Reads the keys. Throws `.invalidInput` if others may read the file, or if a line is not a key.
+    static func read(_ path: String) throws -> [SigningKey] {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+            throw CambiumError(
+                .invalidInput, "Other users may read or change the secret key. Run 'chmod 600' for the file, and replace the key if needed.",
+                place: .init(file: path))
+        }
+        let lines = try Terminal.contents(of: path, byteCountMax: byteCountMax).split(separator: UInt8(ascii: "\n"))
+        guard (1...keyCountMax).contains(lines.count) else {
+            throw CambiumError(.invalidInput, "A file of keys has 1 to \(keyCountMax) keys, one a line.", place: .init(file: path))
+        }
+        return try lines.map { line in
+            do throws(CambiumError) {
+                return try SigningKey(parsing: String(decoding: line, as: UTF8.self))
+            } catch {
+                var error = error
+                error.place = .init(file: path)
+                throw error
+            }
+        }
+    }
+
+    /// Makes a key in a new file, and returns its public key.
+    static func create(_ path: String, name: String, _ kind: NoteKeyKind) throws -> NoteKey {
+        let key = try newKey(name, kind)
+        try write([key], to: path)
+        return key.verifier
+    }
+
+    /// Adds a new key with the name of the first one in front of it, and returns the new public key. From then on both sign.
+    static func rotate(_ path: String) throws -> NoteKey {
+        let keys = try read(path)
+        guard let first = keys.first, keys.count < keyCountMax else {
+            throw CambiumError(.limitExceeded, "The file has \(keys.count) keys. Remove the lines of old keys.", place: .init(file: path))
+        }
+        let key = try newKey(first.verifier.name, first.verifier.kind)
+        let newPath = "\(path).\(getpid()).new"
+        try write([key] + keys, to: newPath)
+        guard rename(newPath, path) == 0 else { throw failure(.ioFailure, "replaced", path) }
+        return key.verifier
+    }
+
+    private static func newKey(_ name: String, _ kind: NoteKeyKind) throws -> SigningKey {
+        var generator = SystemRandomNumberGenerator()
+        return try SigningKey(name: name, kind: kind, secret: (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    }
+
+    private static func write(_ keys: [SigningKey], to path: String) throws(CambiumError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(.cannotCreate, "created", path) }
+        defer { close(descriptor) }
+        let bytes = Array(keys.map { $0.secretText + "\n" }.joined().utf8)
+        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+            throw failure(.ioFailure, "written", path)
+        }
+    }
+
+    private static func failure(_ code: CambiumError.Code, _ what: String, _ path: String) -> CambiumError {
+        CambiumError(
+            code, "The file of the key cannot be \(what): \(String(cString: strerror(errno))).", place: .init(file: path))
+    }
+}
