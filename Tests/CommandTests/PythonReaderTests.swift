@@ -127,10 +127,54 @@ import Testing
         "insert store Shelf code=z", "delete store Shelf/2", "schema store --set last.json --convert",
     ]
 
-    @Test func `a replay that was written from the documents has the digest of the log`() throws {
+    /// Siblings with an attribute of one name, and relationships with several members.
+    private static let siblings = [
+        "first.json": """
+            {"entities": {
+              "Base": {"attributes": {"k": {"type": "int32"}}, "relationships": {
+                "mates": {"to": "Base", "many": true, "ordered": true, "inverse": "back"},
+                "back": {"to": "Base", "many": true, "inverse": "mates"}, "self": {"to": "Base", "many": true, "inverse": "self"},
+                "one": {"to": "Base", "many": true}}},
+              "Left": {"parent": "Base", "attributes": {"x": {"type": "bool", "optional": true}}},
+              "Right": {"parent": "Base", "attributes": {"x": {"type": "decimal", "optional": true}}}}}
+            """,
+        "above.json": """
+            {"entities": {
+              "Top": {"abstract": true},
+              "Base": {"parent": "Top",
+                "attributes": {"k": {"type": "float"}, "x": {"type": "float", "optional": true, "default": 4}},
+                "relationships": {
+                  "mates": {"to": "Base", "inverse": "back"}, "back": {"to": "Base", "inverse": "mates"},
+                  "self": {"to": "Base", "inverse": "self"},
+                  "one": {"to": "Base", "many": true, "inverse": "owner"}, "owner": {"to": "Base", "inverse": "one"}}},
+              "Left": {"parent": "Base"}, "Right": {"parent": "Base"}}}
+            """,
+        "below.json": """
+            {"entities": {
+              "Top": {"attributes": {"k": {"type": "int32"}}}, "Base": {"parent": "Top"},
+              "Left": {"parent": "Base", "attributes": {"y": {"type": "int32", "optional": true, "renamedFrom": "x"}}},
+              "Right": {"parent": "Base", "attributes": {"x": {"type": "bool", "optional": true}}}}}
+            """,
+    ]
+
+    private static let siblingCommands =
+        ["init store --schema first.json"]
+        + ["Left k=1 x=true", "Right k=16777217 x=0.123456789", "Base k=7", "Left k=2", "Base k=8"].map { "insert store \($0)" }
+        + [
+            "Left/1 mates Right/2", "Left/1 mates Base/3", "Left/4 mates Base/3", "Left/4 mates Right/2", "Base/5 mates Base/5",
+            "Left/1 self Left/4", "Left/1 self Base/3", "Left/4 self Base/3", "Base/5 self Base/5", "Left/1 one Right/2",
+            "Left/4 one Right/2",
+        ].map { "link store \($0)" }
+        + [
+            "move store Left/1 mates Base/3 --to 0", "schema store --set above.json --convert", "insert store Base k=9",
+            "schema store --set below.json --convert", "insert store Top k=5",
+        ]
+
+    @Test(arguments: [(files, commands), (siblings, siblingCommands)])
+    func `a replay that was written from the documents has the digest of the log`(files: [String: String], commands: [String]) throws {
         let place = try Workplace()
-        for (name, text) in Self.files { try place.write(text, to: name) }
-        for command in Self.commands {
+        for (name, text) in files { try place.write(text, to: name) }
+        for command in commands {
             let outcome = try place.run(executable: Workplace.binary, command.split(separator: " ").map(String.init))
             #expect(outcome.code == 0, "\(command): \(outcome.errors)")
         }
