@@ -40,7 +40,10 @@ struct EditConflictFinder {
         let ids = edit.overlay.objects.keys.sorted()
         for id in ids { if let state = edit.overlay[id] { compare(id, state) } }
         if changesSchema { for id in ids { compareRemoved(of: id) } }
-        for id in ids where !edit.isDeleted(id) { compareTargets(of: id) }
+        for id in ids where !edit.isDeleted(id) {
+            compareTargets(of: id)
+            compareAbsences(of: id)
+        }
         if let reads = edit.reads?.all { compare(reads) }
         // Sorts by object. The conflicts of one object keep the order in which they were found, which is the order of the schema, except
         // that removed properties follow the other ones.
@@ -147,6 +150,26 @@ struct EditConflictFinder {
         for relationship in entity.relationships where state.hasLinks(relationship.number) {
             for target in edit.addedMembers(relationship, of: id, state) where !target.isProvisional && !edit.isDeleted(target) {
                 if !theirs.contains(target) { lose(target, .written) }
+            }
+        }
+    }
+
+    /// Reports the links that the edit states to be absent, and that the store has made since, if the other end is a to-one or ordered
+    /// relationship. Such a statement is recorded only at the unordered end. Without a conflict, it would remove the link that the store
+    /// has set at the other end.
+    private mutating func compareAbsences(of id: ObjectID) {
+        guard let state = edit.overlay[id], let entity = edit.knownEntity(of: id) else { return }
+        for relationship in entity.relationships {
+            guard let difference = state.differences[relationship.number], let inverse = edit.inverse(relationship),
+                !inverse.isToMany || inverse.isOrdered
+            else { continue }
+            for target in difference.filter({ !$0.value }).keys.sorted() where !edit.isDeleted(target) {
+                let change = changes.object(target)?.relationships.first { $0.relationship.number == inverse.number }
+                guard let change, change.after.contains(id), !change.before.contains(id),
+                    reported.insert(EditPlace(target, inverse.number)).inserted
+                else { continue }
+                let mine = edit.currentMembers(inverse, of: target)
+                add(target, .relationship(inverse), .written, .members(change.before), .members(mine), .members(change.after))
             }
         }
     }

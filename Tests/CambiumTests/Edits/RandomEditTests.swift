@@ -111,7 +111,7 @@ import Testing
         return edit
     }
 
-    @Test(arguments: EditRun.seeds(3, from: 41))
+    @Test(arguments: EditRun.seeds(3, from: 28))
     func `the store's side keeps each change if it wins`(seed: UInt64) throws {
         var run = try EditRun(seed: seed)
         let (mine, theirs) = (edit(&run, 25), edit(&run, 25))
@@ -128,8 +128,6 @@ import Testing
             }
             for relationship in change.relationships where change.kind == .changed {
                 if relationship.relationship.isToMany, !relationship.relationship.isOrdered { continue }
-                // Known fault: an object that the store links to itself by a to-one relationship may lose this link.
-                if relationship.after == [change.id] { continue }
                 let found = after.members(relationship.relationship, of: change.id)
                 #expect(found == relationship.after.filter(after.contains))
             }
