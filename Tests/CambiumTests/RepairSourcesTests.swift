@@ -45,7 +45,7 @@ import Testing
         try LogWriter.create(volume, log.settings, saltSeed: Array(repeating: 7, count: 16))
         let empty = try LogReader(volume)
         let writer = try LogWriter(empty, try empty.scan { _ in }, preallocates: false) { Array(repeating: 7, count: 16) }
-        var run = RepairRun(log, writer, windowCount: windowCount)
+        var run = try RepairRun(log, writer, windowCount: windowCount)
         try run.save()
         try writer.close()
         return (volume.contents, run.report.missing.count)

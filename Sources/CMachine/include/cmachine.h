@@ -49,6 +49,10 @@ static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(a
 /// holds the lock of the address space for milliseconds on some machines. Threads that map or unmap memory would wait for this lock.
 void cmachine_populate(void *address, size_t count);
 
+/// Returns the number of bytes that the process may still map: the smaller rest of its limits of address space (`RLIMIT_AS`) and of data
+/// (`RLIMIT_DATA`). Returns INT64_MAX if the process has neither limit.
+int64_t cmachine_memory_left(void);
+
 /// Asks the kernel to begin writing a part of a file to the disk. Does nothing if the kernel cannot do so. If the write fails, the next
 /// sync reports the failure.
 void cmachine_begin_sync(int descriptor, int64_t offset, int64_t count);

@@ -116,7 +116,7 @@ public struct Repair: Sendable {
             try LogWriter.create(volume, settings, saltSeed: environment.randomBytes(16))
             let empty = try LogReader(volume)
             let writer = try LogWriter(empty, try empty.scan { _ in }, preallocates: false) { environment.randomBytes(16) }
-            var run = RepairRun(log, writer, without: refused)
+            var run = try RepairRun(log, writer, without: refused)
             try run.save()
             try writer.close()
             if !isLast, !run.report.findings.isEmpty, try LogSalvage(log).fingerprint() != before { throw Changed() }

@@ -26,10 +26,10 @@ struct RepairRun {
     init(
         _ log: LogReader, _ writer: LogWriter, without refused: [TransactionNumber: String] = [:],
         windowCount: UInt64 = RepairGap.windowCount
-    ) {
+    ) throws(CambiumError) {
         (self.log, self.writer, self.refused, self.windowCount) = (log, writer, refused, windowCount)
         salvage = LogSalvage(log)
-        timeline = Timeline(replaying: log)
+        timeline = try Timeline(replaying: log)
     }
 
     /// The last transaction that was saved.

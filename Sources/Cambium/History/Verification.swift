@@ -152,7 +152,7 @@ public struct Verification: Sendable {
     /// Returns the state with which the replay begins: the empty graph before the first transaction, or the checkpoint that replaces the
     /// retired transactions.
     private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> LoadedCheckpoint {
-        if retiredEnd == .none { return LoadedCheckpoint(before: reader) }
+        if retiredEnd == .none { return try LoadedCheckpoint(before: reader) }
         for number in try CheckpointRecord.list(reader.volume).reversed() where number >= retiredEnd {
             do throws(CambiumError) {
                 return try LoadedCheckpoint(reader, of: number, checksAll: true)

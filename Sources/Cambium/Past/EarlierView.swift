@@ -35,7 +35,7 @@ struct EarlierView {
 
     /// Creates a view of the empty graph before the first transaction of a log.
     init(beforeFirst reader: LogReader, memory: MemoryBudget = .standard) throws {
-        replay = try Replay(LoadedCheckpoint(before: reader, memory: memory))
+        replay = try Replay(try LoadedCheckpoint(before: reader, memory: memory))
     }
 
     /// Returns the labels of the newest moment.

@@ -30,8 +30,10 @@ struct LoadedCheckpoint: ~Copyable {
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
     /// Begins with an empty graph. The next step must replay the whole log.
-    init(before reader: LogReader, memory: MemoryBudget = .standard) {
-        (self.reader, timeline, pages) = (reader, Timeline(replaying: reader, memory: memory), nil)
+    ///
+    /// Throws `.ioFailure` if the limits of the process leave too little memory.
+    init(before reader: LogReader, memory: MemoryBudget = .standard) throws(CambiumError) {
+        (self.reader, timeline, pages) = (reader, try Timeline(replaying: reader, memory: memory), nil)
         (flaws, skippedCheckpoints) = ([], [])
     }
 
@@ -73,7 +75,11 @@ struct LoadedCheckpoint: ~Copyable {
         // If no checkpoint was skipped, `flaws` contains at most the note that a process found corruption. The note is not passed on,
         // because it does not show that a checkpoint of an early moment is corrupt.
         if found == nil { try Self.checkNotRetired(reader, moment, flaws: skippedCheckpoints.isEmpty ? [] : flaws) }
-        (timeline, pages) = found ?? (Timeline(replaying: reader, memory: memory), nil)
+        if let found {
+            (timeline, pages) = found
+        } else {
+            (timeline, pages) = (try Timeline(replaying: reader, memory: memory), nil)
+        }
         (self.reader, self.flaws, self.skippedCheckpoints) = (reader, flaws, skippedCheckpoints)
     }
 
@@ -85,11 +91,13 @@ struct LoadedCheckpoint: ~Copyable {
         _ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false, memory: MemoryBudget = .standard,
         tuning: LogTuning = .standard
     ) throws(CambiumError) {
+        let destination = UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max))
         let pages = try PageFile(
             reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift,
             checkedByteCountMax: checksAll ? .max : tuning.checkedByteCountMax,
             // Chunks (64 KiB of pages) may be needed in any order, so disk space is allocated for each chunk separately.
-            destination: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
+            destination: destination)
+        try destination.hold(pages.root.chunks.count { $0.packedByteCount > 0 })
         let timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,
             source: pages, memory: memory)
@@ -125,7 +133,10 @@ struct LoadedCheckpoint: ~Copyable {
 
 extension Timeline {
     /// Creates a timeline without transactions. Pages beyond the memory budget are kept in a file without a name on the volume.
-    convenience init(replaying reader: LogReader, memory: MemoryBudget = .standard) {
+    ///
+    /// Throws `.ioFailure` if the limits of the process leave too little memory.
+    convenience init(replaying reader: LogReader, memory: MemoryBudget = .standard) throws(CambiumError) {
+        try Self.checkMemory()
         let settings = reader.settings
         self.init(memory: memory, key: HashKey(secret: settings.indexSecret))
         keepPages(in: PageFileMemory(reader.volume, nil))

@@ -225,6 +225,8 @@ extension Draft {
                 if count == 1 { subject = op.subject }
                 observe(op)
             } catch {
+                // The process has too little memory, so the log may be sound.
+                if error.code == .ioFailure { throw error }
                 let message =
                     "Transaction \(record.number) cannot be applied because of op \(count). Run 'cambium verify'. The cause: "
                     + error.message
@@ -234,6 +236,7 @@ extension Draft {
         do throws(CambiumError) {
             try updateDerived()
         } catch {
+            if error.code == .ioFailure { throw error }
             let message =
                 "The derived attributes of transaction \(record.number) cannot be computed. Run 'cambium verify'. The cause: "
                 + error.message

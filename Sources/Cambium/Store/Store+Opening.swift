@@ -70,6 +70,7 @@ extension Store {
     public static func inMemory(
         schema: Schema, author: Author = Author(), environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
+        try Timeline.checkMemory()
         let timeline = Timeline(memory: memory, key: HashKey(secret: environment.randomBytes(16)))
         let writer = WriterState(timeline, nil, nil, .memory, environment)
         let store = Store(CommitQueue(writer, nil), nil, recovery: RecoveryReport())

@@ -130,6 +130,7 @@ struct ByteWindow {
             throw CambiumError(.limitExceeded, message, place: .init(file: file, line: line))
         }
         let byteCount = max(2 * bytes.count, Self.byteCount + Self.padding)
+        try CambiumError.checkMemory(2 * byteCount, for: "the rows of '\(file)'")
         var grown = [UInt8](repeating: 0, count: byteCount)
         grown.withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
         bytes = grown

@@ -38,6 +38,9 @@ struct ClonePlanner {
         for id in ids { roots.append(try place(id)) }
         let members = try members(options)
         for value in options.rootValues { try check(value, roots) }
+        // The walk reserves memory for all rows of the tables.
+        let groupCount = layout.tables.reduce(0) { $0 + ($1.root == nil ? 0 : reader.groupCount($1.index)) }
+        try CambiumError.checkMemory(groupCount * 2 * CloneBits.byteCountPerGroup, for: "a clone")
         var walk = CloneWalk(reader, layout, members, objectCountMax: objectCountMax)
         try walk.run(roots, depth: options.depth)
         var (rows, entries) = walk.take()
@@ -136,8 +139,9 @@ struct ClonePlanner {
         let copied = Double(rows.reduce(0) { $0 + $1.count })
         let all = Double(max(1, layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }))
         let chunkCount = Double(space.liveGranules) * 1.25 * copied / all / Double(PageLayout.chunkGranules)
-        guard chunkCount <= Double(space.freeChunkCount - space.capacity.reserveChunkCount) else {
-            throw space.capacity.exhausted("\(Int(copied)) copies may need more")
+        let (needed, reserve) = (Int(min(chunkCount, 1e9)) + 1, space.capacity.reserveChunkCount)
+        guard space.canOpen(needed, leaving: reserve) else {
+            throw space.exhausted(needed, leaving: reserve, "\(Int(copied)) copies may need more")
         }
     }
 }

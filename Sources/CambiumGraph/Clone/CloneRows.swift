@@ -118,6 +118,9 @@ final class CloneBits: @unchecked Sendable {
         Self.release(ranks, wordCount / Self.wordsPerGroup)
     }
 
+    /// The number of bytes of memory for each group of rows.
+    static let byteCountPerGroup = wordsPerGroup * MemoryLayout<UInt64>.stride + MemoryLayout<UInt32>.stride
+
     /// A block of at least this many bytes is mapped, because the kernel fills mapped memory with zeros at the first touch. The allocator
     /// would clear the whole block at once, so the clone of a single object would cost more in a larger table.
     private static let mappedByteCountMin = 64 << 10

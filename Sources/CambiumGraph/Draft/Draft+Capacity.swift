@@ -5,22 +5,34 @@ extension Draft {
     /// Throws `.limitExceeded` if only the reserve for deletions is left. Complexity: O(1).
     ///
     /// Every change calls this method before it writes, except deletions, labels and digests. A replay never refuses a change, because the
-    /// writer accepted each change in the log.
+    /// writer accepted each change in the log. Only the limits of the process refuse a replay, with `.ioFailure`.
     @inline(__always)
     package borrowing func checkCapacity() throws(CambiumError) {
-        if space.isInReserve, !pending.isOff { throw space.capacity.exhausted("only the reserve for deletions is left") }
+        try checkMemory()
+        if space.hasOnlyReserve, !pending.isOff { throw space.capacity.exhausted("only the reserve for deletions is left") }
+    }
+
+    /// Throws `.ioFailure` if the limits of the process leave too little memory for a small change and a value of this many bytes. A step
+    /// that changes many objects calls this method for each of them. Complexity: O(1).
+    @inline(__always)
+    borrowing func checkMemory(forValueOf byteCount: Int = 0) throws(CambiumError) {
+        if !space.memory.isLimited { return }
+        if pending.isOff { space.memory.unpublishedChunkCount = 0 }  // A replay is not encoded.
+        if !space.holdsMemory(forValueOf: byteCount) { throw .outOfMemory("the pages of a graph") }
     }
 
     /// Throws `.limitExceeded` if a deletion may need more chunks than are free. A deletion copies the groups and buckets that it changes.
     ///
     /// Complexity: O(1) for a few objects, O(indexes) for many, or O(objects and their links) if few chunks are free.
     func checkCapacity(forDeleting dying: [ObjectPlace]) throws(CambiumError) {
-        if pending.isOff || chunkCountMax(buckets: dying.count) < space.freeChunkCount { return }
-        if chunkCount(space.liveGranules, buckets: dying.count) < space.freeChunkCount { return }
-        let needed = chunkCount(changedGranules(dying), buckets: dying.count, unlinked: unlinkedCount(dying))
-        if needed < space.freeChunkCount { return }
-        throw space.capacity.exhausted(
-            "deleting \(dying.count) objects at once may need \(needed) chunks of 64 KiB, but \(space.freeChunkCount) are left",
+        if !space.memory.isLimited {
+            if pending.isOff || chunkCountMax(buckets: dying.count) < space.freeChunkCount { return }
+            if chunkCount(space.liveGranules, buckets: dying.count) < space.freeChunkCount { return }
+        }
+        let needed = chunkCount(changedGranules(dying), buckets: dying.count, unlinked: unlinkedCount(dying)) + 1
+        if space.canOpen(needed) { return }
+        throw space.exhausted(
+            needed, "deleting \(dying.count) objects at once may need \(needed) chunks of 64 KiB, but \(space.freeChunkCount) are left",
             remedy: "Delete fewer objects in one transaction.")
     }
 
@@ -33,8 +45,9 @@ extension Draft {
         // The factor 2 allows for values of a wider type in a rebuilt group.
         let share = Double(2 * groupCount) / Double(max(1, allGroupCount))
         let needed = chunkCount(Int(Double(space.liveGranules) * share) + byteCount / PageLayout.granule, buckets: 0)
-        if pending.isOff || needed <= space.freeChunkCount - space.capacity.reserveChunkCount { return }
-        throw space.capacity.exhausted("the new schema may need \(needed) more chunks of 64 KiB")
+        let reserve = pending.isOff ? 0 : space.capacity.reserveChunkCount
+        if isUnlimitedReplay || space.canOpen(needed, leaving: reserve) { return }
+        throw space.exhausted(needed, leaving: reserve, "the new schema may need \(needed) more chunks of 64 KiB")
     }
 
     /// Throws `.limitExceeded` if storing a value may need more chunks than are free. A change that stores many values calls this method
@@ -44,9 +57,13 @@ extension Draft {
     func checkCapacity(forStoring cell: StoredCell, leaving reserve: Int, _ change: @autoclosure () -> String) throws(CambiumError) {
         // Each extent of a long value takes a chunk. All other pages for the value take fewer than four chunks together.
         let needed = 4 + cell.withCell { $0.bytes.count } / Blob.extentByteCountMax
-        if pending.isOff || needed <= space.freeChunkCount - reserve { return }
-        throw space.capacity.exhausted(change())
+        let reserve = pending.isOff ? 0 : reserve
+        if isUnlimitedReplay || space.canOpen(needed, leaving: reserve) { return }
+        throw space.exhausted(needed, leaving: reserve, change())
     }
+
+    /// Whether the draft replays the log in a process without a limit of memory. Such a draft needs no check of its pages.
+    private var isUnlimitedReplay: Bool { pending.isOff && !space.memory.isLimited }
 
     /// Returns the number of chunks that a change needs for copies of pages. `granules` is the size of the copied groups of rows, in
     /// granules of 16 bytes. The copied index pages are estimated from `objectCount`, the number of changed objects, and from `unlinked`,

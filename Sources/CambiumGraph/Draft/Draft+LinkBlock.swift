@@ -2,6 +2,9 @@ import CambiumModel
 
 extension Draft {
     /// Applies a block of links, which changes the members of objects.
+    /// The number of bytes of pages that a link in an ordered relationship takes at most, with those of copied pages.
+    private static let linkByteCountMax = 128
+
     mutating func apply(_ block: LinkBlock) throws(CambiumError) {
         guard let table = layout.table(of: block.root),
             let relationship = schema.entities.lazy.filter({ $0.root == block.root })
@@ -18,6 +21,7 @@ extension Draft {
             guard serials.count == owners.count, !relationship.isToMany else { throw misfit(relationship) }
             let found = try rows(serials, of: relationship, targets)
             for (owner, target) in zip(owners, found) {
+                try checkMemory()
                 if target == noRow { clearTarget(end, owner) } else { link(end, owner: owner, target: target) }
             }
         case .unordered(let removedCounts, let removed, let addedCounts, let added):
@@ -27,8 +31,14 @@ extension Draft {
             var leaving = try rows(removed, of: relationship, targets)[...]
             var coming = try rows(added, of: relationship, targets)[...]
             for (place, owner) in owners.enumerated() {
-                for target in leaving.prefix(Int(removedCounts[place])) { unlink(end, owner: owner, target: target) }
-                for target in coming.prefix(Int(addedCounts[place])) { link(end, owner: owner, target: target) }
+                for target in leaving.prefix(Int(removedCounts[place])) {
+                    try checkMemory()
+                    unlink(end, owner: owner, target: target)
+                }
+                for target in coming.prefix(Int(addedCounts[place])) {
+                    try checkMemory()
+                    link(end, owner: owner, target: target)
+                }
                 leaving = leaving.dropFirst(Int(removedCounts[place]))
                 coming = coming.dropFirst(Int(addedCounts[place]))
             }
@@ -38,6 +48,7 @@ extension Draft {
             else { throw misfit(relationship) }
             var rest = try rows(suffixes, of: relationship, targets)[...]
             for (place, owner) in owners.enumerated() {
+                try checkMemory(forValueOf: Int(suffixCounts[place]) * Self.linkByteCountMax)
                 replaceSuffix(end, owner: owner, kept: Int(keptCounts[place]), Array(rest.prefix(Int(suffixCounts[place]))))
                 rest = rest.dropFirst(Int(suffixCounts[place]))
             }

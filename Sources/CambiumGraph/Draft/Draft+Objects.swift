@@ -78,6 +78,7 @@ extension Draft {
         }
         if changed.isEmpty { return }
         try checkCapacity()
+        for cell in cells where space.memory.isLimited { try checkMemory(forValueOf: cell.cell.withCell { $0.bytes.count }) }
         try atomically { draft throws(CambiumError) in
             draft.store(cells, at: place, table)
             if losesMandatory { draft.pending.noteObject(table.index, place.row) }
@@ -109,13 +110,17 @@ extension Draft {
         _ assignments: [Assignment], _ entity: Entity, _ table: TableLayout
     ) throws(CambiumError) -> [AssignedCell] {
         var cells = space.spareCells.take()
+        var byteCount = 0
         for assignment in assignments {
             guard let attribute = entity.attribute(assignment.property) else {
                 throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute with the number \(assignment.property.rawValue).")
             }
             if attribute.isDerived { throw attribute.refusal(in: entity) }
-            cells.append(AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(assignment.value, attribute)))
+            let cell = try StoredCell(assignment.value, attribute)
+            byteCount += cell.withCell { $0.bytes.count }
+            cells.append(AssignedCell(slot: table.slot(of: attribute.number), cell: cell))
         }
+        try checkMemory(forValueOf: byteCount)
         return cells
     }
 }

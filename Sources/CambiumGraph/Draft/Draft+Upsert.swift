@@ -13,12 +13,25 @@ extension Draft {
             isInsert
             ? try insertRows(block, table) : try existingRows(block.serials, table, entity)
         let affected = isInsert ? [] : affectedIndexes(block, table)
-        for index in affected { for row in rows { removeFromIndex(table, index, row) } }
-        for column in block.columns { store(column, table, rows) }
+        for index in affected {
+            for row in rows {
+                try checkMemory()
+                removeFromIndex(table, index, row)
+            }
+        }
+        for column in block.columns { try store(column, table, rows) }
         if isInsert {
-            for index in table.indexes { addToIndex(table, index, bulk: rows) }
+            for index in table.indexes {
+                try checkMemory(forValueOf: rows.count * Self.indexByteCountPerRow)
+                addToIndex(table, index, bulk: rows)
+            }
         } else {
-            for index in affected { for row in rows { addToIndex(table, index, row) } }
+            for index in affected {
+                for row in rows {
+                    try checkMemory()
+                    addToIndex(table, index, row)
+                }
+            }
         }
         if !isInsert, !layout.derived.isEmpty {
             for column in block.columns { for row in rows { noteDerived(from: table.index, table.slot(of: column.property), row) } }
@@ -33,6 +46,9 @@ extension Draft {
             if block.kind != .insertStub { pending.noteObject(table.index, row) }
         }
     }
+
+    /// The number of bytes of pages that a new row takes in an index, with those of buckets that are half full and of copies.
+    private static let indexByteCountPerRow = 64
 
     private func check(
         _ column: AttributeColumn, _ block: UpsertBlock, _ entity: Entity, _ table: TableLayout
@@ -74,6 +90,7 @@ extension Draft {
         rows.reserveCapacity(block.serials.count)
         for run in block.serials.runs {
             for serial in run.first..<run.first + UInt64(run.count) {
+                try checkMemory()
                 rows.append(insertRow(table, serial: serial, entity: block.entity))
             }
         }
@@ -130,19 +147,23 @@ extension Draft {
 
     // MARK: Columns
 
-    private mutating func store(_ column: AttributeColumn, _ table: TableLayout, _ rows: [UInt32]) {
+    private mutating func store(_ column: AttributeColumn, _ table: TableLayout, _ rows: [UInt32]) throws(CambiumError) {
         let slot = table.slot(of: column.property)
         switch column.content {
         case .fixed(let width, let bytes):
-            bytes.withUnsafeBytes { storeFixed(column.presence, table, slot, width, $0, rows) }
+            try bytes.span.bytes.withUnsafeBytes { bytes throws(CambiumError) in
+                try storeFixed(column.presence, table, slot, width, bytes, rows)
+            }
         case .variable(let counts, let bytes):
-            bytes.withUnsafeBytes { storeVariable(column.presence, table, slot, counts, $0, rows) }
+            try bytes.span.bytes.withUnsafeBytes { bytes throws(CambiumError) in
+                try storeVariable(column.presence, table, slot, counts, bytes, rows)
+            }
         }
     }
 
     private mutating func storeFixed(
         _ presence: [UInt64], _ table: TableLayout, _ slot: Int, _ width: Int, _ bytes: UnsafeRawBufferPointer, _ rows: [UInt32]
-    ) {
+    ) throws(CambiumError) {
         guard let source = bytes.baseAddress else { return }
         var index = 0
         while index < rows.count {
@@ -150,6 +171,7 @@ extension Draft {
             var end = index + 1
             while end < rows.count, rows[end] &>> PageLayout.rowShift == groupIndex { end += 1 }
             defer { index = end }
+            try checkMemory()
             let group = ownedGroup(table.index, rows[index])
             if (index..<end).allSatisfy({ !isPresent(presence, $0) }), isConstant(group, slot) { continue }
             let leaf = ownedLeaf(group, slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: width))
@@ -165,10 +187,11 @@ extension Draft {
     private mutating func storeVariable(
         _ presence: [UInt64], _ table: TableLayout, _ slot: Int, _ counts: [UInt32], _ bytes: UnsafeRawBufferPointer,
         _ rows: [UInt32]
-    ) {
+    ) throws(CambiumError) {
         var offset = 0
         for (place, row) in rows.enumerated() {
             let count = Int(counts[place])
+            try checkMemory(forValueOf: count)
             if isPresent(presence, place) {
                 setBytes(table.index, row, slot, UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
             } else if !isConstant(ownedGroup(table.index, row), slot) {

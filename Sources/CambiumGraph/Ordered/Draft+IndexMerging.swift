@@ -80,7 +80,7 @@ extension Draft {
         let all = Int(clamping: tree.count) * OrderedNode.entryByteCountMax / OrderedNode.byteCount
         let nodes = 2 * (min(count, all) + 2 * byteCount / OrderedNode.byteCount) + 2 * OrderedNode.heightMax
         let perChunk = PageLayout.chunkByteCount / OrderedNode.byteCount
-        return nodes / perChunk + 2 <= space.freeChunkCount
+        return space.canOpen(nodes / perChunk + 2)
     }
 
     private mutating func ownedIndexDirectory() -> IndexDirectory {

@@ -12,7 +12,7 @@ extension Timeline {
     ///
     /// - Returns: `nil` if too few chunks are free. Packing needs free chunks, and must leave some of them for other changes.
     package func survey(_ limits: PackingLimits) -> PackingSurvey? {
-        if space.freeChunkCount < PackingLimits.freeChunkCountMin { return nil }
+        if !space.canOpen(PackingLimits.freeChunkCountMin) { return nil }
         var live = Array(UnsafeBufferPointer(start: space.live, count: space.chunkCount))
         for open in space.openChunks { live[Int(open)] = 0 }
         return PackingSurvey(limits: limits, live: live, memory: packing)

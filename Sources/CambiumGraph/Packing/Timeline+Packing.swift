@@ -12,7 +12,7 @@ extension Timeline {
     /// - Parameter show: Receives the new version, unless it is unconfirmed.
     package func pack(_ plan: inout PackingPlan, show: (Graph) -> Void = { _ in }) throws(CambiumError) {
         // A plan is valid only for its layout. A step also needs free chunks, because it copies pages before it releases any.
-        guard head.layout === plan.layout, space.freeChunkCount >= PackingLimits.freeChunkCountMin else {
+        guard head.layout === plan.layout, space.canOpen(PackingLimits.freeChunkCountMin) else {
             plan.isAbandoned = true
             return
         }

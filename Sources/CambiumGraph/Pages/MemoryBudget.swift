@@ -1,3 +1,4 @@
+import CambiumBytes
 package import CambiumModel
 import Glibc
 import Synchronization
@@ -17,9 +18,10 @@ public final class MemoryBudget: Sendable {
     package let byteCount: Int
     private let used = Atomic(0)
 
-    /// The default budget: half of the machine's memory, or half of the smallest memory limit of the process's control groups, whichever is
-    /// less. The environment variable `CAMBIUM_MEMORY` replaces this default with a number of bytes, or with a number followed by K, M or
-    /// G. Any other text in the variable is ignored here; programs report such a text with `checkEnvironment`.
+    /// The default budget: half of the smallest of these: the machine's memory, the memory limits of the process's control groups, and
+    /// the memory that the limits of the process leave (`ulimit -v` and `ulimit -d`). The environment variable `CAMBIUM_MEMORY` replaces
+    /// this default with a number of bytes, or with a number followed by K, M or G. Any other text in the variable is ignored here;
+    /// programs report such a text with `checkEnvironment`.
     public static let standard = MemoryBudget(byteCount: environmentText.flatMap { byteCount($0) } ?? systemByteCount / 2)
 
     /// Throws `.invalidInput` if `CAMBIUM_MEMORY` is set and is not a number of bytes.
@@ -61,6 +63,6 @@ public final class MemoryBudget: Sendable {
 
     private static var systemByteCount: Int {
         let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
-        return min(physical, ControlGroup.memoryLimit() ?? physical)
+        return min(physical, ControlGroup.memoryLimit() ?? physical, ProcessMemory.leftByteCount ?? physical)
     }
 }

@@ -35,6 +35,29 @@ extension PageSpace {
     /// The number of chunks that drafts can still open.
     @inline(__always) var freeChunkCount: Int { emptyChunks.count + max(0, capacity.chunkCountMax - chunkCount) }
 
+    /// Whether only the reserve for deletions is left, or the limits of the process leave too little memory for another change.
+    @inline(__always) var isInReserve: Bool { hasOnlyReserve || !holdsMemory }
+
     /// Whether only the reserve for deletions is left.
-    @inline(__always) var isInReserve: Bool { freeChunkCount < capacity.reserveChunkCount }
+    @inline(__always) var hasOnlyReserve: Bool { freeChunkCount < capacity.reserveChunkCount }
+
+    /// Whether enough chunks have an address for any change that no other check covers, or the process has no limit of memory.
+    @inline(__always) var holdsMemory: Bool { holdsMemory(forValueOf: 0) }
+
+    /// Whether enough chunks have an address for such a change and a value of this many bytes.
+    @inline(__always) func holdsMemory(forValueOf byteCount: Int) -> Bool {
+        !memory.isLimited || memory.hold(Self.heldChunkCountMin + chunkCount / 32 + byteCount / (PageLayout.chunkByteCount / 2))
+    }
+
+    /// 2 MiB.
+    private static let heldChunkCountMin = 32
+
+    /// Returns whether a draft can open this many chunks. If the process has a limit of memory, the chunks get their addresses now.
+    func canOpen(_ count: Int, leaving reserve: Int = 0) -> Bool { count <= freeChunkCount - reserve && memory.hold(count) }
+
+    /// Returns the error for a change that needs this many chunks, for which `canOpen` returned `false`.
+    func exhausted(_ count: Int, leaving reserve: Int = 0, _ change: String, remedy: String? = nil) -> CambiumError {
+        if count <= freeChunkCount - reserve { return .outOfMemory("\(count) chunks of pages, 64 KiB each") }
+        return remedy.map { capacity.exhausted(change, remedy: $0) } ?? capacity.exhausted(change)
+    }
 }

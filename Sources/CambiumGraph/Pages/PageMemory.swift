@@ -7,6 +7,14 @@ import Glibc
 /// SAFETY: a region stays mapped as long as this object exists; one thread at a time uses the object.
 final class PageMemory {
     let budget: MemoryBudget
+    /// Whether the process had a limit of addresses or data when this object was created. If so, addresses are mapped before they are
+    /// needed, while the caller can still throw an error: `hold` maps them, and `takeAddress` only takes them. A chunk counts against the
+    /// budget while it has memory, instead of when its region is mapped. No memory is supplied in advance.
+    let isLimited = ProcessMemory.isLimited
+    /// The number of chunks that the current draft has opened, unless it replays the log.
+    @exclusivity(unchecked) var unpublishedChunkCount = 0
+    /// The number of calls to `hold`.
+    @exclusivity(unchecked) private var holdCount = 0
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     @exclusivity(unchecked) private var regionCursor: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var regionChunksLeft = 0
@@ -33,7 +41,15 @@ final class PageMemory {
     ///
     /// - Parameter isForced: Whether to take the memory even if the budget is exhausted.
     func takeChunk(isForced: Bool) -> UnsafeMutableRawPointer? {
+        if isLimited {
+            let base = takeAddress()
+            return takeLent(isForced: isForced) ? base : nil
+        }
         if regionChunksLeft == 0, !addRegion(isForced: isForced) { return nil }
+        return nextChunk()
+    }
+
+    private func nextChunk() -> UnsafeMutableRawPointer {
         guard let base = regionCursor else { preconditionFailure("A region that was added must have a first chunk.") }
         regionCursor = base + PageLayout.chunkByteCount
         regionChunksLeft -= 1
@@ -46,7 +62,7 @@ final class PageMemory {
     private func addRegion(isForced: Bool) -> Bool {
         let isPrepared = !preparedRegions.isEmpty
         var byteCount = nextRegionByteCount
-        if !isPrepared, byteCount > budget.leftByteCount {
+        if !isPrepared, !isLimited, byteCount > budget.leftByteCount {
             let left = budget.leftByteCount
             // A budget of less than four regions of 256 KiB must use even a rest of less than one region.
             let isSmall = left < Self.regionByteCountMin && budget.byteCount < 4 * Self.regionByteCountMin
@@ -78,11 +94,11 @@ final class PageMemory {
     private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int) {
         // A huge page begins at a multiple of its size. The kernel aligns a mapping in this way only if the length of the mapping is a
         // multiple of this size, too.
-        let isHuge = byteCount >= Self.hugePageByteCount
+        let isHuge = byteCount >= Self.hugePageByteCount && !isLimited
         let whole = byteCount + PageLayout.slackByteCount + (isHuge ? Self.hugePageByteCount : 0)
         let first = Self.map(whole)
         regions.append((first, whole))
-        take(byteCount)
+        if !isLimited { take(byteCount) }
         if !isHuge { return (first, byteCount, 0) }
         let base = first.alignedUp(toMultipleOf: Self.hugePageByteCount)
         madvise(base, byteCount, MADV_HUGEPAGE)
@@ -132,6 +148,42 @@ final class PageMemory {
         return true
     }
 
+    // MARK: Limited memory
+
+    /// Returns the address of an unused chunk, whose memory is lent to the kernel. Only for a process with a limit.
+    ///
+    /// The address was held before, unless a change takes more chunks than its check expected. The process ends if no address is left.
+    func takeAddress() -> UnsafeMutableRawPointer {
+        if regionChunksLeft == 0 { _ = addRegion(isForced: true) }
+        return nextChunk()
+    }
+
+    /// Maps addresses until this many chunks have an address. Returns `false` if the limits of the process leave too little memory. Without
+    /// limits, the result is `true`, and nothing is mapped. Complexity: O(1).
+    func hold(_ chunkCount: Int) -> Bool {
+        if !isLimited { return true }
+        holdCount &+= 1
+        let isLook = holdCount % Self.lookInterval == 0
+        if chunkCount <= regionChunksLeft, !isLook { return true }
+        let missing = chunkCount - unusedByteCount / PageLayout.chunkByteCount
+        if missing <= 0 { return isLook ? ProcessMemory.has(encodedByteCount) : true }
+        for count in [max(missing, Self.heldChunkCount), missing] 
+        where ProcessMemory.has((count + 2) * PageLayout.chunkByteCount + encodedByteCount) {
+            preparedRegions.append(mapRegion(count * PageLayout.chunkByteCount))
+            return true
+        }
+        return false
+    }
+
+    /// The number of bytes that the encoding of a transaction may need, if its pages were opened since the last publication. The encoder
+    /// doubles its memory when it is full, so old and new memory together take up to three times the bytes of the changes.
+    private var encodedByteCount: Int { 3 * unpublishedChunkCount * PageLayout.chunkByteCount }
+
+    /// One in this many calls of `hold` also checks that the limits leave memory for the allocations that do not belong to pages.
+    private static let lookInterval = 256
+    /// The number of chunks that `hold` maps at a time: 4 MiB.
+    private static let heldChunkCount = 64
+
     // MARK: Memory supplied in advance
 
     /// The number of bytes that are available for chunks without a call to the kernel.
@@ -144,7 +196,7 @@ final class PageMemory {
     ///
     /// - Parameter freeByteCount: The number of free bytes in open chunks. Free bytes reduce the memory that is needed.
     func prepare(byteCount: Int, freeByteCount: Int) {
-        if byteCount < Self.preparedByteCountMin || preparation?.isDone == false { return }
+        if isLimited || byteCount < Self.preparedByteCountMin || preparation?.isDone == false { return }
         let missing = min(byteCount - freeByteCount - unusedByteCount, budget.leftByteCount / 2)
         var ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
         if let rest = regionRest, rest.suppliedByteCount < rest.byteCount {
@@ -173,7 +225,8 @@ final class PageMemory {
     /// which a writer would hold its lock. Complexity: O(1), and one thread for each 2 or 4 MiB.
     func prepareNext() {
         // The next region uses huge pages only if as much memory as one huge page is in use already.
-        guard heapByteCount >= Self.hugePageByteCount, preparation?.isDone ?? true, preparedRegions.isEmpty, let rest = regionRest
+        guard !isLimited, heapByteCount >= Self.hugePageByteCount, preparation?.isDone ?? true, preparedRegions.isEmpty,
+            let rest = regionRest
         else { return }
         if min(rest.suppliedByteCount, rest.byteCount) >= nextByteCount / 2 { return }
         if rest.byteCount >= nextByteCount / 2 {

@@ -146,6 +146,9 @@ extension PageSpace {
             // mapping of the file.
             if let base = chunks[chunk: chunk], mappings.mayCut(counted: countCuts), memory.putBack(base) { memories[chunk] = .heap }
         case .lent: memories[chunk] = takeLent(chunk)
+        case .none where memory.isLimited, .source where memory.isLimited:
+            chunks[chunk: chunk] = memory.takeAddress()
+            memories[chunk] = takeLent(chunk)
         case .none, .source:
             memories[chunk] = .heap
             if let base = memory.takeChunk(isForced: false) {

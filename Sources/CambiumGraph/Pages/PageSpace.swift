@@ -109,6 +109,9 @@ final class PageSpace: @unchecked Sendable {
     }
 
     private static let liveByteCount = PageLayout.chunkCountMax * MemoryLayout<UInt16>.stride
+    /// The number of bytes that a space maps for its tables and its first pages. The static space of `ConstantPages.stored` takes the same
+    /// number for a moment.
+    static let byteCountMin = 2 * (Chunks.byteCount + liveByteCount + (2 << 20))
 
     /// Allocates a page of `granules` x 16 bytes. The content of the page after the header is undefined.
     @inline(__always)
@@ -212,6 +215,7 @@ final class PageSpace: @unchecked Sendable {
             chunkCount += 1
         }
         giveMemory(chunk)
+        memory.unpublishedChunkCount += 1
         openChunks.append(UInt32(chunk))
         return chunk
     }

@@ -69,6 +69,7 @@ extension Timeline {
         }
         // Drafts must get later epochs than all stored pages.
         Self.epochs.max(image.epoch, ordering: .relaxed)
+        try Self.checkMemory()
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
         if let flaw = space.supplied(Int(image.directory) / PageLayout.chunkGranules).flaw {
             throw CambiumError.corruptCheckpoint("The pages of the checkpoint are not a graph: \(flaw).")
@@ -79,6 +80,11 @@ extension Timeline {
         let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space)
         space.setHashNumbers(HashNumbers(version.reader.hashKey))
         self.init(space, version)
+    }
+
+    /// Throws `.ioFailure` if the limits of the process leave too little memory for a timeline. Call this method before you create one.
+    package static func checkMemory() throws(CambiumError) {
+        try CambiumError.checkMemory(PageSpace.byteCountMin, for: "opening a graph")
     }
 
     /// Returns whether a page is a directory page of this layout. Readers follow the references in a directory page without checking the

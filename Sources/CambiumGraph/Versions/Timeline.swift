@@ -48,7 +48,8 @@ package final class Timeline: @unchecked Sendable {
 
     /// Returns a draft based on the newest version.
     package func draft() -> Draft {
-        Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
+        space.memory.unpublishedChunkCount = 0
+        return Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
     }
 
     /// The number of replaced versions that readers still hold. Complexity: O(replaced versions + pages of the released versions).

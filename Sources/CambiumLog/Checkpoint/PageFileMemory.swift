@@ -98,10 +98,15 @@ package final class PageFileMemory: @unchecked Sendable {
         }
     }
 
-    /// Returns the window of the file, and maps it at the first call. A process with a limited address space gets a smaller window, or no
-    /// window. Returns `nil` if the file cannot be opened.
+    /// Returns the window of the file, and maps it at the first call. A process with a limit of memory gets no window, because the window
+    /// would take the addresses that the rest of the process needs. Each chunk is then mapped in place of its memory (`place`). Returns
+    /// `nil` if the file cannot be opened.
     private func openedWindow() -> FileMapping? {
         if window != nil || isWindowRefused { return window }
+        if ProcessMemory.isLimited {
+            isWindowRefused = true
+            return nil
+        }
         // The process may have too many open files at this moment. So a later call tries again to open the file.
         guard let file = try? opened() else { return nil }
         var byteCount = Format.Lease.chunkCountMax * PageFile.chunkByteCount

@@ -64,6 +64,8 @@ struct FrameReader {
     mutating func frame(at offset: Int) throws(CambiumError) -> Frame? {
         guard let start = try verified(at: offset, endingBy: byteCount) else { return nil }
         let place = offset - windowOffset
+        // LZ4 usually shrinks transactions to between a third and a tenth.
+        if start.byteCount >= Self.largeByteCount { try CambiumError.checkMemory(10 * start.byteCount, for: "a transaction of '\(path)'") }
         do {
             return try Frame.decode(start, window[place + start.headerByteCount..<place + start.byteCount], at: offset)
         } catch {
@@ -82,6 +84,9 @@ struct FrameReader {
         if end > offset { verifiedEnd = end }
         return end
     }
+
+    /// The size from which a frame is decoded only if the limits of the process leave enough memory.
+    private static let largeByteCount = 1 << 20
 
     func undecodable(_ offset: Int, _ error: DecodingError) -> CambiumError {
         CambiumError(

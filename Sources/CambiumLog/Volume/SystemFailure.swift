@@ -28,7 +28,7 @@ enum SystemFailure {
         case ENOSPC, EDQUOT: "Free space on the disk."
         case EFBIG: "Raise the limit for the length of files ('ulimit -f')."
         case EMFILE, ENFILE: "Raise the limit for open files ('ulimit -n')."
-        case ENOMEM: "Free memory."
+        case ENOMEM: "Raise the memory limit of the process ('ulimit -v'), or free memory."
         default: "Check the disk and the file system."
         }
     }

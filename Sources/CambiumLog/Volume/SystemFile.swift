@@ -45,6 +45,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         if count == 0 { return [] }  // The initializer below would write to the memory that all empty arrays share.
+        if count >= Self.largeByteCount { try CambiumError.checkMemory(count, for: "\(count) bytes of '\(path)'") }
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
@@ -63,6 +64,9 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         if failure != 0 { throw SystemFailure.error("read", path, failure) }
         return bytes
     }
+
+    /// A read of at least this many bytes first checks whether the limits of the process leave enough memory.
+    private static let largeByteCount = 1 << 20
 
     func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError) {
         var done = 0
