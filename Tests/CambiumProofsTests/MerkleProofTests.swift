@@ -74,8 +74,8 @@ import Testing
             var entries = Array(try Data(contentsOf: folder.appending(path: Tile(.entries, index: 0, width: Int(size)).path)))[...]
             for _ in 1..<size { entries = entries.dropFirst(2 + Int(entries.first ?? 0) << 8 + Int(entries.dropFirst().first ?? 0)) }
             builder.append(.leaf(Array(entries.dropFirst(2)))) { tile, _ in Issue.record("\(tile) is full") }
-            try builder.finish { tile, bytes in
-                #expect(try bytes == Array(Data(contentsOf: folder.appending(path: tile.path))))
+            builder.finish { tile, bytes in
+                #expect((try? Array(Data(contentsOf: folder.appending(path: tile.path)))) == bytes)
             }
         }
     }
