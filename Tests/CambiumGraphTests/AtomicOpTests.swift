@@ -62,7 +62,7 @@ import Testing
             let digest = timeline.head.digest()
             var draft = timeline.draft()
             #expect(AtomicOpTests.refusal(of: op, &draft)?.code == code, sourceLocation: location)
-            let isUntouched = draft.pending.isEmpty && draft.supersededPages.isEmpty && draft.nextSerial(of: box.number) == 3
+            let isUntouched = draft.pending.isEmpty && draft.pageWriter.supersededPages.isEmpty && draft.nextSerial(of: box.number) == 3
             #expect(isUntouched, sourceLocation: location)
             try timeline.publish(draft)
             #expect(timeline.head.digest() == digest && timeline.head.invariantFindings() == [], sourceLocation: location)
@@ -155,7 +155,7 @@ import Testing
         var draft = fixture.timeline.draft()
         let count = UInt32(TableLayout.groupCountMax - spareGroups)
         let table = draft.layout.tables.first { $0.root === draft.schema.entity("Box") }?.index ?? 0
-        draft.ownedTable(table).groupCount = count
+        draft.tableWriter.ownedTable(table).groupCount = count
         return draft
     }
 
@@ -183,7 +183,7 @@ import Testing
         var draft = fixture.timeline.draft()
         do throws(CambiumError) {
             try draft.atomically { draft throws(CambiumError) in
-                draft.setLink(0, 1, TableLayout.changedSlot, 7)
+                draft.tableWriter.setLink(0, 1, TableLayout.changedSlot, 7)
                 throw CambiumError(.ioFailure, "A fault.")
             }
         } catch { #expect(error.code == .ioFailure) }

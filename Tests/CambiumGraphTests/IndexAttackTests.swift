@@ -139,9 +139,10 @@ import Testing
         for serial in 1...3000 { try draft.apply(numbers.insert(serial, 5)) }
         let leaving = (1...3000).shuffled(using: &random)
         for serial in leaving.prefix(200) { try draft.apply(.delete([numbers.id(serial)])) }
-        #expect(draft.crowds.count == 1 && draft.crowds.values.allSatisfy { $0.isCollected })
+        let crowds = draft.indexWriter.crowds
+        #expect(crowds.count == 1 && crowds.values.allSatisfy { $0.isCollected })
         for serial in leaving.dropFirst(200) { try draft.apply(numbers.set(serial, Int64(serial) + 10_000)) }
-        #expect(draft.crowds.isEmpty && IndexShape(draft.reader).overflowPageCount == 0)
+        #expect(draft.indexWriter.crowds.isEmpty && IndexShape(draft.reader).overflowPageCount == 0)
         #expect(draft.violations().violations.isEmpty)
     }
 

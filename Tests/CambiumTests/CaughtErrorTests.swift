@@ -158,7 +158,7 @@ import Testing
 
     private static func failHalfway(_ draft: inout Draft) throws(CambiumError) {
         try draft.atomically { draft throws(CambiumError) in
-            draft.setLink(0, 1, TableLayout.changedSlot, 7)
+            draft.tableWriter.setLink(0, 1, TableLayout.changedSlot, 7)
             throw CambiumError(.damaged, "A fault.")
         }
     }

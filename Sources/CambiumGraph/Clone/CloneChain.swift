@@ -2,7 +2,7 @@
 /// relationship column by column, instead of link by link.
 struct CloneChain {
     let link: Int
-    let chain: Draft.Chain
+    let chain: LinkWriter.Chain
     let ownerSlot: Int
     let owners: CloneRows
     let members: CloneRows
@@ -18,7 +18,7 @@ extension GraphLayout {
                 case .chain(let first, let last, let count, let previous, let next) = list.shape,
                 plan.rows[list.memberTable].count > 0, rules.isAlways(.copy, ends[2 * number + 1 - childEnd])
             else { continue }
-            let chain = Draft.Chain(
+            let chain = LinkWriter.Chain(
                 owners: list.ownerTable, members: list.memberTable, first: first, last: last, count: count, previous: previous, next: next)
             found.append(
                 CloneChain(
@@ -45,7 +45,7 @@ extension Draft {
     }
 
     private mutating func target(_ group: GroupPage, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
-        LinkLeaf(ownedLeaf(group, slot, .linkLeaf)).values
+        LinkLeaf(tableWriter.ownedLeaf(group, slot, .linkLeaf)).values
     }
 
     /// Returns whether a column has no value in any of the originals that the spans contain.

@@ -80,26 +80,26 @@ extension Draft {
         let count = hierarchy.objectCount
         let first = hierarchy.firstSerial
         let last = first + UInt64(count) - 1
-        let page = ownedTable(table.index)
+        let page = tableWriter.ownedTable(table.index)
         page.nextSerial = last + 1
         let shift = UInt64(PageLayout.fanOutShift)
         let targets = (first >> shift...last >> shift).map { virtualPage in
-            let mapped = slot(&page.virtualPages, Int(virtualPage))
+            let mapped = pageWriter.slot(&page.virtualPages, Int(virtualPage))
             if mapped.pointee == 0 {
-                let group = newGroup(table, virtualPage: UInt32(virtualPage)) + 1
-                slot(&page.virtualPages, Int(virtualPage)).pointee = group
+                let group = tableWriter.newGroup(table, virtualPage: UInt32(virtualPage)) + 1
+                pageWriter.slot(&page.virtualPages, Int(virtualPage)).pointee = group
                 return group - 1
             }
             return mapped.pointee - 1
         }
-        for entity in hierarchy.counts { self.count(table, entity.entity, by: entity.count) }
+        for entity in hierarchy.counts { tableWriter.count(table, entity.entity, by: entity.count) }
         return targets
     }
 
     /// Stores the value of an attribute in a copy. The copy must not be in an index yet.
     private mutating func assign(_ cell: StoredCell, _ attribute: Attribute, _ table: TableLayout, _ copy: UInt32) {
         let slot = table.slot(of: attribute.number)
-        cell.withCell { store(table.index, copy, slot, table.columns[slot], $0) }
+        cell.withCell { tableWriter.store(table.index, copy, slot, table.columns[slot], $0) }
         if cell.isNull, !attribute.isOptional { pending.noteObject(table.index, copy) }
     }
 

@@ -23,7 +23,7 @@ extension Draft {
         var current: [CloneSpan] = []
         for target in rows.targets {
             spans.next(&current)
-            let group = ownedGroup(table.index, target << PageLayout.rowShift)
+            let group = tableWriter.ownedGroup(table.index, target << PageLayout.rowShift)
             makeLive(table, group, target, current)
             for column in columns {
                 if case .members(let chain) = column.content {
@@ -51,8 +51,8 @@ extension Draft {
         for span in spans {
             for place in span.start..<span.end {
                 let row = target << PageLayout.rowShift | UInt32(place)
-                setProvenance(table.index, row, TableLayout.createdSlot)
-                setProvenance(table.index, row, TableLayout.changedSlot)
+                tableWriter.setProvenance(table.index, row, TableLayout.createdSlot)
+                tableWriter.setProvenance(table.index, row, TableLayout.changedSlot)
             }
         }
     }
@@ -74,7 +74,7 @@ extension Draft {
             }
         case .fill(let cell):
             forEachCopy(column, table, target, spans) { draft, row in
-                cell.withCell { draft.store(table.index, row, column.slot, column.kind, $0) }
+                cell.withCell { draft.tableWriter.store(table.index, row, column.slot, column.kind, $0) }
             }
         case .uuid(let uuids): putUUIDs(uuids, column, table, group, target, spans)
         case .source: copySerials(group, spans)
@@ -100,7 +100,7 @@ extension Draft {
         _ type: T.Type, _ group: GroupPage, _ slot: Int, _ spans: [CloneSpan]
     ) {
         if spans.allSatisfy({ chunks.birth($0.source[slot]) == 0 }) { return }
-        let leaf = FixedLeaf(ownedLeaf(group, slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: MemoryLayout<T>.stride)))
+        let leaf = FixedLeaf(tableWriter.ownedLeaf(group, slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: MemoryLayout<T>.stride)))
         var presence = leaf.presence.all
         let target = leaf.values.assumingMemoryBound(to: T.self)
         for span in spans {
@@ -123,10 +123,10 @@ extension Draft {
         let base = UInt64(group.virtualPage) << PageLayout.fanOutShift
         if column.family != nil {
             return forEachCopy(column, table, target, spans) { draft, row in
-                draft.setFixed(table.index, row, column.slot, uuids[base | UInt64(row & PageLayout.rowMask)])
+                draft.tableWriter.setFixed(table.index, row, column.slot, uuids[base | UInt64(row & PageLayout.rowMask)])
             }
         }
-        let leaf = FixedLeaf(ownedLeaf(group, column.slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: 16)))
+        let leaf = FixedLeaf(tableWriter.ownedLeaf(group, column.slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: 16)))
         let values = leaf.values.assumingMemoryBound(to: SIMD2<UInt64>.self)
         var presence = leaf.presence.all
         for span in spans {
@@ -138,7 +138,7 @@ extension Draft {
 
     /// Stores in each copy the serial of its original.
     private mutating func copySerials(_ group: GroupPage, _ spans: [CloneSpan]) {
-        let leaf = FixedLeaf(ownedLeaf(group, TableLayout.sourceSlot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: 8)))
+        let leaf = FixedLeaf(tableWriter.ownedLeaf(group, TableLayout.sourceSlot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: 8)))
         var presence = leaf.presence.all
         let target = leaf.values.assumingMemoryBound(to: UInt64.self)
         for span in spans {
@@ -162,8 +162,8 @@ extension Draft {
         // A value of zero bytes also takes a cell, so `byteCount` does not show whether all values are null.
         let isNull = spans.allSatisfy { chunks.birth($0.source[slot]) == 0 }
         if isNull { return }
-        own(&reference.pointee, .stringLeaf)
-        let leaf = ownedLeaf(reference, withSpaceFor: byteCount)
+        pageWriter.own(&reference.pointee, .stringLeaf)
+        let leaf = tableWriter.ownedLeaf(reference, withSpaceFor: byteCount)
         var used = leaf.heapUsed
         for span in spans {
             let source = StringLeaf(chunks[span.source[slot]])
@@ -174,7 +174,7 @@ extension Draft {
                 let count = Int(cell &>> 16 & 0xFF)
                 targetCells[place] = leaf.copy(cell, of: source, to: used)
                 used &+= count
-                if StringLeaf.isBlob(cell) { shareBlob(source.blob(cell).page) }
+                if StringLeaf.isBlob(cell) { tableWriter.shareBlob(source.blob(cell).page) }
             }
         }
         leaf.heapUsed = used

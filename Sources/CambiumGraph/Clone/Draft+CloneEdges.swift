@@ -46,7 +46,7 @@ extension Draft {
         }
         edges.copies = copies
         replayWork += copies.count * ReplayWork.copiedLink
-        if !copies.isEmpty { addToIndex(table, edges: copies) }
+        if !copies.isEmpty { indexWriter.addToIndex(table, edges: copies) }
         for side in 0...1 where lists[side].isOrdered { orderEdges(side, lists, rows, edges, table) }
         for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(side, number, lists, rows, edges, table) }
     }
@@ -88,10 +88,10 @@ extension Draft {
         _ left: UInt32, _ right: UInt32, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool
     ) -> UInt32 {
         let (first, second) = EndLayout.pair(0, isSymmetric, left, right)
-        let edge = newEdge(table, first, second)
-        if !lists[0].isOrdered { add(lists[0], owner: first, member: edge) }
+        let edge = linkWriter.newEdge(table, first, second)
+        if !lists[0].isOrdered { linkWriter.add(lists[0], owner: first, member: edge) }
         // If an object is linked to itself, the edge is in one list only.
-        if !lists[1].isOrdered, !(isSymmetric && first == second) { add(lists[1], owner: second, member: edge) }
+        if !lists[1].isOrdered, !(isSymmetric && first == second) { linkWriter.add(lists[1], owner: second, member: edge) }
         return edge
     }
 
@@ -101,14 +101,16 @@ extension Draft {
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
         let reader = reader
-        var builder = TreeBuilder(tree(lists[side]))
+        var builder = TreeBuilder(linkWriter.tree(lists[side]))
         rows[side].forEach { owner, copy in
             for edge in ListRows(reader, lists[side], owner: owner) where edges.originals.contains(edge) {
                 builder.append(edges.copy(of: edge), &self)
             }
             builder.finish(owner: copy, &self)
         }
-        forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
+        forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in
+            draft.linkWriter.add(lists[side], owner: owner, member: edge)
+        }
     }
 
     /// Records the changed links of objects that are not copied, but were linked to copies of objects on the given side.

@@ -32,7 +32,7 @@ extension Draft {
             let hasher = reader.hasher
             rows.forEach(in: pages) { _, copy in
                 guard let bits = cache.fixed(copy, tableRows, index.slots[0], as: SIMD2<UInt64>.self) else { return }
-                entries.append(hasher.hash(bits.x, bits.y) & Self.hashMask | UInt64(copy))
+                entries.append(hasher.hash(bits.x, bits.y) & IndexWriter.hashMask | UInt64(copy))
             }
             return
         }
@@ -40,7 +40,7 @@ extension Draft {
             guard index.coversTable || index.family.contains(tableRows.entity(copy, table)),
                 let hash = reader.keyHash(index, tableRows, copy)
             else { return }
-            entries.append(hash & Self.hashMask | UInt64(copy))
+            entries.append(hash & IndexWriter.hashMask | UInt64(copy))
         }
     }
 }

@@ -26,9 +26,9 @@ private struct LinkCursor {
 
     @inline(never)
     private mutating func look(_ row: UInt32, _ draft: inout Draft) {
-        let group = draft.ownedGroup(table, row)
+        let group = draft.tableWriter.ownedGroup(table, row)
         func values(_ slot: Int) -> Values {
-            LinkLeaf(draft.ownedLeaf(group, slot, .linkLeaf)).values
+            LinkLeaf(draft.tableWriter.ownedLeaf(group, slot, .linkLeaf)).values
         }
         leaves = (values(slots.0), values(slots.1), values(slots.2))
         self.group = row &>> PageLayout.rowShift
@@ -54,7 +54,7 @@ extension Draft {
                 }
                 switch list.shape {
                 case .chain(let first, let last, let count, let previous, let next):
-                    let chain = Chain(
+                    let chain = LinkWriter.Chain(
                         owners: list.ownerTable, members: list.memberTable, first: first, last: last, count: count,
                         previous: previous, next: next)
                     copyChains(number, list, chain, childEnd, plan, rules)
@@ -97,7 +97,7 @@ extension Draft {
 
     /// Links each copied member to the copy of its owner, or to the owner itself if the owner is not copied.
     private mutating func copyChains(
-        _ number: Int, _ list: ListLayout, _ chain: Chain, _ childEnd: Int, _ plan: borrowing ClonePlan, _ rules: CloneLinkRules
+        _ number: Int, _ list: ListLayout, _ chain: LinkWriter.Chain, _ childEnd: Int, _ plan: borrowing ClonePlan, _ rules: CloneLinkRules
     ) {
         let (child, parent) = (layout.end(number, childEnd), layout.end(number, 1 - childEnd))
         let (members, owners) = (layout.tables[list.memberTable], layout.tables[list.ownerTable])
@@ -147,7 +147,7 @@ extension Draft {
         let memberRows = plan.rows[members.index]
         let reader = reader
         var owner = LinkCursor(members.index, list.ownerSlot)
-        var builder = TreeBuilder(tree(list))
+        var builder = TreeBuilder(linkWriter.tree(list))
         plan.rows[owners.index].forEach { row, copy in
             let rule = rules.rule(parent, owners, row, reader)
             replayWork += reader.memberCount(parent, owner: row) * ReplayWork.copiedLink

@@ -81,42 +81,9 @@ extension Draft {
         let register = reader.registerReference(of: layout)
         layout = newLayout
         derived = DerivedNotes()
-        let page = newDirectory(sharedBlobs: .empty, register: register) { $0.newTable($1) }
-        discard(directory)
+        let page = tableWriter.newDirectory(sharedBlobs: .empty, register: register) { $0.newTable($1) }
+        pageWriter.discard(directory)
         directory = page
-    }
-
-    /// Creates a directory page for the layout.
-    ///
-    /// - Parameter table: Returns the page of a table. The closure may create the page.
-    mutating func newDirectory(
-        sharedBlobs: RadixVector, register: PageRef, table: (inout Draft, TableLayout) -> PageRef
-    ) -> PageRef {
-        let page = newDirectory(sharedBlobs: sharedBlobs, register: register)
-        for each in layout.tables {
-            let reference = table(&self, each)
-            DirectoryPage(chunks[page])[each.index] = reference
-        }
-        return page
-    }
-
-    /// Creates a directory page for the layout. The page does not refer to any table yet.
-    mutating func newDirectory(sharedBlobs: RadixVector, register: PageRef) -> PageRef {
-        let page = allocate(layout.directoryByteCount, .directory)
-        let directory = DirectoryPage(chunks[page])
-        (directory.transaction, directory.sharedBlobs, directory.hashKey) = (transaction, sharedBlobs, reader.hashKey)
-        if let place = layout.registerPlace { directory[place] = register }
-        if let place = layout.indexesPlace { directory[place] = 0 }
-        return page
-    }
-
-    mutating func newTable(_ table: TableLayout) -> PageRef {
-        let page = allocate(table.pageByteCount, .table)
-        let pointer = chunks[page]
-        (pointer + PageLayout.header).initializeMemory(
-            as: UInt8.self, repeating: 0, count: PageLayout.granules(table.pageByteCount) * 16 - PageLayout.header)
-        TablePage(pointer).nextSerial = table.root == nil ? 0 : 1
-        return page
     }
 
     // MARK: Digests

@@ -108,12 +108,13 @@ extension Draft {
         for index in table.indexes { removeFromIndex(table, index, place.row) }
         for (slot, kind) in table.columns.enumerated() where slot != table.entitySlot {
             switch kind {
-            case .fixed(let width): clearFixed(table.index, place.row, slot, width: width)
-            case .string: if !reader.rows(table.index).isNullString(place.row, slot) { setBytes(table.index, place.row, slot, nil) }
+            case .fixed(let width): tableWriter.clearFixed(table.index, place.row, slot, width: width)
+            case .string:
+                if !reader.rows(table.index).isNullString(place.row, slot) { tableWriter.setBytes(table.index, place.row, slot, nil) }
             case .rows, .numbers: break
             }
         }
-        removeRow(table, place.row)
+        tableWriter.removeRow(table, place.row)
     }
 
     func id(_ place: ObjectPlace) -> ObjectID { reader.id(place, layout) }

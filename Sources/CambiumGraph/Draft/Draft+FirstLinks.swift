@@ -8,7 +8,7 @@ extension Draft {
             for target in targets { link(end, owner: owner, target: target) }
             return
         }
-        guard !isSymmetric, let own = Chain(lists[end.end]), let far = Chain(lists[1 - end.end]) else {
+        guard !isSymmetric, let own = LinkWriter.Chain(lists[end.end]), let far = LinkWriter.Chain(lists[1 - end.end]) else {
             for target in targets { addEdge(end, layout.tables[table], lists, isSymmetric, owner, target, nil) }
             return
         }
@@ -20,7 +20,8 @@ extension Draft {
 
     /// Adds edges that do not exist yet. First prefetches the memory that the links of all edges need, because this memory is scattered.
     private mutating func addEdges(
-        _ end: EndLayout, _ table: TableLayout, _ own: Chain, _ far: Chain, _ owner: UInt32, _ targets: ArraySlice<UInt32>
+        _ end: EndLayout, _ table: TableLayout, _ own: LinkWriter.Chain, _ far: LinkWriter.Chain, _ owner: UInt32,
+        _ targets: ArraySlice<UInt32>
     ) {
         let reader = reader
         for target in targets {
@@ -32,23 +33,23 @@ extension Draft {
             var count = 0
             for target in targets {
                 let (first, second) = EndLayout.pair(end.end, false, owner, target)
-                let edge = newEdge(table, first, second)
+                let edge = linkWriter.newEdge(table, first, second)
                 touched?.markEdge(end.link, edge)
                 if count > 0 {
-                    setLink(own.members, edge, own.previous, edges[count - 1])
-                    setLink(own.members, edges[count - 1], own.next, edge)
+                    tableWriter.setLink(own.members, edge, own.previous, edges[count - 1])
+                    tableWriter.setLink(own.members, edges[count - 1], own.next, edge)
                 }
                 edges[count] = edge
                 count += 1
             }
-            append(own, owner, first: edges[0], last: edges[count - 1], count: count)
+            linkWriter.append(own, owner, first: edges[0], last: edges[count - 1], count: count)
             noteChange(end.link, end.end, owner)
             for (place, target) in targets.enumerated() {
-                append(far, owner: target, member: edges[place])
+                linkWriter.append(far, owner: target, member: edges[place])
                 noteChange(end.link, 1 - end.end, target)
             }
             for (place, target) in targets.enumerated() {
-                addEntry(table.index, 0, hash: edgeHash(end, owner, target), row: edges[place])
+                indexWriter.addEntry(table.index, 0, hash: edgeHash(end, owner, target), row: edges[place])
             }
         }
     }

@@ -152,7 +152,7 @@ extension Draft {
         guard let touched else { return changed }
         for table in layout.tables where table.root != nil {
             for (row, number) in changedBack(table, touched, &changed[table.index]) {
-                setProvenance(table.index, row, TableLayout.changedSlot, to: number)
+                tableWriter.setProvenance(table.index, row, TableLayout.changedSlot, to: number)
             }
         }
         return changed

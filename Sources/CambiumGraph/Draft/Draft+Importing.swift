@@ -73,7 +73,7 @@ extension Draft {
     /// Stores a value in a new object. `attribute` is the index of the attribute in the attributes of the entity.
     package mutating func initialize(_ table: ImportTable, _ row: UInt32, attribute: Int, _ cell: Cell) {
         let slot = table.slots[attribute]
-        store(table.number, row, slot, table.table.columns[slot], cell)
+        tableWriter.store(table.number, row, slot, table.table.columns[slot], cell)
     }
 
     /// Stores the default of an attribute in a new object, if the attribute has a default. `attribute` is the index of the attribute among
@@ -81,7 +81,7 @@ extension Draft {
     package mutating func initializeDefault(_ table: ImportTable, _ row: UInt32, attribute: Int) {
         guard let cell = table.defaults[attribute] else { return }
         let slot = table.slots[attribute]
-        cell.withCell { store(table.number, row, slot, table.table.columns[slot], $0) }
+        cell.withCell { tableWriter.store(table.number, row, slot, table.table.columns[slot], $0) }
     }
 
     /// Completes an insertion that `beginInsert` began: adds the new object to the indexes. If `isStub` is `true`, marks the object as a
@@ -91,7 +91,7 @@ extension Draft {
     ///   0.
     package mutating func endInsert(_ table: ImportTable, _ row: UInt32, isStub: Bool, hash: UInt64) {
         if hash != 0, let place = table.keyPlace {
-            addEntry(place.table, place.index, hash: hash, row: row)
+            indexWriter.addEntry(place.table, place.index, hash: hash, row: row)
             if table.table.indexes.count > 1 {
                 for index in table.table.indexes where index.number != place.index { addToIndex(table.table, index, row) }
             }
@@ -107,7 +107,7 @@ extension Draft {
     @discardableResult
     package mutating func change(_ table: ImportTable, _ row: UInt32, attribute: Int, _ cell: Cell) -> Bool {
         guard set(table.table, row, table.slots[attribute], cell) else { return false }
-        setProvenance(table.number, row, TableLayout.changedSlot)
+        tableWriter.setProvenance(table.number, row, TableLayout.changedSlot)
         return true
     }
 
@@ -118,7 +118,7 @@ extension Draft {
     /// Turns a stub, an object of which only the identity was known, into a full object.
     package mutating func fill(_ table: ImportTable, _ row: UInt32) {
         setStub(table.table, row, false)
-        setProvenance(table.number, row, TableLayout.changedSlot)
+        tableWriter.setProvenance(table.number, row, TableLayout.changedSlot)
         if table.isCounted { pending.noteObject(table.number, row) }
     }
 

@@ -55,8 +55,8 @@ extension Draft {
     }
 
     private mutating func relocate(_ end: EndLayout, _ list: ListLayout, owner: UInt32, member: UInt32, to index: Int) {
-        remove(list, owner: owner, member: member)
-        add(list, owner: owner, member: member, at: min(index, reader.memberCount(list, owner: owner)))
+        linkWriter.remove(list, owner: owner, member: member)
+        linkWriter.add(list, owner: owner, member: member, at: min(index, reader.memberCount(list, owner: owner)))
         touched?.markMember(end, member)
         noteChange(end.link, end.end, owner)
     }
@@ -102,7 +102,7 @@ extension Draft {
         }
         if old != noRow {
             if list.isOrdered { touched?.hasRemovedMembers = true }
-            remove(list, owner: old, member: child)
+            linkWriter.remove(list, owner: old, member: child)
             noteLoss(end.link, 1 - childEnd, old)
             noteLoss(end.link, childEnd, child)
             noteChange(end.link, 1 - childEnd, old)
@@ -113,13 +113,13 @@ extension Draft {
 
     /// Gives a parent to a new object that has none and is in no index yet.
     mutating func setParent(_ end: EndLayout, _ list: ListLayout, _ childEnd: Int, ofUnindexed child: UInt32, to parent: UInt32) {
-        setLink(list.memberTable, child, list.ownerSlot, parent)
+        tableWriter.setLink(list.memberTable, child, list.ownerSlot, parent)
         join(end, list, childEnd, child: child, parent: parent, at: nil)
     }
 
     private mutating func join(_ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?) {
         if parent != noRow {
-            add(list, owner: parent, member: child, at: index)
+            linkWriter.add(list, owner: parent, member: child, at: index)
             noteChange(end.link, 1 - childEnd, parent)
         }
         noteChange(end.link, childEnd, child)
@@ -148,11 +148,11 @@ extension Draft {
         _ target: UInt32, _ index: Int?
     ) {
         let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
-        let edge = insertEdge(table, first, second)
-        add(lists[0], owner: first, member: edge, at: end.end == 0 ? index : nil)
+        let edge = linkWriter.insertEdge(table, first, second)
+        linkWriter.add(lists[0], owner: first, member: edge, at: end.end == 0 ? index : nil)
         // In a relationship that is its own inverse, an edge from an object to itself is in one list only.
         if !(isSymmetric && first == second) {
-            add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
+            linkWriter.add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }
         touched?.markEdge(end.link, edge)
         noteChange(end.link, 0, first)
@@ -163,10 +163,10 @@ extension Draft {
         let owners = [link(table.index, edge, 0), link(table.index, edge, 1)]
         guard case .edges(_, _, let isSymmetric) = end.layout else { return }
         if lists[0].isOrdered || lists[1].isOrdered { touched?.hasRemovedMembers = true }
-        remove(lists[0], owner: owners[0], member: edge)
-        if !(isSymmetric && owners[0] == owners[1]) { remove(lists[1], owner: owners[1], member: edge) }
+        linkWriter.remove(lists[0], owner: owners[0], member: edge)
+        if !(isSymmetric && owners[0] == owners[1]) { linkWriter.remove(lists[1], owner: owners[1], member: edge) }
         touched?.markEdge(end.link, edge)
-        removeEdge(table, edge)
+        linkWriter.removeEdge(table, edge)
         for side in 0...1 {
             noteLoss(end.link, side, owners[side])
             noteChange(end.link, side, owners[side])
@@ -179,7 +179,7 @@ extension Draft {
         touched?.markEnd(link, end, row)
         let mark = layout.marks[2 &* link &+ end]
         guard mark.isVisible else { return }
-        setProvenance(mark.table, row, TableLayout.changedSlot)
+        tableWriter.setProvenance(mark.table, row, TableLayout.changedSlot)
         if mark.isDerivedFrom { noteDerived(link, end, row) }
         if mark.isCounted { pending.noteObject(mark.table, row) }
     }

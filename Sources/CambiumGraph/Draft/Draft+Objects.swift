@@ -26,7 +26,7 @@ extension Draft {
             let kind = table.columns[assigned.slot]
             // A null is stored only if an earlier assignment to the same attribute has stored a value, which the null must clear.
             if assigned.cell.isNull, reader.rows(table.index).isNull(row, assigned.slot, kind) { continue }
-            assigned.cell.withCell { store(table.index, row, assigned.slot, kind, $0) }
+            assigned.cell.withCell { tableWriter.store(table.index, row, assigned.slot, kind, $0) }
         }
         space.spareCells.recycle(&cells)
         for index in table.indexes { addToIndex(table, index, row) }
@@ -102,7 +102,7 @@ extension Draft {
 
     private mutating func store(_ cells: [AssignedCell], at place: ObjectPlace, _ table: TableLayout) {
         for assigned in cells { assigned.cell.withCell { replace(table, place.row, assigned.slot, $0) } }
-        setProvenance(table.index, place.row, TableLayout.changedSlot)
+        tableWriter.setProvenance(table.index, place.row, TableLayout.changedSlot)
     }
 
     /// Converts the values of an op. The caller stores the cells, and then passes the array to `recycle`.

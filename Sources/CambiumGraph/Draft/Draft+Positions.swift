@@ -33,8 +33,8 @@ extension Draft {
             let index = place.index - removedCount
             if reader.index(list, of: row) == index { continue }
             try checkCapacity()
-            remove(list, owner: owner, member: row)
-            add(list, owner: owner, member: row, at: index)
+            linkWriter.remove(list, owner: owner, member: row)
+            linkWriter.add(list, owner: owner, member: row, at: index)
         }
     }
 }

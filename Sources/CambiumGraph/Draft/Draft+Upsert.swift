@@ -40,7 +40,7 @@ extension Draft {
             if block.kind == .insertStub { setStub(table, row, true) }
             if block.kind == .fill { setStub(table, row, false) }
             if !isInsert {
-                setProvenance(table.index, row, TableLayout.changedSlot)
+                tableWriter.setProvenance(table.index, row, TableLayout.changedSlot)
                 touched?.markAttributes(table.index, row)
             }
             if block.kind != .insertStub { pending.noteObject(table.index, row) }
@@ -172,9 +172,9 @@ extension Draft {
             while end < rows.count, rows[end] &>> PageLayout.rowShift == groupIndex { end += 1 }
             defer { index = end }
             try checkMemory()
-            let group = ownedGroup(table.index, rows[index])
+            let group = tableWriter.ownedGroup(table.index, rows[index])
             if (index..<end).allSatisfy({ !isPresent(presence, $0) }), isConstant(group, slot) { continue }
-            let leaf = ownedLeaf(group, slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: width))
+            let leaf = tableWriter.ownedLeaf(group, slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: width))
             for place in index..<end {
                 let row = rows[place]
                 let target = FixedLeaf(leaf).address(row, width: width)
@@ -193,9 +193,9 @@ extension Draft {
             let count = Int(counts[place])
             try checkMemory(forValueOf: count)
             if isPresent(presence, place) {
-                setBytes(table.index, row, slot, UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
-            } else if !isConstant(ownedGroup(table.index, row), slot) {
-                setBytes(table.index, row, slot, nil)
+                tableWriter.setBytes(table.index, row, slot, UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
+            } else if !isConstant(tableWriter.ownedGroup(table.index, row), slot) {
+                tableWriter.setBytes(table.index, row, slot, nil)
             }
             offset += count
         }

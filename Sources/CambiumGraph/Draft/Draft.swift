@@ -5,21 +5,10 @@ package import CambiumModel
 /// The birth of a page is the epoch of the draft that created it. A draft writes only to pages that it created: pages whose birth is the
 /// epoch of the draft. The draft copies any other page before it writes. No reader sees a change of the draft before `Timeline.publish`.
 package struct Draft: ~Copyable {
-    let space: PageSpace
-    let chunks: Chunks
-    let epoch: UInt64
-    /// The epoch of the pages that the draft may write without another check. In a graph that has not been proven valid, no page has this
-    /// epoch. In such a graph, each page is checked, because a forged reference could lead to a page of another kind.
-    let trustedEpoch: UInt64
+    var linkWriter: LinkWriter
     let base: Version
-    var layout: GraphLayout
-    /// The number of the current transaction: one more than the number of the last transaction in the original graph, unless a caller sets
-    /// another number.
-    package var transaction: UInt64
     /// The maximum number of applied requests that the register keeps. The register contains requests and labels.
     let requestCountMax: Int
-    /// The page from which a reader reaches all other pages.
-    var directory: PageRef
     /// The conditions that must hold at commit and have not been checked yet.
     var pending = PendingChecks()
     /// The objects whose derived attributes are not up to date.
@@ -33,31 +22,13 @@ package struct Draft: ~Copyable {
     /// The error that a change threw after it had written to a page. Such an error makes the draft unusable. Drafts are moved often and
     /// must be small, so the type is `any Error`, which is only a reference.
     private var failure: (any Error)?
-    /// Whether the current change has written to a page.
-    var hasWritten = false
     /// The work of replaying the changes that depends on the graph, such as the rows that a deletion reaches. `Op.replayWork` is the rest.
     package internal(set) var replayWork = 0
-    var superseded: PageList
-    var born: PageList
-    private var isPublished = false
-    var groupCache = GroupCache()
-    /// For each bucket with many overflow pages, the pages in which its entries lie. The key is the first page of the bucket. The draft
-    /// owns all of these pages.
-    var crowds: [PageRef: CrowdPlaces] = [:]
-
     init(of base: Version, epoch: UInt64, requestCountMax: Int) {
         self.requestCountMax = requestCountMax
-        space = base.space
-        chunks = base.space.chunks
-        self.epoch = epoch
-        trustedEpoch = base.space.isProven ? epoch : .max - 1
         self.base = base
-        layout = base.layout
         orphans = OrphanNotes(base.layout.ownedEnds)
-        directory = base.directory
-        transaction = base.reader.transaction + 1
-        superseded = base.space.takeList()
-        born = base.space.takeList()
+        linkWriter = LinkWriter(IndexWriter(TableWriter(PageWriter(base.space, epoch: epoch), base.layout, base.directory)))
     }
 
     /// Creates a draft that continues the changes of another draft on separate pages. The new draft is never published. It reads pages of
@@ -73,38 +44,47 @@ package struct Draft: ~Copyable {
         derived = other.derived
     }
 
-    deinit {
-        if isPublished { return }
-        // A page that was released and allocated again is in the list twice. The first release changes the epoch in the page's header, so
-        // the loop releases the page only once.
-        for page in born.elements where chunks.birth(page) == epoch { space.release(page) }
-    }
-
     package var schema: Schema { layout.schema }
 
     /// The graph that the draft was made from.
     package var original: Graph { Graph(version: base) }
 
-    var reader: Reader { Reader(chunks: chunks, directory: directory) }
+    // MARK: Parts
 
-    var supersededPages: ArraySlice<PageRef> { superseded.elements }
-
-    mutating func takeSuperseded() -> PageList {
-        defer { superseded = PageList() }
-        return superseded
+    /// Writes hash indexes.
+    @inline(__always) var indexWriter: IndexWriter {
+        _read { yield linkWriter.indexWriter }
+        _modify { yield &linkWriter.indexWriter }
+    }
+    /// Writes rows and cells.
+    @inline(__always) var tableWriter: TableWriter {
+        _read { yield linkWriter.indexWriter.tableWriter }
+        _modify { yield &linkWriter.indexWriter.tableWriter }
+    }
+    /// Allocates and releases pages.
+    @inline(__always) var pageWriter: PageWriter {
+        _read { yield linkWriter.indexWriter.tableWriter.pageWriter }
+        _modify { yield &linkWriter.indexWriter.tableWriter.pageWriter }
     }
 
-    mutating func takeBorn() -> PageList {
-        defer { born = PageList() }
-        return born
+    var space: PageSpace { pageWriter.space }
+    var chunks: Chunks { pageWriter.chunks }
+    var epoch: UInt64 { pageWriter.epoch }
+    var reader: Reader { tableWriter.reader }
+    var layout: GraphLayout {
+        get { tableWriter.layout }
+        set { tableWriter.layout = newValue }
     }
-
-    /// Writes the transaction number into the directory page.
-    mutating func stamp() {
-        ownedDirectory().transaction = transaction
+    var directory: PageRef {
+        get { tableWriter.directory }
+        set { tableWriter.directory = newValue }
     }
-
-    mutating func markPublished() { isPublished = true }
+    /// The number of the current transaction: one more than the number of the last transaction in the original graph, unless a caller sets
+    /// another number.
+    package var transaction: UInt64 {
+        get { tableWriter.transaction }
+        set { tableWriter.transaction = newValue }
+    }
 }
 
 // MARK: - All or nothing
@@ -116,13 +96,13 @@ extension Draft {
     @inline(__always)
     mutating func atomically(_ change: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         try checkUsable()
-        hasWritten = false
+        pageWriter.hasWritten = false
         // Writes to the cached group skip the code that sets `hasWritten`. Without a cached group, the first write runs this code.
-        forgetGroup()
+        tableWriter.forgetGroup()
         do throws(CambiumError) {
             try change(&self)
         } catch {
-            if hasWritten { failure = error }
+            if pageWriter.hasWritten { failure = error }
             throw error
         }
     }

@@ -145,11 +145,11 @@ extension Draft {
                 let rows = draft.reader.rows(table.new.index)
                 let entity = rows.entity(row, table.new)
                 let isNull = rows.isNull(row, slot, kind)
-                if !isNull, column.clearedEntities.contains(entity) { draft.store(table.new.index, row, slot, kind, .null) }
+                if !isNull, column.clearedEntities.contains(entity) { draft.tableWriter.store(table.new.index, row, slot, kind, .null) }
                 if let filler = column.filler, isNull, !rows.isStub(row), column.filledEntities.contains(entity) {
                     let reserve = draft.space.capacity.reserveChunkCount
                     try draft.checkCapacity(forStoring: filler, leaving: reserve, "the defaults of the new schema need more pages")
-                    filler.withCell { draft.store(table.new.index, row, slot, kind, $0) }
+                    filler.withCell { draft.tableWriter.store(table.new.index, row, slot, kind, $0) }
                 }
             }
         }
@@ -199,8 +199,8 @@ extension Draft {
                     let form = StoredForm(converted, type: to)
                 else { continue }
                 switch form {
-                case .fixed(let low, let high): store(table.new.index, row, column.slot, kind, .fixed(low, high))
-                case .bytes(let bytes): bytes.withUnsafeBytes { store(table.new.index, row, column.slot, kind, .bytes($0)) }
+                case .fixed(let low, let high): tableWriter.store(table.new.index, row, column.slot, kind, .fixed(low, high))
+                case .bytes(let bytes): bytes.withUnsafeBytes { tableWriter.store(table.new.index, row, column.slot, kind, .bytes($0)) }
                 }
             }
         }
@@ -242,7 +242,7 @@ extension Draft {
             reader.forEachRow(of: table, groups: first..<end) { row in
                 guard index.coversTable || index.family.contains(rows.entity(row, table)), let hash = reader.keyHash(index, rows, row)
                 else { return }
-                entries.append(hash & Self.hashMask | UInt64(row))
+                entries.append(hash & IndexWriter.hashMask | UInt64(row))
             }
             first = end
             addEntries(table, index, &entries, &other, isUnique: false)

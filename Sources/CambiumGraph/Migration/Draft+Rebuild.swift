@@ -23,25 +23,25 @@ extension Draft {
         let before = reader
         let register = before.registerReference(of: layout)
         layout = plan.new
-        let page = newDirectory(sharedBlobs: before.sharedBlobs, register: register)
+        let page = tableWriter.newDirectory(sharedBlobs: before.sharedBlobs, register: register)
         let old = directory
         directory = page
-        forgetGroup()
+        tableWriter.forgetGroup()
         var converted: [ConvertedTable] = []
         for table in plan.tables {
             let source = table.old.map { before.tableReference($0.index) }
             let reference: PageRef
-            if let source, table.hasSamePage { reference = source } else { reference = newTable(table.new) }
+            if let source, table.hasSamePage { reference = source } else { reference = tableWriter.newTable(table.new) }
             DirectoryPage(chunks[page])[table.new.index] = reference
             converted.append(ConvertedTable())
             guard let source, !table.hasSamePage else { continue }
             copyTable(table, source, reference, plan.succession)
             if !table.hasSameColumns { converted[converted.count - 1] = rebuildGroups(table) }
             for index in table.droppedIndexes { discardIndex(source, index) }
-            discard(source)
+            pageWriter.discard(source)
         }
         for table in plan.droppedTables { discardTable(plan.old.tables[table], before.tableReference(table)) }
-        discard(old)
+        pageWriter.discard(old)
         return converted
     }
 
@@ -71,9 +71,9 @@ extension Draft {
         let kinds = table.old?.columns ?? []
         let constants = space.constants
         for index in 0..<reader.groupCount(table.new.index) where reader.rows(table.new.index).group(at: index) != nil {
-            let reference = slot(&ownedTable(table.new.index).rows, index)
+            let reference = pageWriter.slot(&tableWriter.ownedTable(table.new.index).rows, index)
             let old = reference.pointee
-            let page = allocate(table.new.groupByteCount, .rowGroup)
+            let page = pageWriter.allocate(table.new.groupByteCount, .rowGroup)
             let (from, to) = (chunks.group(old), chunks.group(page))
             to.copyRows(from: from)
             for (slot, column) in table.columns.enumerated() {
@@ -87,7 +87,7 @@ extension Draft {
                 let leaf = from[slot]
                 if sources.contains(slot) { converted.released.append((leaf, kinds[slot])) } else { discardLeaf(leaf, kinds[slot]) }
             }
-            discard(old)
+            pageWriter.discard(old)
         }
         return converted
     }
@@ -100,10 +100,10 @@ extension Draft {
             let leaf = chunks[page]
             for row in 0..<UInt32(PageLayout.fanOut) {
                 let cell = StringLeaf(leaf).cell(row)
-                if cell != 0, StringLeaf.isBlob(cell) { discardBlob(StringLeaf(leaf).blob(cell).page) }
+                if cell != 0, StringLeaf.isBlob(cell) { tableWriter.discardBlob(StringLeaf(leaf).blob(cell).page) }
             }
         }
-        discard(page)
+        pageWriter.discard(page)
     }
 
     private mutating func discardTable(_ table: TableLayout, _ page: PageRef) {
@@ -113,16 +113,16 @@ extension Draft {
         while let index = rows.firstIndex(from: next, chunks) {
             let group = rows.get(index, chunks)
             for (slot, kind) in table.columns.enumerated() { discardLeaf(chunks.group(group)[slot], kind) }
-            discard(group)
+            pageWriter.discard(group)
             next = index + 1
         }
-        for vector in [rows, pointer.virtualPages, pointer.free] { discard(vector) }
+        for vector in [rows, pointer.virtualPages, pointer.free] { pageWriter.discard(vector) }
         for index in table.indexes { discardIndex(page, index.number) }
-        discard(page)
+        pageWriter.discard(page)
     }
 
     private mutating func discardIndex(_ table: PageRef, _ index: Int) {
-        crowds = [:]
+        indexWriter.crowds = [:]
         let buckets = TablePage(chunks[table]).index(index).directory
         var next = 0
         var last: PageRef = 0
@@ -137,10 +137,10 @@ extension Draft {
             while bucket != 0 {
                 chunks.countOverflow(&overflowCount)
                 let overflow = Bucket(chunks[bucket]).overflow
-                discard(bucket)
+                pageWriter.discard(bucket)
                 bucket = overflow
             }
         }
-        discard(buckets)
+        pageWriter.discard(buckets)
     }
 }

@@ -151,15 +151,15 @@ extension Draft {
         case .pair(let tables, let slots):
             collected.sides[0]?.forEach { owner, members in
                 for member in members {
-                    setLink(tables[0], owner, slots[0], member)
-                    setLink(tables[1], member, slots[1], owner)
+                    tableWriter.setLink(tables[0], owner, slots[0], member)
+                    tableWriter.setLink(tables[1], member, slots[1], owner)
                 }
             }
         case .list(let list, let childEnd):
             collected.sides[1 - childEnd]?.forEach { owner, members in
                 for member in members {
-                    setLink(list.memberTable, member, list.ownerSlot, owner)
-                    add(list, owner: owner, member: member)
+                    tableWriter.setLink(list.memberTable, member, list.ownerSlot, owner)
+                    linkWriter.add(list, owner: owner, member: member)
                 }
             }
         case .edges(let table, let lists, let isSymmetric):
@@ -175,16 +175,16 @@ extension Draft {
             // If the relationship is its own inverse, the collected members contain each pair of objects twice. The condition accepts each
             // pair only once.
             for member in members where !isSymmetric || owner <= member {
-                let edge = newEdge(table, owner, member)
+                let edge = linkWriter.newEdge(table, owner, member)
                 edges.append(edge)
-                add(lists[0], owner: owner, member: edge)
-                if !lists[1].isOrdered, !(isSymmetric && owner == member) { add(lists[1], owner: member, member: edge) }
+                linkWriter.add(lists[0], owner: owner, member: edge)
+                if !lists[1].isOrdered, !(isSymmetric && owner == member) { linkWriter.add(lists[1], owner: member, member: edge) }
             }
         }
-        addToIndex(table, edges: edges)
+        indexWriter.addToIndex(table, edges: edges)
         guard lists[1].isOrdered else { return }
         collected.sides[1]?.forEach { owner, members in
-            for member in members { add(lists[1], owner: owner, member: reader.edge(table.index, member, owner)) }
+            for member in members { linkWriter.add(lists[1], owner: owner, member: reader.edge(table.index, member, owner)) }
         }
     }
 }

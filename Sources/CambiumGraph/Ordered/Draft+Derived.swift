@@ -82,15 +82,15 @@ extension Draft {
         }
         if let slot = column.exactSlot, !isExactStored {
             try checkCapacity(forStoring: exact, leaving: 0, "the values of '\(column.attribute.name)' need more pages")
-            exact.withCell { store(column.table, row, slot, .string, $0) }
+            exact.withCell { tableWriter.store(column.table, row, slot, .string, $0) }
         }
         if cell.withCell({ reader.rows(column.table).equals(row, column.slot, column.kind, $0) }) { return }
         try checkCapacity(forStoring: cell, leaving: 0, "the values of '\(column.attribute.name)' need more pages")
         let indexes = table.indexesOfSlot[column.slot]
         for index in indexes { removeFromIndex(table, table.indexes[index], row) }
-        cell.withCell { store(column.table, row, column.slot, column.kind, $0) }
+        cell.withCell { tableWriter.store(column.table, row, column.slot, column.kind, $0) }
         for index in indexes { addToIndex(table, table.indexes[index], row) }
-        setProvenance(column.table, row, TableLayout.changedSlot)
+        tableWriter.setProvenance(column.table, row, TableLayout.changedSlot)
     }
 
     /// Returns the number of members that `derivedValue` reads.

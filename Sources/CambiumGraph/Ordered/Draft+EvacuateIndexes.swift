@@ -26,8 +26,8 @@ extension Draft {
     }
 
     private mutating func owned(_ place: Int, _ count: Int) -> IndexDirectory {
-        let directory = ownedDirectory()
-        own(&directory[place], .indexDirectory, byteCount: IndexDirectory.byteCount(count))
+        let directory = tableWriter.ownedDirectory()
+        pageWriter.own(&directory[place], .indexDirectory, byteCount: IndexDirectory.byteCount(count))
         return IndexDirectory(chunks[directory[place]])
     }
 
@@ -39,10 +39,10 @@ extension Draft {
         if level > OrderedNode.heightMax { chunks.refuse("the tree of an index has too many levels") }
         let before = page
         if level == 0 {
-            if page.lies(in: victims) { own(&page, .indexLeaf) }
+            if page.lies(in: victims) { pageWriter.own(&page, .indexLeaf) }
             return page != before
         }
-        if page.lies(in: victims) { own(&page, .indexInner) }
+        if page.lies(in: victims) { pageWriter.own(&page, .indexInner) }
         var (children, rest) = (0..<chunks.inner(page).count, entry)
         if level > 1 {
             var child = 0
@@ -55,7 +55,7 @@ extension Draft {
         for child in children {
             var reference = chunks.inner(page).references[child]
             guard evacuate(victims, &reference, level: level - 1, rest) else { continue }
-            own(&page, .indexInner)
+            pageWriter.own(&page, .indexInner)
             chunks.inner(page).references[child] = reference
         }
         return page != before

@@ -87,8 +87,8 @@ extension Draft {
         guard let place = layout.indexesPlace else {
             preconditionFailure("A layout with indexes must have a directory of indexes.")
         }
-        let directory = ownedDirectory()
-        own(&directory[place], .indexDirectory, byteCount: IndexDirectory.byteCount(layout.ordered.count))
+        let directory = tableWriter.ownedDirectory()
+        pageWriter.own(&directory[place], .indexDirectory, byteCount: IndexDirectory.byteCount(layout.ordered.count))
         return IndexDirectory(chunks[directory[place]])
     }
 }

@@ -47,13 +47,13 @@ extension Draft {
         }
         for record in known { discard(record.tree) }
         let before = old.indexDirectoryReference(of: oldLayout)
-        if before != 0 { discard(before) }
+        if before != 0 { pageWriter.discard(before) }
         guard let place = layout.indexesPlace else { return }
-        let page = allocate(IndexDirectory.byteCount(records.count), .indexDirectory)
+        let page = pageWriter.allocate(IndexDirectory.byteCount(records.count), .indexDirectory)
         let directory = IndexDirectory(chunks[page])
         directory.count = records.count
         for (number, record) in records.enumerated() { directory[number] = record }
-        ownedDirectory()[place] = page
+        tableWriter.ownedDirectory()[place] = page
     }
 
     /// Returns whether an index contains the same objects as in the old layout. The objects differ if a migration gave an entity another

@@ -50,8 +50,8 @@ extension Draft {
             let work = space.orderedWork
             work.removeAll()
             for page in [first, second] { chunks.leaf(page).forEach { work.append($0, $1) } }
-            own(&first, .indexLeaf)
-            discard(second)
+            pageWriter.own(&first, .indexLeaf)
+            pageWriter.discard(second)
             let count = work.entries.count
             if let leaves = writeLeaves(work, first, isAppended: false, isBulk: false) { return leaves }
             var one = OrderedChildren()
@@ -62,8 +62,8 @@ extension Draft {
         let (left, right) = (chunks.inner(first).children(), chunks.inner(second).children())
         children.append(left, boundOf: 0, in: left)
         children.append(right, boundOf: child + 1, in: list)
-        own(&first, .indexInner)
-        discard(second)
+        pageWriter.own(&first, .indexInner)
+        pageWriter.discard(second)
         if let nodes = write(children, to: first, isAppended: false) { return nodes }
         var one = OrderedChildren()
         one.append(first, children.entryCount)

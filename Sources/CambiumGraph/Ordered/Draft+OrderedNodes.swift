@@ -11,7 +11,7 @@ extension Draft {
         work.entries.withUnsafeBufferPointer { entries in
             var list = OrderedChildren()
             let parts = entries.parts(limit: isBulk ? Self.bulkByteCount : OrderedNode.byteCount, isAppended: isAppended)
-            if parts.isEmpty, page != 0 { discard(page) }
+            if parts.isEmpty, page != 0 { pageWriter.discard(page) }
             // `work` has a copy of the page's entries, so the page can be overwritten.
             for part in parts { writeLeaf(entries, part, to: part.lowerBound == 0 ? page : 0, &list) }
             return parts.count == 1 && page != 0 ? nil : list
@@ -24,7 +24,7 @@ extension Draft {
 
     /// Writes a part of the entries to a leaf, and adds the leaf to `list`. `page` is 0 for a new page.
     private mutating func writeLeaf(_ entries: some OrderedEntries, _ part: Range<Int>, to page: PageRef, _ list: inout OrderedChildren) {
-        let target = page != 0 ? page : allocate(OrderedNode.byteCount, .indexLeaf)
+        let target = page != 0 ? page : pageWriter.allocate(OrderedNode.byteCount, .indexLeaf)
         OrderedLeaf(chunks[target]).write(entries, part)
         list.append(target, part.count)
         if part.lowerBound == 0 { return }
@@ -53,7 +53,7 @@ extension Draft {
     /// - Returns: The nodes that replace the page, or an empty list if there are no children; `nil` if the page holds all children.
     mutating func write(_ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
         if list.count == 0 {
-            discard(page)
+            pageWriter.discard(page)
             return list
         }
         let parts = list.parts(isAppended: isAppended)
@@ -71,7 +71,7 @@ extension Draft {
     private mutating func newInner(_ list: OrderedChildren, _ parts: [Range<Int>], firstPage: PageRef) -> OrderedChildren {
         var nodes = OrderedChildren()
         for (number, part) in parts.enumerated() {
-            let page = number == 0 && firstPage != 0 ? firstPage : allocate(OrderedNode.byteCount, .indexInner)
+            let page = number == 0 && firstPage != 0 ? firstPage : pageWriter.allocate(OrderedNode.byteCount, .indexInner)
             OrderedInner(chunks[page]).write(list, part)
             nodes.append(page, part.reduce(0) { $0 + list.children[$1].count })
             if number > 0 { list.withBound(part.lowerBound) { nodes.setLastBound($0) } }

@@ -34,7 +34,7 @@ extension Draft {
             } else {
                 _ = chunks.leaf(page)
             }
-            discard(page)
+            pageWriter.discard(page)
         }
     }
 
@@ -53,7 +53,7 @@ extension Draft {
     private mutating func lowerRoot(_ tree: inout OrderedTree) {
         while tree.height > 1, chunks.inner(tree.root).count == 1 {
             let child = chunks.inner(tree.root).references[0]
-            discard(tree.root)
+            pageWriter.discard(tree.root)
             tree.root = child
             tree.height -= 1
         }
@@ -68,7 +68,7 @@ extension Draft {
         _ changes: OrderedChanges, _ range: Range<Int>, to page: inout PageRef, level: Int, _ delta: inout Int
     ) -> OrderedChildren? {
         if level == 0 { return applyToLeaf(changes, range, to: &page, &delta) }
-        own(&page, .indexInner)
+        pageWriter.own(&page, .indexInner)
         let node = chunks.inner(page)
         var replaced: [(child: Int, list: OrderedChildren)] = []
         var hasSparse = false
@@ -102,7 +102,7 @@ extension Draft {
     private mutating func applyToLeaf(
         _ changes: OrderedChanges, _ range: Range<Int>, to page: inout PageRef, _ delta: inout Int
     ) -> OrderedChildren? {
-        own(&page, .indexLeaf)
+        pageWriter.own(&page, .indexLeaf)
         let leaf = chunks.leaf(page)
         var next = range.lowerBound
         if range.count <= Self.placeCountMax {
@@ -145,7 +145,7 @@ extension Draft {
         let middle = count / 2
         guard leaf.commonByteCount(0..<middle) == 0, leaf.commonByteCount(middle..<count) == 0, leaf.hasShape(of: entry) else { return nil }
         let isAfter = leaf.lowerBound(entry) > middle
-        let new = allocate(OrderedNode.byteCount, .indexLeaf)
+        let new = pageWriter.allocate(OrderedNode.byteCount, .indexLeaf)
         let other = OrderedLeaf(chunks[new])
         leaf.move(from: middle, to: other)
         guard (isAfter ? other : leaf).insert(entry) else { preconditionFailure("Half of a leaf must have space for an entry.") }

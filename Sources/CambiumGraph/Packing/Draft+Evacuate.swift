@@ -28,22 +28,22 @@ extension Draft {
                 }
             }
         }
-        for page in supersededPages where plan.has(page) { plan.moved[Int(page >> 12), default: 0] += chunks.granules(page) }
+        for page in pageWriter.supersededPages where plan.has(page) { plan.moved[Int(page >> 12), default: 0] += chunks.granules(page) }
         return (space.liveGranules - before) * PageLayout.granule
     }
 
     private mutating func evacuate(_ place: EvacuationPlace.Kind, _ victims: [Bool]) {
         switch place {
         case .directory:
-            if directory.lies(in: victims) { _ = ownedDirectory() }
+            if directory.lies(in: victims) { _ = tableWriter.ownedDirectory() }
         case .table(let table):
-            if reader.tableReference(table).lies(in: victims) { _ = ownedTable(table) }
+            if reader.tableReference(table).lies(in: victims) { _ = tableWriter.ownedTable(table) }
         case .node(let table, let vector, let index):
             guard reader.tablePage(table)[vector].hasNode(onWayTo: index, chunks, where: { $0.lies(in: victims) }) else { return }
-            _ = slot(&ownedTable(table)[vector], index)
+            _ = pageWriter.slot(&tableWriter.ownedTable(table)[vector], index)
         case .sharedBlobs(let index):
             guard reader.sharedBlobs.hasNode(onWayTo: index, chunks, where: { $0.lies(in: victims) }) else { return }
-            _ = slot(&ownedDirectory().sharedBlobs, index)
+            _ = pageWriter.slot(&tableWriter.ownedDirectory().sharedBlobs, index)
         case .group(let table, let index): evacuateGroup(layout.tables[table], index, victims)
         case .bucket(let table, let index, let hash): evacuateBucket(table, index, hash, victims)
         case .blob(let page, let cells): evacuateBlob(page, cells, victims)
@@ -56,21 +56,21 @@ extension Draft {
         let page = reader.tablePage(table.index).rows.get(index, chunks)
         if page == 0 { return }
         let row = UInt32(index) << PageLayout.rowShift
-        if page.lies(in: victims) { _ = ownedGroup(table.index, row) }
+        if page.lies(in: victims) { _ = tableWriter.ownedGroup(table.index, row) }
         let group = reader.rows(table.index).group(row)
         for slot in table.columns.indices {
             let leaf = group[slot]
-            if leaf.lies(in: victims) { _ = ownedLeaf(ownedGroup(table.index, row), slot) }
+            if leaf.lies(in: victims) { _ = tableWriter.ownedLeaf(tableWriter.ownedGroup(table.index, row), slot) }
         }
     }
 
     private mutating func evacuateBucket(_ table: Int, _ index: Int, _ hash: UInt64, _ victims: [Bool]) {
         guard reader.chain(of: reader.bucket(table, index, hash), has: victims) else { return }
-        var reference = ownedBucketSlot(table, index, hash)
+        var reference = indexWriter.ownedBucketSlot(table, index, hash)
         var overflowCount = 0
         while reference.pointee != 0 {
             chunks.countOverflow(&overflowCount)
-            own(&reference.pointee, .bucket)
+            pageWriter.own(&reference.pointee, .bucket)
             reference = Bucket(chunks[reference.pointee]).overflowReference
         }
     }
@@ -81,9 +81,9 @@ extension Draft {
         let referring = cells.filter { blob(at: $0) == page }
         // If none of these cells refers to the page, the page may have been freed, and may now belong to another blob.
         guard let first = referring.first, referring.count == 1 + Int(reader.sharedBlobs.get(Blob.place(page), chunks)) else { return }
-        let copy = moveBlob(page) { $0.lies(in: victims) }
+        let copy = tableWriter.moveBlob(page) { $0.lies(in: victims) }
         for each in [first] + referring.dropFirst() {
-            StringLeaf(ownedLeaf(ownedGroup(each.table, each.row), each.slot, .stringLeaf)).setBlob(each.row, copy)
+            StringLeaf(tableWriter.ownedLeaf(tableWriter.ownedGroup(each.table, each.row), each.slot, .stringLeaf)).setBlob(each.row, copy)
         }
     }
 

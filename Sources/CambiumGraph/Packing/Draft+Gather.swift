@@ -78,8 +78,8 @@ extension Draft {
     /// state the same transaction.
     private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32, like source: UInt32) -> UInt32 {
         let base = reader.rows(table.index).group(source << PageLayout.rowShift).provenance
-        let index = newGroup(table, virtualPage: virtualPage)
-        ownedGroup(table.index, index << PageLayout.rowShift).provenance = base
+        let index = tableWriter.newGroup(table, virtualPage: virtualPage)
+        tableWriter.ownedGroup(table.index, index << PageLayout.rowShift).provenance = base
         return index
     }
 
@@ -94,9 +94,9 @@ extension Draft {
             move(table, row: source << PageLayout.rowShift | place, to: target << PageLayout.rowShift | place)
             bits &= bits - 1
         }
-        let page = ownedTable(table.index)
-        for virtualPage in virtualPages { slot(&page.virtualPages, Int(virtualPage)).pointee = target + 1 }
-        releaseMovedGroup(table, source)
+        let page = tableWriter.ownedTable(table.index)
+        for virtualPage in virtualPages { pageWriter.slot(&page.virtualPages, Int(virtualPage)).pointee = target + 1 }
+        tableWriter.releaseMovedGroup(table, source)
     }
 
     /// Moves the objects of a virtual page (a range of consecutive serials) from a shared group into a new group. Releases the shared group
@@ -110,10 +110,10 @@ extension Draft {
         let target = newGroup(table, virtualPage: virtualPage, like: source)
         for place in places {
             move(table, row: source << PageLayout.rowShift | place, to: target << PageLayout.rowShift | place)
-            clearMoved(table, source << PageLayout.rowShift | place)
+            tableWriter.clearMoved(table, source << PageLayout.rowShift | place)
             recordMoved(table, target << PageLayout.rowShift | place)
         }
-        if reader.rows(table.index).liveBits(source) == 0 { releaseMovedGroup(table, source) }
+        if reader.rows(table.index).liveBits(source) == 0 { tableWriter.releaseMovedGroup(table, source) }
         return target
     }
 

@@ -9,7 +9,7 @@ extension Draft {
         for index in table.indexes where index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table)) {
             let reader = reader
             guard let hash = reader.keyHash(index, reader.rows(table.index), row) else { continue }
-            replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
+            indexWriter.replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
         }
         let ends = layout.endsByTable[table.index]
         // If an object is linked to itself, its own list of members contains its old row. The first loop replaces that row, so the second
@@ -22,16 +22,16 @@ extension Draft {
         let rows = reader.rows(table.index)
         let (virtualPage, isStub) = (rows.virtualPage(row), rows.isStub(row))
         let source = rows.group(row)
-        let group = ownedGroup(table.index, target)
+        let group = tableWriter.ownedGroup(table.index, target)
         group.addRow(target)
         group.setStub(target, isStub)
         for slot in [TableLayout.createdSlot, TableLayout.changedSlot] {
             let offset = rows.provenance(row, slot) &- group.provenance
             let page = group[slot]
-            if offset != 0 || page != space.constants.zeroes { storeProvenance(group, target, slot, offset) }
+            if offset != 0 || page != space.constants.zeroes { tableWriter.storeProvenance(group, target, slot, offset) }
         }
         if group.virtualPage == GroupPage.isShared {
-            setLink(table.index, target, TableLayout.virtualPageSlot, virtualPage)
+            tableWriter.setLink(table.index, target, TableLayout.virtualPageSlot, virtualPage)
         }
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot && slot != TableLayout.virtualPageSlot {
             let page = source[slot]
@@ -44,23 +44,23 @@ extension Draft {
     private mutating func copyCell(_ table: TableLayout, _ row: UInt32, _ target: UInt32, _ slot: Int, _ kind: ColumnKind) {
         let rows = reader.rows(table.index)
         switch kind {
-        case .rows, .numbers: setLink(table.index, target, slot, rows.link(row, slot))
+        case .rows, .numbers: tableWriter.setLink(table.index, target, slot, rows.link(row, slot))
         case .string:
             let leaf = rows.leaf(rows.group(row), slot)
             let cell = StringLeaf(leaf).cell(row)
             if cell == 0 { return }
             // The pages of a value of more than 255 bytes stay in place. The number of cells that refer to them stays the same.
-            let group = ownedGroup(table.index, target)
-            _ = ownedLeaf(group, slot, .stringLeaf)
-            putCell(group, slot, target, tag: cell >> 24, StringLeaf(leaf).inlineBytes(cell))
+            let group = tableWriter.ownedGroup(table.index, target)
+            _ = tableWriter.ownedLeaf(group, slot, .stringLeaf)
+            tableWriter.putCell(group, slot, target, tag: cell >> 24, StringLeaf(leaf).inlineBytes(cell))
         case .fixed(let width):
             guard rows.isPresent(row, slot) else { return }
             switch width {
-            case 1: setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt8.self))
-            case 2: setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt16.self))
-            case 4: setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt32.self))
-            case 8: setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt64.self))
-            default: setFixed(table.index, target, slot, rows.fixed(row, slot, as: SIMD2<UInt64>.self))
+            case 1: tableWriter.setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt8.self))
+            case 2: tableWriter.setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt16.self))
+            case 4: tableWriter.setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt32.self))
+            case 8: tableWriter.setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt64.self))
+            default: tableWriter.setFixed(table.index, target, slot, rows.fixed(row, slot, as: SIMD2<UInt64>.self))
             }
         }
     }
@@ -73,18 +73,18 @@ extension Draft {
             let partner = link(tables[end.end], target, slots[end.end])
             if partner == noRow { return }
             let other = partner == row && tables[0] == tables[1] ? target : partner
-            setLink(tables[end.end], target, slots[end.end], other)
-            setLink(tables[1 - end.end], other, slots[1 - end.end], target)
+            tableWriter.setLink(tables[end.end], target, slots[end.end], other)
+            tableWriter.setLink(tables[1 - end.end], other, slots[1 - end.end], target)
         case .list(let list, let childEnd):
             if end.end == childEnd {
                 let owner = link(list.memberTable, target, list.ownerSlot)
                 if owner == noRow { return }
                 let kept = owner == row && list.ownerTable == list.memberTable ? target : owner
-                setLink(list.memberTable, target, list.ownerSlot, kept)
+                tableWriter.setLink(list.memberTable, target, list.ownerSlot, kept)
                 redirectMember(list, owner: kept, from: row, to: target)
             } else {
                 for member in Array(ListRows(reader, list, owner: target)) {
-                    setLink(list.memberTable, member, list.ownerSlot, target)
+                    tableWriter.setLink(list.memberTable, member, list.ownerSlot, target)
                 }
             }
         case .edges(let table, let lists, let isSymmetric):
@@ -101,16 +101,16 @@ extension Draft {
         case .chain(let first, let last, _, let previous, let next):
             let (before, after) = (link(list.memberTable, target, previous), link(list.memberTable, target, next))
             if before == noRow {
-                setLink(list.ownerTable, owner, first, target)
+                tableWriter.setLink(list.ownerTable, owner, first, target)
             } else {
-                setLink(list.memberTable, before, next, target)
+                tableWriter.setLink(list.memberTable, before, next, target)
             }
             if after == noRow {
-                setLink(list.ownerTable, owner, last, target)
+                tableWriter.setLink(list.ownerTable, owner, last, target)
             } else {
-                setLink(list.memberTable, after, previous, target)
+                tableWriter.setLink(list.memberTable, after, previous, target)
             }
-        case .tree: redirect(tree(list), owner: owner, from: row, to: target)
+        case .tree: linkWriter.redirect(linkWriter.tree(list), owner: owner, from: row, to: target)
         }
     }
 
@@ -119,22 +119,22 @@ extension Draft {
         to target: UInt32
     ) {
         let old = (link(table.index, edge, 0), link(table.index, edge, 1))
-        removeEntry(table.index, 0, hash: reader.edgeHash(old.0, old.1), row: edge)
-        setLink(table.index, edge, lists[end].ownerSlot, target)
+        indexWriter.removeEntry(table.index, 0, hash: reader.edgeHash(old.0, old.1), row: edge)
+        tableWriter.setLink(table.index, edge, lists[end].ownerSlot, target)
         // A symmetric edge from an object to itself refers to the object at both ends.
-        if isSymmetric, old.0 == old.1 { setLink(table.index, edge, lists[1 - end].ownerSlot, target) }
+        if isSymmetric, old.0 == old.1 { tableWriter.setLink(table.index, edge, lists[1 - end].ownerSlot, target) }
         let new = (link(table.index, edge, 0), link(table.index, edge, 1))
         guard isSymmetric, new.0 > new.1 else {
-            return addEntry(table.index, 0, hash: reader.edgeHash(new.0, new.1), row: edge)
+            return indexWriter.addEntry(table.index, 0, hash: reader.edgeHash(new.0, new.1), row: edge)
         }
         // The first end of a symmetric edge must have the lower row, so the ends are exchanged.
-        remove(lists[0], owner: new.0, member: edge)
-        remove(lists[1], owner: new.1, member: edge)
-        setLink(table.index, edge, lists[0].ownerSlot, new.1)
-        setLink(table.index, edge, lists[1].ownerSlot, new.0)
-        addEntry(table.index, 0, hash: reader.edgeHash(new.1, new.0), row: edge)
-        add(lists[0], owner: new.1, member: edge)
-        add(lists[1], owner: new.0, member: edge)
+        linkWriter.remove(lists[0], owner: new.0, member: edge)
+        linkWriter.remove(lists[1], owner: new.1, member: edge)
+        tableWriter.setLink(table.index, edge, lists[0].ownerSlot, new.1)
+        tableWriter.setLink(table.index, edge, lists[1].ownerSlot, new.0)
+        indexWriter.addEntry(table.index, 0, hash: reader.edgeHash(new.1, new.0), row: edge)
+        linkWriter.add(lists[0], owner: new.1, member: edge)
+        linkWriter.add(lists[1], owner: new.0, member: edge)
     }
 }
 

@@ -56,7 +56,7 @@ extension GraphProof {
             if !isSound { return }
             switch list.shape {
             case .chain(let first, let last, let count, let previous, let next):
-                let chain = Draft.Chain(
+                let chain = LinkWriter.Chain(
                     owners: list.ownerTable, members: list.memberTable, first: first, last: last, count: count, previous: previous,
                     next: next)
                 listed += proveChain(chain, list, owner, members, &seen)
@@ -93,7 +93,7 @@ extension GraphProof {
 
     /// Proves an unordered list and returns the number of its members.
     private mutating func proveChain(
-        _ chain: Draft.Chain, _ list: ListLayout, _ owner: UInt32, _ members: ProvenTable, _ seen: inout RowSet
+        _ chain: LinkWriter.Chain, _ list: ListLayout, _ owner: UInt32, _ members: ProvenTable, _ seen: inout RowSet
     ) -> Int {
         var count = 0
         var before = noRow
@@ -124,7 +124,7 @@ extension GraphProof {
         while let (node, parent) = pending.popLast() {
             if node == noRow { continue }
             guard members.isLive(node), seen.insert(node), link(table, node, list.ownerSlot) == owner, link(table, node, up) == parent,
-                parent == noRow || Draft.priority(parent) >= Draft.priority(node)
+                parent == noRow || LinkWriter.priority(parent) >= LinkWriter.priority(node)
             else {
                 note("An ordered list has a member in two places, or a member that does not belong to the list.")
                 return count

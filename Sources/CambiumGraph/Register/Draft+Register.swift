@@ -47,10 +47,12 @@ extension Draft {
     private mutating func insert(_ entry: RegisterEntry, _ columns: Register.TableColumns) {
         let table = columns.table.index
         let row = insertRow(columns.table, serial: reader.nextSerial(table), entity: columns.entity)
-        entry.name.utf8Span.span.bytes.withUnsafeBytes { setBytes(table, row, columns.name, $0) }
-        setFixed(table, row, columns.transaction, entry.transaction.rawValue)
-        if let slot = columns.digest, let digest = entry.digest { digest.bytes.withUnsafeBytes { setBytes(table, row, slot, $0) } }
-        if let slot = columns.object, let object = entry.object { setFixed(table, row, slot, object.rawValue) }
+        entry.name.utf8Span.span.bytes.withUnsafeBytes { tableWriter.setBytes(table, row, columns.name, $0) }
+        tableWriter.setFixed(table, row, columns.transaction, entry.transaction.rawValue)
+        if let slot = columns.digest, let digest = entry.digest {
+            digest.bytes.withUnsafeBytes { tableWriter.setBytes(table, row, slot, $0) }
+        }
+        if let slot = columns.object, let object = entry.object { tableWriter.setFixed(table, row, slot, object.rawValue) }
         addToIndex(columns.table, columns.table.indexes[0], row)
     }
 
@@ -90,17 +92,17 @@ extension Draft {
         swap(&changes, &touched)
         layout = Register.layout
         directory = before != 0 ? before : newRegister()
-        forgetGroup()
+        tableWriter.forgetGroup()
         body(&self)
         let after = directory
-        if chunks.birth(after) == epoch { stamp() }
+        if chunks.birth(after) == epoch { tableWriter.stamp() }
         (layout, directory) = (graph, graphDirectory)
-        forgetGroup()
+        tableWriter.forgetGroup()
         swap(&checks, &pending)
         swap(&changes, &touched)
-        if after != before { ownedDirectory()[place] = after }
+        if after != before { tableWriter.ownedDirectory()[place] = after }
     }
 
     /// Creates the directory of a register without requests and labels. The layout of the draft must be the layout of the register.
-    private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
+    private mutating func newRegister() -> PageRef { tableWriter.newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
 }

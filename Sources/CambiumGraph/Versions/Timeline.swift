@@ -112,7 +112,7 @@ package final class Timeline: @unchecked Sendable {
         try draft.updateDerived()
         derivedWork += draft.derivedWork
         draft.updateIndexes(rowCountMax: indexing ?? Self.indexedRowCount)
-        draft.stamp()
+        draft.tableWriter.stamp()
         publishedReplayWork = draft.replayWork
         let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)
         var previous = version
@@ -124,11 +124,11 @@ package final class Timeline: @unchecked Sendable {
         guard isNewest else {
             throw CambiumError(.notWritable, "The draft is not based on the newest version. Repeat the changes in a new draft.")
         }
-        var born = draft.takeBorn()
+        var born = draft.pageWriter.takeBorn()
         if isUnconfirmed { unconfirmed.append(epoch: draft.epoch, born, after: previous) }
         space.recycle(&born)
-        var superseded = draft.takeSuperseded()
-        draft.markPublished()
+        var superseded = draft.pageWriter.takeSuperseded()
+        draft.pageWriter.markPublished()
         _ = consume draft
         show(Graph(version: version))
         retire(&previous, &superseded)
