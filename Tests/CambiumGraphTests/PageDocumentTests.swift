@@ -30,6 +30,7 @@ import Testing
         let directory = [
             "\(DirectoryPage.transactionOffset) | 8 | the last transaction", "\(DirectoryPage.sharedBlobsOffset) | 8 | a vector",
             "\(DirectoryPage.hashKeyOffset) | \(MemoryLayout<HashKey>.stride) | the key",
+            "\(DirectoryPage.schemaTransactionOffset) | 8 | the last transaction that changed the schema",
             "\(DirectoryPage.tablesOffset) | 4 each | the reference",
         ]
         let table = [

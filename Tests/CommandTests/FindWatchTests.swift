@@ -71,6 +71,18 @@ import Testing
         }
     }
 
+    @Test func `changes follows the transactions of other processes`() throws {
+        let place = try HistoryCommandTests.workplace()
+        let follower = try Watch(place, command: ["changes", "notes", "--from", "6", "--follow"])
+        #expect(try follower.json()["transaction"] as? Int == 6)
+        #expect(try place.run("set", "notes", "Note/2", "title=d", "--actor", "jane").code == 0)
+        #expect(try place.run("set", "notes", "Note/2", "title=e").code == 0)
+        let next = try follower.json()
+        #expect(next["transaction"] as? Int == 7 && next["actor"] as? String == "jane" && (next["changes"] as? [Any])?.count == 1)
+        #expect(try follower.json()["transaction"] as? Int == 8)
+        #expect(follower.end())
+    }
+
     @Test func `the differences follow the result`() throws {
         let place = try Self.place()
         let watch = try Watch(place, "--where", "id < 10", "--sort", "title")

@@ -32,11 +32,43 @@ import Testing
             for change in object.attributes { print("  \(change.attribute.name): \(change.before.text) -> \(change.after.text)") }
             for change in object.relationships { print("  \(change.relationship.name): -\(change.removed) +\(change.added)") }
         }
-        if let place = store.graph.place(of: customer) {
-            let provenance = store.graph.provenance(of: place)
-            print("made in \(provenance.created), last changed in \(provenance.changed)")
-        }
         return store.graph.changes(since: second)
+    }
+
+    private func trace(_ store: Store, _ customer: ObjectID) throws -> AuditTrail {
+        let trail = try store.audit()
+        for entry in try trail.history(of: customer) {
+            let actor = entry.author.actor ?? "-"
+            switch entry.change {
+            case .attribute(let value): print(entry.time, actor, value.name, value.before.text, "->", value.after.text)
+            case .relationship(let members): print(entry.time, actor, members.name, members.removed, "->", members.added)
+            case .cloned(let source, _): print(entry.time, actor, "cloned from", source)
+            case .inserted, .deleted, .stub, .renamed, .schema, .label, .retired: print(entry.time, actor, entry.change)
+            }
+        }
+        var selection = HistorySelection(entity: "Customer", actor: "jane")
+        selection.condition = "city == 'Milan'"
+        try trail.history(selection) { entry in
+            print(entry.transaction, entry.object?.name ?? "-", entry.change)
+            return true  // The call returns when the closure returns false.
+        }
+        return trail
+    }
+
+    private func blame(_ trail: AuditTrail, _ customer: ObjectID) throws {
+        for row in try trail.blame(of: customer, ignoring: { $0.author.actor == "formatter" }) {
+            print(row.property, row.content, row.transaction?.description ?? "retired", row.author?.actor ?? "-")
+        }
+        if let found = try trail.firstTransaction(where: "city == 'Milan'", entity: "Customer") {
+            print(found.step.entry.number, found.step.entry.author.actor ?? "-", found.objects)
+        }
+    }
+
+    private func feed(_ trail: AuditTrail) throws {
+        var transactions = try trail.transactions(from: TransactionNumber(rawValue: 2))
+        while let step = try transactions.next() {
+            print(step.entry.number, step.entry.time, step.changes.count, step.before.objectCount, step.after.objectCount)
+        }
     }
 
     private func list(_ path: String, to last: TransactionNumber) throws {
@@ -107,6 +139,10 @@ import Testing
             let changes = try compare(store, customer)
             #expect(changes.map { $0.attributes.map(\.after) } == [["Milan"]])
             try list(path, to: store.graph.transaction)
+            let trail = try trace(store, customer)
+            try blame(trail, customer)
+            try feed(trail)
+            #expect(try trail.history(of: customer).count == 3 && trail.checkHistory(of: customer).isComplete)
             #expect(try verify(store, path).isSound)
         }
     }

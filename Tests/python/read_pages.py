@@ -183,7 +183,7 @@ class Checkpoint:
             self.read_chunk(chunk, table.uint(2), table.uint(4), table.uint(2) if bits & 1 else 0)
         self.layout = Layout(json.loads(op.blob()))
         self.next_serials = self.load(directory, self.layout)
-        self.labels = self.register_labels(self.uint(self.page(directory, 1), 112 + 4 * len(self.layout.tables)))
+        self.labels = self.register_labels(self.uint(self.page(directory, 1), 120 + 4 * len(self.layout.tables)))
 
     def register_labels(self, reference):
         if not reference:
@@ -237,7 +237,7 @@ class Checkpoint:
         """Reads the rows of all tables of a graph. Returns the next serial of each root entity."""
         directory, next_serials = self.page(reference, 1), {}
         for number, table in enumerate(layout.tables):
-            page = self.page(self.uint(directory, 112 + 4 * number), 2)
+            page = self.page(self.uint(directory, 120 + 4 * number), 2)
             next_serials[table.root] = self.uint(page, 32, 8)
             for group in range(self.uint(page, 48)):
                 if found := self.element(page, 16, group):

@@ -37,6 +37,9 @@ public struct TransactionLog {
         /// Whether the ops of the transaction were retired or redacted. If so, only its author, its time and its size remain.
         package var isRetired: Bool { if case .redacted = record.payload { true } else { false } }
 
+        /// Calls `body` with each op. At most the ops of one frame are in memory. Throws as `ops()` does, and the errors of `body`.
+        func forEachOp(_ body: (Op) throws -> Void) throws { try record.forEachOp(body) }
+
         /// Returns the ops of the transaction. Does not check whether they fit the store.
         ///
         /// Throws `.notFound` if the ops were redacted. Throws `.damaged` if they cannot be decoded or contain a value that no attribute

@@ -94,16 +94,46 @@ package final class EarlierGraphs: Sendable {
         let reader = try LogReader(volume)
         try check(reader)
         let forgottenCount = state.withLock { $0.forgottenCount }
+        let (view, countBefore) = try view(at: moment, reader, forgottenCount)
+        return keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)
+    }
+
+    /// Returns a transaction with the graphs before and after it, which share all pages that the transaction did not change.
+    ///
+    /// Throws as `graph(at:)` does. Also throws `.damaged` if the log ends before the transaction. Complexity: that of `graph(at:)`.
+    func step(_ number: TransactionNumber) throws -> (before: Graph, after: Graph, record: LogRecord) {
+        let reader = try LogReader(volume)
+        try check(reader)
+        let forgottenCount = state.withLock { $0.forgottenCount }
+        let first = TransactionNumber(rawValue: 1)
+        var (view, countBefore) =
+            number == first
+            ? (try EarlierView(beforeFirst: reader, memory: budget), 0)
+            : try view(at: EarlierMoment(number: TransactionNumber(rawValue: number.rawValue - 1)), reader, forgottenCount)
+        let before = view.graph
+        var found: LogRecord?
+        try view.advance(reader, stepwiseTo: number) { _, record in
+            found = record
+            return false
+        }
+        let after = keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)
+        guard let found else { preconditionFailure("A view that was advanced must have read a transaction.") }
+        return (before, after, found)
+    }
+
+    /// Returns a view of a moment that no other thread uses, and the number of transactions that it had replayed before this call.
+    private func view(
+        at moment: EarlierMoment, _ reader: LogReader, _ forgottenCount: Int
+    ) throws -> (view: EarlierView, countBefore: Int) {
         if var view = take(notAfter: moment) {
             let countBefore = view.transactionCount
             if try LoadedCheckpoint.hasCheckpoint(reader, notAfter: moment, after: view.graph.transaction) {
                 keep(view, replayedCount: 0, forgottenCount)
             } else if try advance(&view, reader, moment) {
-                return keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)
+                return (view, countBefore)
             }
         }
-        let view = try EarlierView(reader, at: moment, memory: budget)
-        return keep(view, replayedCount: view.transactionCount, forgottenCount)
+        return (try EarlierView(reader, at: moment, memory: budget), 0)
     }
 
     /// Throws `.notFound` if another store has taken the place of the store. The transactions of the other store do not fit the kept

@@ -33,7 +33,7 @@ struct DiffCommand: ParsableCommand {
         let progress = Terminal.isInteractive ? nil : Progress("diff", byteCount: nil)
         for change in changes where family?.contains(change.entity.number) ?? true {
             guard filters.isEmpty || filters.contains(where: { $0.holds(change.id) }) else { continue }
-            let object = ChangedObject(change, of: changes)
+            let object = ChangedObject(change, from: before, to: after)
             if object.isUnchanged { continue }
             counts[change.kind, default: 0] += 1
             let byteCount = show(object)
@@ -84,14 +84,7 @@ struct DiffCommand: ParsableCommand {
 
     private func printSummary(_ changes: Changes, _ counts: [ObjectChange.Kind: Int]) {
         if changes.changesSchema { Terminal.print("The schema differs.") }
-        for label in changes.labels {
-            let name = LabelCommand.text(of: label.name)
-            switch (label.before, label.after) {
-            case (let before?, let after?): Terminal.print("The label \(name) names transaction \(after), and no longer \(before).")
-            case (nil, let after?): Terminal.print("The label \(name) is new, and names transaction \(after).")
-            case (_, nil): Terminal.print("The label \(name) no longer exists.")
-            }
-        }
+        for label in changes.labels { Terminal.print("The \(AuditText.line(label)).") }
         let parts = [ObjectChange.Kind.inserted, .deleted, .changed].map { "\(Readable.count(counts[$0] ?? 0)) \($0.rawValue)" }
         Terminal.print(parts.joined(separator: ", "))
     }

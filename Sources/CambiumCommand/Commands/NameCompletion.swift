@@ -9,6 +9,12 @@ enum NameCompletion {
         (schema(words)?.entities ?? []).map(\.name).filter { $0.hasPrefix(prefix) }
     }
 
+    /// Returns the names of attributes of any entity.
+    @Sendable static func attributes(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        let names = (schema(words)?.entities ?? []).flatMap { $0.attributes.map(\.name) }
+        return Set(names).filter { $0.hasPrefix(prefix) }.sorted()
+    }
+
     /// Returns the names of relationships of any entity.
     @Sendable static func relationships(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         let names = (schema(words)?.entities ?? []).flatMap { $0.relationships.map(\.name) }

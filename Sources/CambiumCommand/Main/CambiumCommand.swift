@@ -10,7 +10,7 @@ struct CambiumCommand: ParsableCommand {
         discussion: Discussion.text(
             examples: "cambium init notes --schema schema.json", "cambium import notes Note notes.json",
             "cambium show notes Note/1 --at yesterday"),
-        version: "0.1.0",
+        version: ProgramVersion.text,
         groupedSubcommands: [
             CommandGroup(
                 name: "Reading",
@@ -18,6 +18,8 @@ struct CambiumCommand: ParsableCommand {
                     FindCommand.self, QueryCommand.self, WalkCommand.self, ShowCommand.self, ExportCommand.self, LogCommand.self,
                     DiffCommand.self, StatsCommand.self,
                 ]),
+            CommandGroup(
+                name: "Audit", subcommands: [HistoryCommand.self, BlameCommand.self, ChangesCommand.self, ReplayCommand.self]),
             CommandGroup(
                 name: "Writing",
                 subcommands: [

@@ -13,7 +13,7 @@ enum Failure {
         switch code {
         case .unknownName: usage
         case .invalidInput, .limitExceeded: 65
-        case .notFound: 66
+        case .notFound, .expired: 66
         case .ruleViolated, .conflict, .cyclic, .notProved: badNews
         case .cannotCreate: 73
         case .locked: 75

@@ -122,5 +122,18 @@ extension Graph {
         return Changes(older, self, finder.run())
     }
 
+    /// Compares one object with its state at an earlier moment. Returns `nil` if the object did not change, or exists at neither moment.
+    ///
+    /// The result equals `changes(since:).object(id)`. Complexity: O(properties and members of the object), however many other objects
+    /// changed.
+    ///
+    /// - Parameter older: A graph of the same store.
+    package func change(of id: ObjectID, since older: Graph) -> ObjectChange? {
+        if version === older.version { return nil }
+        var finder = SchemaChangeFinder(older, self)
+        let events = finder.run(for: id)
+        return events.isEmpty ? nil : ObjectChange(before: older, after: self, events: events[...])
+    }
+
     fileprivate func hasSameSchema(as other: Graph) -> Bool { layout === other.layout || schema.catalog == other.schema.catalog }
 }

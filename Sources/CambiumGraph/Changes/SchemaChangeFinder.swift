@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Compares two graphs whose schemas differ, object by object.
+/// Compares two graphs object by object: graphs whose schemas differ, or a single object of any two graphs.
 ///
 /// Two properties with the same number are the same property. If the type of an attribute was widened, two values are the same if they are
 /// equal after conversion to the wider type.
@@ -25,6 +25,18 @@ struct SchemaChangeFinder {
                 }
                 compare(id, before, after)
             }
+        }
+        events.sort()
+        return events
+    }
+
+    /// Returns the differences of one object, in order. Complexity: O(properties and members of the object).
+    mutating func run(for id: ObjectID) -> [ChangeEvent] {
+        switch (old.place(of: id), new.place(of: id)) {
+        case (nil, nil): break
+        case (nil, _?): events.append(.init(.inserted, id.root, id.serial))
+        case (_?, nil): events.append(.init(.deleted, id.root, id.serial))
+        case (let before?, let after?): compare(id, before, after)
         }
         events.sort()
         return events

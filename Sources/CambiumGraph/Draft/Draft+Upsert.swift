@@ -8,7 +8,7 @@ extension Draft {
             throw CambiumError(.damaged, "A block names \(block.entity), which the schema does not have as a concrete entity.")
         }
         for column in block.identity + block.columns { try check(column, block, entity, table) }
-        let isInsert = block.kind == .insert || block.kind == .insertStub
+        let isInsert = block.kind.isInsert
         let rows =
             isInsert
             ? try insertRows(block, table) : try existingRows(block.serials, table, entity)

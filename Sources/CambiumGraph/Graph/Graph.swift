@@ -30,6 +30,9 @@ public struct Graph: Sendable {
     /// The number of the last transaction that this graph contains.
     public var transaction: TransactionNumber { TransactionNumber(rawValue: reader.transaction) }
 
+    /// The last transaction that changed the schema. A migration may change objects without recording itself in their provenance.
+    package var schemaTransaction: TransactionNumber { TransactionNumber(rawValue: reader.schemaTransaction) }
+
     /// The number of objects. Complexity: O(root entities).
     public var objectCount: Int {
         layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }

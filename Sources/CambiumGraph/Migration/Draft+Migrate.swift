@@ -160,10 +160,10 @@ extension Draft {
     ) throws(CambiumError) {
         try forEachLiveRow(of: table) { draft, row throws(CambiumError) in
             switch entities {
-            case .only(let entity): draft.setFixed(table.index, row, slot, entity.rawValue)
+            case .only(let entity): draft.tableWriter.setFixed(table.index, row, slot, entity.rawValue)
             case .renumbered(let numbers):
                 guard let number = numbers[draft.reader.rows(table.index).entity(row, table)] else { return }
-                draft.setFixed(table.index, row, slot, number.rawValue)
+                draft.tableWriter.setFixed(table.index, row, slot, number.rawValue)
             }
         }
     }

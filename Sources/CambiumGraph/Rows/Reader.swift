@@ -51,6 +51,8 @@ struct Reader {
     @inline(__always) var hasher: KeyHasher { chunks.hasher }
 
     var transaction: UInt64 { directoryPage.transaction }
+    /// The last transaction that changed the schema.
+    var schemaTransaction: UInt64 { directoryPage.schemaTransaction }
 
     @inline(__always) func rows(_ table: Int) -> Rows {
         Rows(chunks: chunks, groups: tablePage(table).rows)

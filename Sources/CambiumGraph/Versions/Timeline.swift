@@ -36,7 +36,8 @@ package final class Timeline: @unchecked Sendable {
         let page = space.allocate(
             granules: PageLayout.granules(layout.directoryByteCount), kind: .directory, birth: epoch)
         let directory = DirectoryPage(space.chunks[page])
-        (directory.transaction, directory.sharedBlobs, directory.hashKey) = (0, .empty, key)
+        (directory.transaction, directory.schemaTransaction) = (0, 0)
+        (directory.sharedBlobs, directory.hashKey) = (.empty, key)
         if let place = layout.registerPlace { directory[place] = 0 }
         space.setHashNumbers(HashNumbers(key))
         current = Guarded(Version(epoch: epoch, directory: page, layout: layout, space: space))

@@ -45,6 +45,8 @@ struct TableWriter: ~Copyable {
         let page = pageWriter.allocate(layout.directoryByteCount, .directory)
         let directory = DirectoryPage(chunks[page])
         (directory.transaction, directory.sharedBlobs, directory.hashKey) = (transaction, sharedBlobs, reader.hashKey)
+        // Only a change to the schema needs a new directory.
+        directory.schemaTransaction = transaction
         if let place = layout.registerPlace { directory[place] = register }
         if let place = layout.indexesPlace { directory[place] = 0 }
         return page

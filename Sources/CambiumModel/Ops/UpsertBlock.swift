@@ -10,6 +10,9 @@ package struct UpsertBlock: Sendable, Equatable {
         case update = 2
         /// Changes objects as `update` does, and makes stubs complete.
         case fill = 3
+
+        /// Whether the block creates objects.
+        package var isInsert: Bool { self == .insert || self == .insertStub }
     }
 
     /// The concrete entity of the objects.

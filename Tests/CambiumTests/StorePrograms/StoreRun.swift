@@ -132,7 +132,9 @@ struct StoreRun {
             try view(.transaction(TransactionNumber(rawValue: UInt64(number))))
         }
         try checkAll()
+        try checkAudit()
         try reopen()
+        try checkAudit()
         let verification = try Verification(volume)
         guard verification.isSound, verification.digest == moments.last?.digest else {
             throw Finding("the store is not sound: \(verification.findings)")

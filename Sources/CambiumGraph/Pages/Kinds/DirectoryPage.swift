@@ -3,7 +3,8 @@ struct DirectoryPage {
     static let transactionOffset = 16
     static let sharedBlobsOffset = 24
     static let hashKeyOffset = 32
-    static let tablesOffset = hashKeyOffset + MemoryLayout<HashKey>.stride
+    static let schemaTransactionOffset = hashKeyOffset + MemoryLayout<HashKey>.stride
+    static let tablesOffset = schemaTransactionOffset + 8
 
     let page: UnsafeMutableRawPointer
 
@@ -29,6 +30,12 @@ struct DirectoryPage {
     var hashKey: HashKey {
         get { page.load(fromByteOffset: Self.hashKeyOffset, as: HashKey.self) }
         nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.hashKeyOffset, as: HashKey.self) }
+    }
+
+    /// The last transaction that changed the schema.
+    var schemaTransaction: UInt64 {
+        get { page.load(fromByteOffset: Self.schemaTransactionOffset, as: UInt64.self) }
+        nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.schemaTransactionOffset, as: UInt64.self) }
     }
 
     /// The reference to the page of a table. The references to the register and to the ordered indexes follow those to the tables

@@ -1,0 +1,137 @@
+import CambiumGraph
+public import CambiumModel
+
+/// The first transaction after which a condition holds.
+///
+/// ```swift
+/// if let found = try trail.firstTransaction(where: "price > 10", entity: "Item") {
+///     print(found.step.entry.number, found.step.entry.author.actor ?? "-", found.objects)
+/// }
+/// ```
+public struct FirstMatch: Sendable {
+    /// The way in which the transaction was found.
+    public enum Method: String, Sendable {
+        /// Each transaction was examined.
+        case scan
+        /// The moments were bisected, on the assumption that the condition continues to hold.
+        case bisection
+    }
+
+    /// The transaction, with the graphs before and after it.
+    public let step: TransactionStep
+    /// The first objects that satisfy the condition after the transaction, by entity and then by ascending id. At most 10.
+    public let objects: [NamedObject]
+    public let method: Method
+
+    static let objectCountMax = 10
+}
+
+extension AuditTrail {
+    /// Returns the first transaction of a range after which an object satisfies a condition; `nil` if there is no such transaction. If an
+    /// object already satisfies it before the range, and after the first transaction, the first transaction is returned.
+    ///
+    /// A scan examines only the objects that a transaction may have made satisfy the condition. Bisection reads about 20 moments of a
+    /// million transactions. It finds the first transaction only if the condition never ceases to hold, which no form of a condition
+    /// guarantees, because objects can change and be deleted. Otherwise, it finds one of the transactions after which the condition begins
+    /// to hold.
+    ///
+    /// Throws `.invalidInput` with the position if the condition does not fit the schema at the beginning or at the end of the range.
+    /// Throws `.expired` if the range begins with retired transactions. Also throws as `TransactionCursor.next()` does. Complexity: O(bytes
+    /// of the log + candidates) for a scan.
+    ///
+    /// - Parameters:
+    ///   - condition: The text of the condition.
+    ///   - arguments: The values of the parameters of the condition.
+    ///   - entity: The entity whose objects are examined, with its sub-entities; `nil` for each entity that the condition fits.
+    ///   - first: The first transaction of the range; `nil` for the oldest one that was not retired.
+    ///   - last: The last transaction of the range; `nil` for the newest one.
+    ///   - method: The way in which the transaction is found.
+    public func firstTransaction(
+        where condition: String, _ arguments: [String: Operand] = [:], entity: String? = nil, from first: TransactionNumber? = nil,
+        through last: TransactionNumber? = nil, by method: FirstMatch.Method = .scan
+    ) throws -> FirstMatch? {
+        let search = ConditionSearch(condition: condition, arguments: arguments, entity: entity)
+        let start = try first ?? oldest()
+        var cursor = try transactions(from: start, through: last)
+        let before = try graph(after: cursor.position)
+        let end = try last ?? newest()
+        if start > end { return nil }
+        try search.check(before, or: graph(after: end))
+        return switch method {
+        case .scan: try search.scan(&cursor, from: before)
+        case .bisection: try search.bisect(self, after: cursor.position, through: end)
+        }
+    }
+}
+
+/// A search for the first moment at which an object satisfies a condition.
+private struct ConditionSearch {
+    let condition: String
+    let arguments: [String: Operand]
+    let entity: String?
+
+    /// Throws if the condition fits neither of two moments.
+    func check(_ start: Graph, or end: Graph) throws {
+        if !queries(start).isEmpty || !queries(end).isEmpty { return }
+        if let entity { try end.check(query(end.schema.required(entity))) }
+        _ = try end.filter(condition, arguments, among: end.schema.entities)
+    }
+
+    private func query(_ entity: Entity) throws -> Query {
+        var query = try Query(entity.name, where: condition, arguments)
+        query.limit = FirstMatch.objectCountMax
+        return query
+    }
+
+    /// Returns a query for each hierarchy of entities that the condition fits in a graph.
+    private func queries(_ graph: Graph) -> [Query] {
+        let schema = graph.schema
+        let entities = entity.map { [schema.entity($0)].compactMap(\.self) } ?? schema.entities
+        var covered: Set<EntityNumber> = []
+        var queries: [Query] = []
+        for entity in entities where !covered.contains(entity.number) {
+            // A condition that does not fit an entity selects none of its objects. `check` reports a condition that fits no entity.
+            guard let query = try? query(entity), (try? graph.check(query)) != nil else { continue }
+            queries.append(query)
+            covered.formUnion(entity.family)
+        }
+        return queries
+    }
+
+    func scan(_ cursor: inout TransactionCursor, from start: Graph) throws -> FirstMatch? {
+        var results = try queries(start).map { try LiveResult($0, in: start) }
+        var keys = Set(results.flatMap(\.keys))
+        while let step = try cursor.next() {
+            if step.changesSchema {
+                results = try queries(step.after).map { try LiveResult($0, in: step.after) }
+                keys = Set(results.flatMap(\.keys))
+            } else {
+                let touched = TouchedObjects(step.changes)
+                if touched.keys.contains(where: keys.contains) {
+                    for index in results.indices { _ = try results[index].advance([touched], to: step.after) }
+                }
+            }
+            let ids = results.flatMap(\.ids)
+            if !ids.isEmpty { return match(step, ids, .scan) }
+        }
+        return nil
+    }
+
+    func bisect(_ trail: AuditTrail, after first: TransactionNumber, through last: TransactionNumber) throws -> FirstMatch? {
+        if try objects(in: trail.graph(after: last)).isEmpty { return nil }
+        var (before, after) = (first.rawValue, last.rawValue)
+        while before + 1 < after {
+            let middle = before + (after - before) / 2
+            if try objects(in: trail.graph(after: TransactionNumber(rawValue: middle))).isEmpty { before = middle } else { after = middle }
+        }
+        let step = try trail.step(TransactionNumber(rawValue: after))
+        return try match(step, objects(in: step.after), .bisection)
+    }
+
+    private func objects(in graph: Graph) throws -> [ObjectID] { try queries(graph).flatMap { try graph.find($0) } }
+
+    private func match(_ step: TransactionStep, _ ids: [ObjectID], _ method: FirstMatch.Method) -> FirstMatch {
+        let names = ids.prefix(FirstMatch.objectCountMax).map { NamedObject($0, in: step.after) }
+        return FirstMatch(step: step, objects: Array(names), method: method)
+    }
+}

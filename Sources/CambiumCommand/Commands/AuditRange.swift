@@ -1,0 +1,53 @@
+import ArgumentParser
+import Cambium
+
+/// The options that select a range of transactions by moments.
+struct AuditRange: ParsableArguments {
+    // `unconditional` accepts a minus sign, so that an error can state the wrong moment.
+    @Option(
+        parsing: .unconditional, help: .init("Begin at this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment"))
+    var from: Moment?
+    @Option(name: [.long, .customLong("at")], parsing: .unconditional, help: .init("End at this moment.", valueName: "moment"))
+    var to: Moment?
+
+    /// The numbers of the first and the last transaction; `nil` for a bound that was not given.
+    struct Bounds {
+        let first: TransactionNumber?
+        let last: TransactionNumber?
+    }
+
+    /// Returns the bounds of the range. Throws `.notFound` if a moment does not exist, and a usage error if the range is empty.
+    func bounds(in trail: AuditTrail, now: Timestamp = StoreEnvironment.system.now()) throws -> Bounds {
+        let last = try to.map { moment in
+            if case .transaction(let number) = moment.point(.end, now: now) { return number }
+            return try trail.graph(at: moment.point(.end, now: now)).transaction
+        }
+        let first = try from.map { try trail.firstTransaction(from: $0.point(.start, now: now)) }
+        if let first, let last, let from, let to, first > last, case .transaction = from.point(.start), case .transaction = to.point() {
+            throw ValidationError("The range is empty, because --from is later than --to. Exchange the moments.")
+        }
+        return Bounds(first: first, last: last)
+    }
+}
+
+/// The objects and the properties of the transactions that a command shows.
+struct AuditEntityOptions: ParsableArguments {
+    @Option(
+        help: .init("Show only objects of this entity and of its sub-entities.", valueName: "name"),
+        completion: .custom(NameCompletion.entities))
+    var entity: String?
+
+    /// Throws `.unknownName` if the newest schema does not have the entity.
+    func check(_ trail: AuditTrail) throws {
+        if let entity { _ = try trail.graph(at: .latest).schema.required(entity) }
+    }
+
+    /// Returns whether the entity contains an object before or after a transaction.
+    func contains(_ change: ObjectChange, _ step: TransactionStep) -> Bool {
+        guard let entity else { return true }
+        return [step.after, step.before].contains { graph in
+            guard let family = graph.schema.entity(entity)?.family, let own = graph.entity(of: change.id) else { return false }
+            return family.contains(own.number)
+        }
+    }
+}

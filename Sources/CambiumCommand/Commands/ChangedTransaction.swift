@@ -1,0 +1,107 @@
+import Cambium
+import CambiumJSON
+
+/// A transaction with its changes, as `cambium changes` and `cambium replay` print it.
+struct ChangedTransaction {
+    let step: TransactionStep
+    let objects: [ChangedObject]
+    let labels: [LabelChange]
+    /// The change to the schema; `nil` if the transaction did not change it.
+    let migration: SchemaMigration?
+
+    init(_ step: TransactionStep, of entity: AuditEntityOptions) {
+        self.step = step
+        let changes = step.changes
+        objects = changes.filter { entity.contains($0, step) }.map { ChangedObject($0, from: step.before, to: step.after) }
+            .filter { !$0.isUnchanged }
+        labels = entity.entity == nil ? changes.labels : []
+        migration =
+            step.changesSchema && entity.entity == nil ? SchemaMigration(logged: step.before.schema, step.after.schema) : nil
+    }
+
+    /// Whether the transaction has nothing to show.
+    var isEmpty: Bool { objects.isEmpty && labels.isEmpty && migration == nil }
+
+    /// Writes `{"transaction":n,"time":...,"actor":...,"changes":[...]}`, without the closing brace. A transaction that changed the schema
+    /// or labels has these changes, too.
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.transaction(step.entry)
+        if let migration {
+            writer.key("schema")
+            OpText.write(migration, to: &writer)
+        }
+        if !labels.isEmpty {
+            writer.key("labels")
+            writer.beginArray()
+            for label in labels {
+                writer.beginObject()
+                writer.write(label)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+        writer.key("changes")
+        writer.beginArray()
+        for object in objects { object.write(to: &writer) }
+        writer.endArray()
+    }
+
+    /// The lines for human readers: one for the transaction, and indented ones for its changes.
+    var lines: [String] {
+        var lines = [AuditText.head(step.entry.number, step.entry.time, step.entry.author)]
+        if let migration { lines += OpText.lines(migration).map { "    " + $0 } }
+        lines += labels.map { "    " + AuditText.line($0) }
+        for object in objects { lines += object.lines.map { "    " + $0 } }
+        return lines
+    }
+}
+
+/// The parts of the output for human readers that several audit commands share.
+enum AuditText {
+    /// Returns the number, the time, the actor and the message of a transaction. A dash marks a transaction without an actor.
+    static func head(_ number: TransactionNumber, _ time: Timestamp, _ author: Author) -> String {
+        // An empty actor is quoted. Otherwise, the message would look like the actor.
+        let actor = author.actor.map { ObjectText.text(.string($0)) } ?? "-"
+        return (["\(number)", time.description, actor] + [author.message].compactMap(\.self)).joined(separator: "  ")
+    }
+
+    static func line(_ label: LabelChange) -> String {
+        let name = LabelCommand.text(of: label.name)
+        return switch (label.before, label.after) {
+        case (let before?, let after?): "label \(name) names transaction \(after), and no longer \(before)"
+        case (nil, let after?): "label \(name) is new, and names transaction \(after)"
+        case (_, nil): "label \(name) no longer exists"
+        }
+    }
+
+    /// Returns the text of a value. An empty text and the text `null` are quoted, because without quotes they would look like no value.
+    static func text(_ value: Value) -> String { value == .null ? value.text : ObjectText.text(.string(value.text)) }
+}
+
+extension JSONWriter {
+    /// Writes the members `transaction`, `time` and `actor`.
+    mutating func transaction(_ entry: TransactionLog.Entry) { transaction(entry.number, entry.time, entry.author) }
+
+    mutating func transaction(_ number: TransactionNumber?, _ time: Timestamp?, _ author: Author?) {
+        key("transaction")
+        if let number { self.number(number.rawValue) } else { null() }
+        text("time", time?.description)
+        text("actor", author?.actor)
+    }
+
+    /// Writes a member with a text, or null.
+    mutating func text(_ name: String, _ value: String?) {
+        key(name)
+        if let value { string(value) } else { null() }
+    }
+
+    /// Writes the members of a label: its name, and the transactions that it named before and names after.
+    mutating func write(_ label: LabelChange) {
+        text("label", label.name)
+        for (name, number) in [("before", label.before), ("after", label.after)] {
+            key(name)
+            if let number { self.number(number.rawValue) } else { null() }
+        }
+    }
+}

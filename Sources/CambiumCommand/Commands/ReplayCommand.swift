@@ -1,0 +1,107 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+import Glibc
+
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Show transactions one by one, or find the first one after which a condition holds.",
+        discussion: Discussion.text(
+            "--until shows only the first transaction after which an object satisfies the condition. Without --entity, the condition may "
+                + "hold for an object of any entity. By default, each transaction of the range is examined. --bisect reads far fewer "
+                + "moments, and assumes that the condition never ceases to hold once it holds. The output says which method was used. With "
+                + "--step, the command then continues with the following transactions. If there is no such transaction, the exit code is "
+                + "1.",
+            examples: "cambium replay notes --from yesterday --step", "cambium replay notes --until 'price > 10' --entity Item --json",
+            "cambium replay notes --from 40 --to 60"))
+
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
+    @OptionGroup(title: "Range") var range: AuditRange
+    @OptionGroup(title: "Selection") var entity: AuditEntityOptions
+    @OptionGroup(title: "Search") var search: ReplaySearchOptions
+    @Flag(help: "Wait for the Enter key after each transaction; q and Enter end the command. Does nothing if input is not a terminal.")
+    var step = false
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws {
+        let trail = AuditTrail(of: store)
+        try entity.check(trail)
+        let bounds = try range.bounds(in: trail)
+        var first = try bounds.first ?? trail.oldest()
+        if search.until != nil {
+            guard let found = try search.find(trail, entity.entity, from: first, through: bounds.last) else {
+                let end = try bounds.last ?? trail.newest()
+                Terminal.error("cambium: After none of the transactions \(first) to \(end), an object satisfies the condition of --until.")
+                throw ExitCode(Failure.badNews)
+            }
+            print(found.step, found)
+            guard step, waits() else { return }
+            first = TransactionNumber(rawValue: found.step.entry.number.rawValue + 1)
+        }
+        var cursor = try trail.transactions(from: first, through: bounds.last)
+        while let step = try cursor.next() {
+            print(step)
+            if self.step, !waits() { return }
+        }
+    }
+
+    /// Waits for the Enter key. Returns whether the command continues.
+    private func waits() -> Bool {
+        guard isatty(STDIN_FILENO) == 1 else { return true }
+        guard let line = readLine() else { return false }
+        return line.first != "q"
+    }
+
+    private func print(_ step: TransactionStep, _ match: FirstMatch? = nil) {
+        let transaction = ChangedTransaction(step, of: entity)
+        if match == nil, entity.entity != nil, transaction.isEmpty { return }
+        guard output.json else {
+            for line in transaction.lines { Terminal.print(line) }
+            if let match {
+                let method = match.method == .scan ? "a scan of each transaction" : "a bisection of the moments"
+                Terminal.print("The condition holds for \(match.objects.map(\.name).joined(separator: " ")); found by \(method).")
+            }
+            return
+        }
+        var writer = JSONWriter()
+        transaction.write(to: &writer)
+        if let match {
+            writer.text("method", match.method.rawValue)
+            writer.names("objects", match.objects)
+        }
+        writer.endObject()
+        writer.endLine()
+        Terminal.write(writer.bytes)
+    }
+}
+
+/// The options for the condition at which `replay` stops.
+struct ReplaySearchOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,  // A condition may begin with a minus sign.
+        help: .init("Show the first transaction after which an object satisfies this condition.", valueName: "condition"))
+    var until: String?
+    @Flag(help: "Bisect the moments. Assumes that the condition never ceases to hold.") var bisect = false
+    @Option(help: .init("Set a parameter of the condition, as find does.", valueName: "name=value")) var set: [AssignmentArgument] = []
+
+    func validate() throws {
+        try Arguments.checkOnce("--until")
+        try set.checkNames()
+        if until == nil, bisect { throw ValidationError("--bisect finds the transaction of --until. Add --until, or omit --bisect.") }
+        if until == nil, let first = set.first {
+            throw ValidationError("--set gives a value to $\(first.name), but there is no condition. Add --until, or omit --set.")
+        }
+    }
+
+    /// Returns the first transaction after which the condition of `--until` holds.
+    func find(
+        _ trail: AuditTrail, _ entity: String?, from first: TransactionNumber, through last: TransactionNumber?
+    ) throws -> FirstMatch? {
+        var arguments: [String: Operand] = [:]
+        for argument in set { arguments[argument.name] = try argument.operand() }
+        return try QueryRequest.named("--until") {
+            try trail.firstTransaction(
+                where: until ?? "", arguments, entity: entity, from: first, through: last, by: bisect ? .bisection : .scan)
+        }
+    }
+}
