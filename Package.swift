@@ -66,7 +66,8 @@ let package = Package(
         .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumGraphTests", dependencies: ["CMachine", "CambiumModel", "CambiumGraph", "CambiumTesting"]),
         .testTarget(name: "CambiumProofsTests", dependencies: ["CambiumProofs", "CambiumModel", "CambiumBytes"]),
-        .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumProofs", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
+        .testTarget(
+            name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumProofs", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CambiumExchangeTests", dependencies: ["CambiumExchange", "CambiumJSON", "CambiumModel", "CambiumTesting"]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumJSON", "CambiumTesting", "QueryRunner"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
@@ -132,7 +133,8 @@ if isCheck {
             path: "Tests/Attacks"))
 }
 let optimizedTargets = [
-    "CambiumBytes", "CambiumJSON", "CambiumModel", "CambiumGraph", "CambiumProofs", "CambiumLog", "CambiumExchange", "Cambium"]
+    "CambiumBytes", "CambiumJSON", "CambiumModel", "CambiumGraph", "CambiumProofs", "CambiumLog", "CambiumExchange", "Cambium",
+]
 func optimized(_ target: String) -> [SwiftSetting] {
     let flags = ["-O", "-assert-config", "Debug"]
     // The reference model of the tests is optimized file by file, on all cores.

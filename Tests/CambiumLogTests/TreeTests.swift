@@ -37,9 +37,7 @@ import Testing
                 number: TransactionNumber(rawValue: 3), metadata: metadata, payload: payload, ownSalt: salt,
                 source: LogSource(file: "", saltSeed: []), frameOffset: 0, byteCount: 0)
         }
-        var hash = Leaf.Commitment(salt: salt)
-        hash.add(payload[...])
-        let commitment = hash.finish()
+        let commitment = try record(.present(payload[...])).commitment()
         #expect(try record(.present(payload[...])).leafHash() == record(.redacted(commitment: commitment)).leafHash())
         #expect(try record(.present([1, 2, 4])).leafHash() != record(.redacted(commitment: commitment)).leafHash())
         #expect(throws: CambiumError.self) { try record(.redacted(commitment: commitment)).ops() }

@@ -74,8 +74,8 @@ import Testing
             var entries = Array(try Data(contentsOf: folder.appending(path: Tile(.entries, index: 0, width: Int(size)).path)))[...]
             for _ in 1..<size { entries = entries.dropFirst(2 + Int(entries.first ?? 0) << 8 + Int(entries.dropFirst().first ?? 0)) }
             builder.append(.leaf(Array(entries.dropFirst(2)))) { tile, _ in Issue.record("\(tile) is full") }
-            builder.finish { tile, bytes in
-                #expect((try? Array(Data(contentsOf: folder.appending(path: tile.path)))) == bytes)
+            try builder.finish { (tile: Tile, bytes: [UInt8]) throws(any Error) in
+                #expect(try bytes == Array(Data(contentsOf: folder.appending(path: tile.path))))
             }
         }
     }
@@ -93,7 +93,9 @@ import Testing
         var (count, refused) = (0, 0)
         for case let file as URL in files where file.pathExtension == "json" {
             let bytes = try Data(contentsOf: file)
-            let (value, name) = (try JSONDecoder().decode(Case.self, from: bytes), file.pathComponents.dropFirst(folder.pathComponents.count))
+            let (value, name) = (
+                try JSONDecoder().decode(Case.self, from: bytes), file.pathComponents.dropFirst(folder.pathComponents.count)
+            )
             func hash(_ text: String?) -> TreeHash? { text.flatMap { TreeHash(base64: $0.utf8) } }
             let path = (value.proof ?? []).compactMap { hash($0) }
             var holds = path.count == value.proof?.count ?? 0
@@ -104,11 +106,17 @@ import Testing
                 let index = value.leafIdx ?? 0
                 let proof = InclusionProof(index: index &- start, size: end &- start, path: path)
                 let root = hash(value.leafHash).flatMap { proof.root(of: $0) }
-                holds = holds && isSubtree && index >= start && root != nil && root == hash(value.root ?? value.subtreeRoot ?? value.subRoot)
+                holds =
+                    holds && isSubtree && index >= start && root != nil && root == hash(value.root ?? value.subtreeRoot ?? value.subRoot)
             default:
-                let (part, root) = (hash(value.root1 ?? value.subRoot ?? value.subtreeRoot), hash(value.root2 ?? value.parentRoot ?? value.root))
+                let (part, root) = (
+                    hash(value.root1 ?? value.subRoot ?? value.subtreeRoot), hash(value.root2 ?? value.parentRoot ?? value.root)
+                )
                 let size = value.size2 ?? value.size ?? value.treeSize ?? 0
-                guard holds, let part, let root, isSubtree, end <= size else { holds = false; break }
+                guard holds, let part, let root, isSubtree, end <= size else {
+                    holds = false
+                    break
+                }
                 holds =
                     start == end
                     ? path.isEmpty && part == .ofEmptyTree

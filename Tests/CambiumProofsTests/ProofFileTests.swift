@@ -37,8 +37,10 @@ import Testing
         let malformed = [
             "wrong-header\nindex 0\n" + end, header + "extra !!notbase64!!\nindex 0\n" + end, header + "\n" + end,
             header + "index notanumber\n" + end, header + "index -5\n" + end, header + "index 0\n!!notbase64!!\n" + end,
-            header + "index 0\n\(Data(count: 64).base64EncodedString())\n" + end, header + "index 0\n" + String(repeating: "a", count: 66_560),
-            header + "index 00\n" + end, header + "index 0\r\n" + end, header + "index 0\nextra AQI=\n" + end, header + "index 0\n" + end + "\n",
+            header + "index 0\n\(Data(count: 64).base64EncodedString())\n" + end,
+            header + "index 0\n" + String(repeating: "a", count: 66_560),
+            header + "index 00\n" + end, header + "index 0\r\n" + end, header + "index 0\nextra AQI=\n" + end,
+            header + "index 0\n" + end + "\n",
             header + "index 0\n" + String(repeating: hash, count: 64) + end,
         ]
         for text in malformed { #expect(throws: CambiumError.self, "\(text.prefix(80))") { try ProofFile(parsing: Array(text.utf8)) } }

@@ -26,7 +26,9 @@ struct SampleLog {
     static func leaf(_ index: UInt64) -> TreeHash { .leaf(Array("entry \(index)".utf8)) }
 
     /// The hash of a complete subtree, by the definition of RFC 6962.
-    func hash(_ subtree: Subtree) -> TreeHash { Self.root(leaves[Int(subtree.index << UInt64(subtree.level))...].prefix(1 << subtree.level)) }
+    func hash(_ subtree: Subtree) -> TreeHash {
+        Self.root(leaves[Int(subtree.index << UInt64(subtree.level))...].prefix(1 << subtree.level))
+    }
 
     func root(_ size: Int) -> TreeHash { Self.root(leaves.prefix(size)) }
 
@@ -56,6 +58,11 @@ enum Sample {
     /// Returns a signed checkpoint of a sample log.
     static func checkpoint(_ log: SampleLog, _ size: Int, keys: [SigningKey]) throws -> SignedNote {
         try TreeHead(origin: "example.com/log", size: UInt64(size), root: log.root(size)).signed(with: keys, seconds: 1_700_000_000)
+    }
+
+    /// The edge cases of C2SP CCTV for Ed25519; `nil` if they are not there.
+    static var edgeCases: URL? {
+        data.map { $0.appending(path: "cctv/ed25519vectors.json") }.flatMap { FileManager.default.fileExists(atPath: $0.path) ? $0 : nil }
     }
 
     /// Returns the folder of the data that others publish; `nil` if it is not there.

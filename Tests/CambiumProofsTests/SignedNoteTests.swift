@@ -38,11 +38,13 @@ import Testing
     @Test(arguments: [
         (
             "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", "",
-            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155"
+                + "5fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
         ),
         (
             "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb", "72",
-            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+                + "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
         ),
     ])
     func `signatures are those of RFC 8032`(secret: String, message: String, signature: String) throws {
@@ -52,11 +54,26 @@ import Testing
         #expect(!Ed25519.isValid([], of: message, publicKey: Ed25519.publicKey(of: secret)))
     }
 
+    @Test(.enabled(if: Sample.edgeCases != nil)) func `of the edge cases of CCTV, those are refused that RFC 8032 refuses`() throws {
+        struct Case: Decodable {
+            let key, sig, msg: String
+            let flags: [String]?
+        }
+        let cases = try JSONDecoder().decode([Case].self, from: Data(contentsOf: try #require(Sample.edgeCases)))
+        #expect(cases.count > 900)
+        for one in cases {
+            let (key, signature) = (try #require(HexText.decode(one.key)), try #require(HexText.decode(one.sig)))
+            let isRefused = (one.flags ?? []).contains { $0.hasPrefix("non_canonical") || $0 == "low_order_residue" }
+            #expect(Ed25519.isValid(signature, of: Array(one.msg.utf8), publicKey: key) != isRefused)
+        }
+    }
+
     @Test(arguments: [
         ("", "no end"), (Sample.note + "x", "a last line without end"), (Sample.note.replacing("\n\n", with: "\n"), "no empty line"),
         (Sample.note.replacing("\n", with: "\r\n"), "CR"), (Sample.note + "\n", "an empty line at the end"),
         (Sample.note.replacing("— ", with: "- "), "a hyphen"), (Sample.note.replacing("foo Uw2", with: "foo  Uw2"), "two spaces"),
-        (Sample.note.replacing("aQM=", with: "aQN="), "bits beyond the last byte"), (Sample.note.replacing("aQM=", with: "aQM"), "no padding"),
+        (Sample.note.replacing("aQM=", with: "aQN="), "bits beyond the last byte"),
+        (Sample.note.replacing("aQM=", with: "aQM"), "no padding"),
         (Sample.note.replacing("example.com/foo", with: "example.com+foo"), "a plus in the name"),
         (Sample.note.replacing("example.com/foo", with: "example\u{A0}foo"), "a space in the name"),
         (Sample.note.replacing("message.", with: "mess\u{1B}age."), "a control character"),
@@ -84,7 +101,8 @@ import Testing
         let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let broken = (lines[..<2] + [lines[2].replacing("=", with: ""), lines[3], ""]).joined(separator: "\n")
         #expect(!isAccepted(broken, [second.verifier.description]))
-        var other = SignedNote(signing: Array("other\n".utf8), with: [first], seconds: 0).description.split(separator: "\n").map(String.init)[1]
+        var other = SignedNote(signing: Array("other\n".utf8), with: [first], seconds: 0).description.split(separator: "\n").map(
+            String.init)[1]
         other = note + other + "\n"
         #expect(!isAccepted(other, [first.verifier.description]) && isAccepted(other, [second.verifier.description]))
         #expect(!isAccepted(note, [try Sample.key(3).verifier.description]))
@@ -92,11 +110,15 @@ import Testing
 
     @Test(arguments: [
         Sample.key.replacing("530d903a", with: "530d903b"), Sample.key.replacing("530d903a", with: "530D903A"), Sample.key + "=",
-        Sample.key.replacing("+Aek", with: "+Auk"), "example.com/foo+530d903a", "+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k", "",
+        Sample.key.replacing("+Aek", with: "+Auk"), "example.com/foo+530d903a", "+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k",
+        "",
     ])
     func `a malformed key is refused`(text: String) { #expect(throws: CambiumError.self) { try NoteKey(parsing: text) } }
 
-    @Test(arguments: ["\n1\nROOT\n", "o\n01\nROOT\n", "o\n-1\nROOT\n", "o\n1\nROOT", "o\n1\nROOT\n\n", "o\n1\nAAAA\n", "o\n9223372036854775808\nROOT\n", "o\n1\n"])
+    @Test(arguments: [
+        "\n1\nROOT\n", "o\n01\nROOT\n", "o\n-1\nROOT\n", "o\n1\nROOT", "o\n1\nROOT\n\n", "o\n1\nAAAA\n", "o\n9223372036854775808\nROOT\n",
+        "o\n1\n",
+    ])
     func `a malformed checkpoint is refused`(text: String) throws {
         let root = TreeHash.ofEmptyTree.base64
         #expect(throws: CambiumError.self) { try TreeHead(parsing: text.replacing("ROOT", with: root)) }

@@ -53,7 +53,7 @@ import Testing
         let head = try TreeHead(origin: "example.com/elsewhere", size: 20, root: log.root(20))
         #expect(throws: CambiumError.self) { try policy(rules).check(head.signed(with: [Sample.key(1)], seconds: 0)) }
         let lines = note.description.replacing("— w1 ", with: "— w2 ")
-        try policy(rules).check(SignedNote(parsing: Array(lines.utf8)))  // A key that nobody knows.
+        try policy(rules).check(SignedNote(parsing: Array(lines.utf8)))  // A key that the policy does not know.
         let wrong = note.description.replacing("\n20\n", with: "\n19\n")
         #expect(throws: CambiumError.self) { try policy(rules).check(SignedNote(parsing: Array(wrong.utf8))) }
     }

@@ -222,8 +222,12 @@ import Testing
         try store.write(author) { try $0.insert("Note", ["id": 77]) }
         #expect(throws: CambiumError.self) { try store.write(Author(message: text(64_001))) { try $0.insert("Note", ["id": 78]) } }
         #expect(try Store.writeTiles(of: volume, to: target).size == 3)
-        #expect(try ProvedTransaction(Store.prove(TransactionNumber(rawValue: 3), volume), trusting: .root(
-            Store.writeTiles(of: volume, to: target).root)).author.message?.count == 64_000)
+        #expect(
+            try ProvedTransaction(
+                Store.prove(TransactionNumber(rawValue: 3), volume),
+                trusting: .root(
+                    Store.writeTiles(of: volume, to: target).root)
+            ).author.message?.count == 64_000)
         try store.close()
     }
 }

@@ -53,7 +53,8 @@ import Testing
         #expect(try refused.code == 1 && refused.json.first?["ok"] as? Bool == false)
         #expect(try python(place, "proof", "proof", "--root", wrong).code == 1)
         try place.write("hello\n", to: "proof")
-        #expect(try place.run("check-proof", "proof", "--root", root).code == 65 && python(place, "proof", "proof", "--root", root).code == 65)
+        #expect(
+            try place.run("check-proof", "proof", "--root", root).code == 65 && python(place, "proof", "proof", "--root", root).code == 65)
     }
 
     @Test func `a witness cosigns a note, a policy requires it, and the log is verified against it`() throws {

@@ -90,7 +90,10 @@ import Testing
         return verification
     }
 
-    private func sign(_ path: String, _ last: TransactionNumber, _ secret: [UInt8], _ witnessPath: String, _ witnessKey: SigningKey) throws {
+    private func sign(
+        _ path: String, _ customer: ObjectID, _ last: TransactionNumber, _ secret: [UInt8], _ witnessPath: String,
+        _ witnessKey: SigningKey
+    ) throws {
         let key = try SigningKey(name: "example.com/customers", kind: .log, secret: secret)
         let note = try Store.sign(at: path, with: [key])
         print(note)
@@ -100,6 +103,10 @@ import Testing
         let proof = try Store.prove(last, at: path, in: note)
         let proved = try ProvedTransaction(ProofFile(parsing: Array(proof.description.utf8)), trusting: trust)
         print(proved.number, proved.time, proved.author.actor ?? "-", proved.head.size)
+        let valueProof = try Store.prove("city", of: customer, at: path, in: note)
+        let value = try ProvedValue(valueProof, trusting: trust)
+        print(value.object, value.property, value.value.text, value.transaction.author.actor ?? "-")
+        #expect(value.value == "Rome" && value.transaction.number == last)
         let memory = try Store.open(at: witnessPath, creating: Witness.schema)
         let witness = Witness(memory)
         try witness.add(key.verifier)
@@ -153,7 +160,7 @@ import Testing
             let (store, customer) = try customers(path)
             let last = try #require(try record(store, customer).transaction)
             let witnessKey = try SigningKey(name: "example.org/witness", kind: .witness, secret: Array(repeating: 3, count: 32))
-            try sign(path, last, Array(repeating: 2, count: 32), "\(folder)/witness", witnessKey)
+            try sign(path, customer, last, Array(repeating: 2, count: 32), "\(folder)/witness", witnessKey)
         }
     }
 

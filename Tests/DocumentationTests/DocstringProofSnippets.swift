@@ -88,6 +88,17 @@ enum DocstringProofSnippets {
         print(proved.number, proved.time, proved.author.actor ?? "-")
     }
 
+    static func provedValue(_ note: ObjectID) throws {
+        let proof = try Store.prove("title", of: note, at: "notes")
+        let proved = try ProvedValue(proof, trusting: .root(try TreeHead(parsing: proof.checkpoint).root))
+        print(proved.object, proved.property, proved.value.text, proved.transaction.number)
+    }
+
+    static func proveValue(_ note: ObjectID) throws {
+        let proof = try Store.prove("title", of: note, at: "notes")
+        print(try ProvedValue(proof, trusting: .root(try TreeHead(parsing: proof.checkpoint).root)).value.text)
+    }
+
     static func proveConsistency() throws {
         print(try Store.proveConsistency(since: 1, at: "notes").oldSize)
     }

@@ -152,6 +152,7 @@ class Reader:
             present = [bit == "1" for bit in reversed(format(bits, "0%db" % count))]
         width = self.u8()
         require(width in (0, 1, 2, 4, 8, 16), "a column of width %d" % width)
+        self.width = width  # of the last column, for its pieces
         if presence == 1:
             content = present = [None] * count
         elif width == 0:
@@ -215,6 +216,79 @@ FIELDS = {"id": Reader.id, "text": Reader.text, "ids": lambda reader: reader.rep
 OPS = ["schema: schema", "insert: id entity values", "set: id values", "link: id property target",
        "link at: id property target index", "unlink: id property target", "move: id property target index",
        "delete: ids", "upsert:", "relink:", "digest: transaction sum", "clone:", "label: transaction text"]
+
+
+def varint(value):
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
+
+
+def blob(text):
+    return varint(len(text.encode())) + text.encode()
+
+
+def grouped(head, entries):
+    """Pieces of entries, each of which begins with the head, and ends with the entry with which it has 512 bytes."""
+    piece = head
+    for entry in entries:
+        piece += entry
+        if len(piece) >= 512:
+            yield piece
+            piece = head
+    if piece != head:
+        yield piece
+
+
+def rows(reader):
+    """The head and the rows of an upsert op."""
+    reader.u8()
+    entity, kind, serials, end = reader.varint(), reader.u8(3), [], 0
+    for gap, count in reader.repeat(lambda: (reader.varint(), reader.varint())):
+        serials += range(end + gap, end + gap + count)
+        end += gap + count
+    identity, own = (reader.repeat(lambda: (*reader.column(len(serials)), reader.width)) for _ in range(2))
+    head = varint(entity) + bytes([kind]) + varint(len(identity)) + varint(len(own))
+
+    def cell(value, width):
+        if value is None:
+            return b"\0"
+        return b"\1" + (value if width == 16 else value.to_bytes(width, "little") if width else varint(len(value)) + value)
+
+    columns = identity + own
+    entries = (varint(serial) + b"".join(cell(values[index], width) for _, values, width in columns) for index, serial in enumerate(serials))
+    return head + b"".join(varint(number) + bytes([width]) for number, _, width in columns), entries
+
+
+def names(schema):
+    """The attributes of each entity of a schema, those of its ancestors first."""
+    for name, about in schema["entities"].items():
+        line = [about]
+        while "parent" in line[0]:
+            line.insert(0, schema["entities"][line[0]["parent"]])
+        for each in line:
+            for attribute, more in each.get("attributes", {}).items():
+                if "derived" not in more:
+                    yield (varint(line[0]["number"]) + varint(about["number"]) + blob(name) + varint(more["number"]) + blob(attribute)
+                           + blob(more["type"]))
+
+
+def pieces(data):
+    """(kind, bytes) of the pieces of a payload."""
+    reader = Reader(data)
+    while reader.at < len(data):
+        start, kind = reader.at, data[reader.at] & 31
+        if kind == 9:
+            yield from ((1, piece) for piece in grouped(*rows(reader)))
+            continue
+        op = reader.op()
+        yield 0, data[start:reader.at]
+        if kind == 1:
+            yield from ((2, piece) for piece in grouped(b"", names(op["schema"])))
+
+
+def commitment_to(payload, salt):
+    leaves = [sha256(b"\0", sha256(salt, struct.pack("<Q", index))[:16], bytes([kind]), piece)
+              for index, (kind, piece) in enumerate([*pieces(payload)] or [(0, b"")])]
+    return tree_root(leaves)
 
 
 OPEN, SEALED, APART, RETIRED = 0, 1, 2, 3
@@ -359,7 +433,7 @@ class Segment:
         digest = reader.take(16) if more else b""
         salt = reader.take(16) if flags & 16 else sha256(self.seed, struct.pack("<Q", number))[:16]
         payload, ops = None if flags & 8 else Reader(self.apart(reader, number) if flags & 32 else reader.blob()), None
-        commitment = sha256(salt, payload.data) if payload else reader.take(32)
+        commitment = commitment_to(payload.data, salt) if payload else reader.take(32)
         if payload:
             ops = self.store.ops(payload)
         texts = [b"\0" if text is None else b"\1" + struct.pack("<I", len(text.encode())) + text.encode()

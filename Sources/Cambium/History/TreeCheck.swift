@@ -50,7 +50,9 @@ struct TreeCheck {
         if let expected = expected.removeValue(forKey: record.number) {
             note(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)")
         }
-        if let known, known.size == record.number.rawValue { note(record.number, isSame: known.root.bytes == tree.root, "the given checkpoint") }
+        if let known, known.size == record.number.rawValue {
+            note(record.number, isSame: known.root.bytes == tree.root, "the given checkpoint")
+        }
         if let head, head.transaction == record.number { note(record.number, isSame: head.root == tree.root, "the file HEAD") }
     }
 

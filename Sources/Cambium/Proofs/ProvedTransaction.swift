@@ -28,10 +28,10 @@ public struct ProvedTransaction: Sendable {
     ///   - proof: the proof. It is outside data.
     ///   - trust: the reason for which the tree is accepted.
     public init(_ proof: ProofFile, trusting trust: Trust) throws(CambiumError) {
-        let opening = try TransactionOpening(proof)
+        let opening = try ProofOpening(proof).leaf
         head = try proof.check(opening.leaf, trusting: trust)
         guard let (number, metadata) = TransactionMetadata.inEnvelope(opening.envelope) else {
-            throw TransactionOpening.malformed("its envelope is not one of a transaction")
+            throw LeafOpening.malformed("its envelope is not one of a transaction")
         }
         guard number.rawValue == proof.index + 1 else {
             throw CambiumError(

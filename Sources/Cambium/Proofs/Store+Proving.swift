@@ -39,7 +39,7 @@ extension Store {
             throw CambiumError(.damaged, "Transaction \(transaction) differs from the tree over the log. Run 'cambium verify'.")
         }
         return ProofFile(
-            extra: TransactionOpening(envelope: record.envelope, commitment: commitment).bytes, index: proof.index, path: proof.path,
+            extra: ProofOpening(LeafOpening(envelope: record.envelope, commitment: commitment)).bytes, index: proof.index, path: proof.path,
             checkpoint: checkpoint)
     }
 
@@ -72,7 +72,7 @@ extension Store {
     }
 
     /// Returns the tree of a note, or the newest one, and its checkpoint as text.
-    private static func tree(_ reader: LogReader, _ note: SignedNote?) throws -> (TiledLog, checkpoint: String) {
+    static func tree(_ reader: LogReader, _ note: SignedNote?) throws -> (TiledLog, checkpoint: String) {
         let head = try note.map { note throws(CambiumError) in try TreeHead(note) }
         let log = try TiledLog(reader, TileFiles(reader.volume, .cache), size: head?.size)
         if let head, let note {
@@ -86,7 +86,7 @@ extension Store {
         return (log, try TreeHead(origin: origin, size: log.size, root: log.root).text)
     }
 
-    private static func record(_ number: TransactionNumber, _ reader: LogReader) throws -> LogRecord {
+    static func record(_ number: TransactionNumber, _ reader: LogReader) throws -> LogRecord {
         struct Reached: Error {
             let record: LogRecord
         }

@@ -4,7 +4,7 @@ package import CambiumModel
 public import CambiumProofs
 
 extension Store {
-    /// The file with the last checkpoint that the store has signed, and the one that is locked meanwhile.
+    /// The file with the last checkpoint that the store has signed, and the one that is locked while the store signs.
     private enum SigningFile {
         static let note = "signed"
         static let lock = "signed.lock"
@@ -36,7 +36,8 @@ extension Store {
     package static func sign(_ volume: any Volume, with keys: [SigningKey]) throws -> SignedNote {
         guard let origin = keys.first?.verifier.name else { throw CambiumError(.invalidInput, "Give a key to sign with.") }
         if keys.contains(where: { $0.verifier.kind != .log }) {
-            throw CambiumError(.invalidInput, "A witness's key cannot sign a log. Make one of a log: 'cambium sign --generate NAME --key FILE'.")
+            throw CambiumError(
+                .invalidInput, "A witness's key cannot sign a log. Make one of a log: 'cambium sign --generate NAME --key FILE'.")
         }
         let reader = try LogReader(volume)
         let lock = try volume.lock(SigningFile.lock)

@@ -78,12 +78,15 @@ struct TiledLog {
     /// Returns a partial tile: the one that was written, or the roots of the full tiles below it.
     private static func partial(_ tile: Tile, _ files: TileFiles) throws(CambiumError) -> [UInt8] {
         if let bytes = try files.bytes(tile) { return bytes }
-        guard case .hashes(let level) = tile.kind, level > 0 else { preconditionFailure("A tree of full tiles has no partial tile of leaves.") }
+        guard case .hashes(let level) = tile.kind, level > 0 else {
+            preconditionFailure("A tree of full tiles has no partial tile of leaves.")
+        }
         var bytes: [UInt8] = []
         for index in 0..<UInt64(tile.width) {
             let below = Tile(.hashes(level: level - 1), index: tile.index << 8 + index)
             guard let full = try files.bytes(below) else {
-                throw CambiumError(.damaged, "The file \(below.path) of the tree is missing or corrupt. Remove the tiles, and write them again.")
+                throw CambiumError(
+                    .damaged, "The file \(below.path) of the tree is missing or corrupt. Remove the tiles, and write them again.")
             }
             bytes += Tile.root(of: full).bytes
         }

@@ -28,8 +28,15 @@ struct CheckProofCommand: ParsableCommand {
             if bytes.starts(with: "old ".utf8) {
                 try checkConsistency(bytes, trust)
             } else {
-                if since != nil { throw CambiumError(.invalidInput, "--since is for a proof of consistency, and this is none. Omit it.") }
-                print(try ProvedTransaction(ProofFile(parsing: bytes), trusting: trust))
+                if since != nil {
+                    throw CambiumError(.invalidInput, "--since is for a proof of consistency, and this is another proof. Omit it.")
+                }
+                let proof = try ProofFile(parsing: bytes)
+                if try ProvedValue.isStated(in: proof) {
+                    print(try ProvedValue(proof, trusting: trust))
+                } else {
+                    print(try ProvedTransaction(proof, trusting: trust))
+                }
             }
         } catch let error as CambiumError where error.code == .notProved {
             if output.json {
@@ -48,18 +55,42 @@ struct CheckProofCommand: ParsableCommand {
 
     private func print(_ proved: ProvedTransaction) {
         if output.json {
-            return print("included", proved.head) { writer in
-                writer.member("transaction", proved.number.rawValue)
-                writer.member("time", proved.time.description)
-                writer.member("actor", proved.author.actor)
-                writer.member("message", proved.author.message)
-                writer.member("request", proved.author.requestID)
+            return print("included", proved.head) { write(proved, to: &$0) }
+        }
+        Terminal.print("Included: transaction \(proved.number) of \(proved.time)\(notes(proved))")
+        Terminal.print("in the log \(proved.head.origin) of \(proved.head.size) transactions with the root \(proved.head.root)")
+    }
+
+    private func print(_ proved: ProvedValue) {
+        let transaction = proved.transaction
+        if output.json {
+            return print("set", transaction.head) { writer in
+                writer.member("object", proved.object)
+                writer.member("property", proved.property)
+                writer.key("value")
+                proved.value.write(to: &writer)
+                writer.member("schema", proved.schema.rawValue)
+                write(transaction, to: &writer)
             }
         }
+        Terminal.print("Set: \(proved.object) \(proved.property) = \(proved.value.text), by")
+        Terminal.print("transaction \(transaction.number) of \(transaction.time)\(notes(transaction))")
+        Terminal.print(
+            "in the log \(transaction.head.origin) of \(transaction.head.size) transactions with the root \(transaction.head.root)")
+        Terminal.print("A later transaction may have changed the value. The names are those of the schema of transaction \(proved.schema).")
+    }
+
+    private func write(_ proved: ProvedTransaction, to writer: inout JSONWriter) {
+        writer.member("transaction", proved.number.rawValue)
+        writer.member("time", proved.time.description)
+        writer.member("actor", proved.author.actor)
+        writer.member("message", proved.author.message)
+        writer.member("request", proved.author.requestID)
+    }
+
+    private func notes(_ proved: ProvedTransaction) -> String {
         let author = [proved.author.actor, proved.author.message].compactMap(\.self).joined(separator: ": ")
-        let notes = author.isEmpty ? "" : ", \(author)"
-        Terminal.print("Included: transaction \(proved.number) of \(proved.time)\(notes)")
-        Terminal.print("in the log \(proved.head.origin) of \(proved.head.size) transactions with the root \(proved.head.root)")
+        return author.isEmpty ? "" : ", \(author)"
     }
 
     private func checkConsistency(_ bytes: [UInt8], _ trust: Trust) throws {

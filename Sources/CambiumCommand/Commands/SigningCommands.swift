@@ -4,9 +4,9 @@ import CambiumJSON
 
 struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sign", abstract: "Sign the size and the root of the log, so that nobody can rewrite it unnoticed.",
+        commandName: "sign", abstract: "Sign the size and the root of the log, so that a rewritten log is noticed.",
         discussion: Discussion.text(
-            "The note is a C2SP checkpoint. Keep it in another place, or publish it. The store refuses to sign a log that does not continue "
+            "The note is a C2SP checkpoint. Keep it elsewhere, or publish it. The store refuses to sign a log that does not continue "
                 + "the log that it has signed before. --rotate adds a new key: both sign until the line of the old one is removed.",
             examples: "cambium sign --generate example.com/notes --key notes.key", "cambium sign notes --key notes.key --to notes.note",
             "cambium sign --rotate --key notes.key"))

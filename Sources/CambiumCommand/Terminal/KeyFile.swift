@@ -11,7 +11,8 @@ enum KeyFile {
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
             throw CambiumError(
-                .invalidInput, "Other users may read or change the secret key. Run 'chmod 600' for the file, and replace the key if needed.",
+                .invalidInput,
+                "Other users may read or change the secret key. Run 'chmod 600' for the file, and replace the key if needed.",
                 place: .init(file: path))
         }
         let lines = try Terminal.contents(of: path, byteCountMax: byteCountMax).split(separator: UInt8(ascii: "\n"))

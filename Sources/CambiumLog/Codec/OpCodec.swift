@@ -37,6 +37,40 @@ package enum OpCodec {
 
     // MARK: One op
 
+    /// Reads an op. Returns it if it is an upsert or a schema; passes over any other op, mostly without decoding it.
+    static func readBlock(_ reader: inout ByteReader) throws(DecodingError) -> Op? {
+        var rest = reader
+        let byte = try rest.readByte()
+        guard let kind = Format.OpKind(rawValue: byte & 31), byte >> 5 == Format.algorithm, try skip(kind, &rest) else {
+            switch try decodeOp(&reader) {
+            case .upsert(let block): return .upsert(block)
+            case .schema(let catalog): return .schema(catalog)
+            default: return nil
+            }
+        }
+        reader = rest
+        return nil
+    }
+
+    /// Passes over the fields of an op. Returns `false` for a kind that must be decoded.
+    private static func skip(_ kind: Format.OpKind, _ reader: inout ByteReader) throws(DecodingError) -> Bool {
+        func skipVarints(_ count: Int) throws(DecodingError) { for _ in 0..<count { _ = try reader.readVarint() } }
+        switch kind {
+        case .insert, .set:
+            try skipVarints(kind == .insert ? 3 : 2)
+            for _ in 0..<(try reader.readCount(max: reader.remaining, "assignments")) {
+                try skipVarints(1)
+                try ValueCodec.skipValue(&reader)
+            }
+        case .link, .unlink: try skipVarints(5)
+        case .linkAt, .move: try skipVarints(6)
+        case .delete:
+            for _ in 0..<(try reader.readCount(max: reader.remaining, "objects")) { try skipVarints(2) }
+        default: return false
+        }
+        return true
+    }
+
     static func encode(_ op: Op, to writer: inout ByteWriter) {
         func begin(_ kind: Format.OpKind, algorithm: UInt8 = Format.algorithm) { writer.writeByte(kind.rawValue | algorithm << 5) }
         switch op {

@@ -93,6 +93,19 @@ enum ValueCodec {
         return text
     }
 
+    static func skipValue(_ reader: inout ByteReader) throws(DecodingError) {
+        let offset = reader.offset
+        guard let tag = Format.ValueTag(rawValue: try reader.readByte()) else { throw .invalid("an unknown kind of value", offset: offset) }
+        switch tag {
+        case .null, .false, .true: break
+        case .int: _ = try reader.readVarint()
+        case .float: _ = try reader.read(UInt32.self)
+        case .double, .date: _ = try reader.read(UInt64.self)
+        case .uuid: _ = try reader.readBytes(16)
+        case .decimal, .string, .data, .uri, .json: _ = try reader.readBlob("value")
+        }
+    }
+
     static func decodeValue(_ reader: inout ByteReader) throws(DecodingError) -> Value {
         let offset = reader.offset
         guard let tag = Format.ValueTag(rawValue: try reader.readByte()) else { throw .invalid("an unknown kind of value", offset: offset) }

@@ -214,10 +214,8 @@ extension LogRecord {
     /// Returns this record with a commitment (a salted hash) in place of its ops.
     func retired() throws -> LogRecord {
         if case .redacted = payload { return self }
-        var commitment = Leaf.Commitment(salt: salt.bytes(number))
-        try payload.forEachPart { commitment.add($0) }
         var record = self
-        record.payload = .redacted(commitment: commitment.finish())
+        record.payload = .redacted(commitment: try commitment())
         return record
     }
 

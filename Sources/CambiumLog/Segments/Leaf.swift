@@ -59,19 +59,6 @@ enum Leaf {
         return text
     }
 
-    /// The commitment to a payload: the hash of a salt and all parts of the payload. The leaf contains the commitment instead of the
-    /// payload.
-    struct Commitment {
-        private var hash = ContentHash()
-
-        init(salt: [UInt8]) { hash.add(salt[...]) }
-
-        mutating func add(_ part: ArraySlice<UInt8>) { hash.add(part) }
-
-        /// Returns the commitment, 32 bytes.
-        func finish() -> [UInt8] { hash.finish() }
-    }
-
     /// Returns the salt of a transaction for which the log stores no separate salt.
     static func salt(seed: [UInt8], _ number: TransactionNumber) -> [UInt8] {
         var writer = ByteWriter(capacity: 24)

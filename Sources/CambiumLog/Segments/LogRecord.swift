@@ -69,13 +69,15 @@ package struct LogRecord: Sendable {
         Leaf.hash(number, metadata, commitment: try commitment())
     }
 
-    /// Returns the hash of the salt and the ops, 32 bytes. Two transactions have the same hash only if one of them is a copy of the other.
-    /// Throws as `leafHash` does.
+    /// Returns the root of the tree over the pieces of the payload, 32 bytes. Two transactions have the same hash only if one of them is a
+    /// copy of the other. Throws as `leafHash` does.
     package func commitment() throws -> [UInt8] {
         if case .redacted(let commitment) = payload { return commitment }
-        var commitment = Leaf.Commitment(salt: salt.bytes(number))
-        try payload.forEachPart { commitment.add($0) }
-        return commitment.finish()
+        var tree = PayloadTree(salt: salt.bytes(number))
+        try payload.forEachPart { part in
+            try PayloadPiece.forEach(in: part) { tree.add($0) }
+        }
+        return tree.finish()
     }
 }
 

@@ -31,7 +31,7 @@ public struct TreeHash: Hashable, Sendable, CustomStringConvertible {
         self.init(bytes)
     }
 
-    init(hashing hash: ContentHash) { bytes = hash.finish() }
+    package init(hashing hash: ContentHash) { bytes = hash.finish() }
 
     /// The root of a tree without leaves.
     public static let ofEmptyTree = TreeHash(hashing: ContentHash())
@@ -45,7 +45,7 @@ public struct TreeHash: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the hash of a node with these children.
-    static func node(_ left: TreeHash, _ right: TreeHash) -> TreeHash {
+    package static func node(_ left: TreeHash, _ right: TreeHash) -> TreeHash {
         TreeHash(unchecked: MerkleTree.node(left.bytes, right.bytes))
     }
 

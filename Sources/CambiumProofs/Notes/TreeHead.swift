@@ -12,7 +12,7 @@ public struct TreeHead: Sendable, Equatable {
     public let size: UInt64
     /// The root of the tree.
     public let root: TreeHash
-    /// The lines after the root. Nobody can check them, so Cambium writes none.
+    /// The lines after the root. No reader can check them, so Cambium writes no such lines.
     let extensions: [[UInt8]]
 
     /// The name of the log. Nothing but its bytes is compared.
@@ -59,7 +59,7 @@ public struct TreeHead: Sendable, Equatable {
     /// Reads a checkpoint that is a note, or only its text, without checking the signatures.
     package init(checkpoint: String) throws(CambiumError) { self = try Self.parts(ofCheckpoint: Array(checkpoint.utf8)).head }
 
-    /// Returns the head and the note of a checkpoint. The note is `nil` if nobody has signed.
+    /// Returns the head and the note of a checkpoint. The note is `nil` for a checkpoint without signatures.
     static func parts(ofCheckpoint bytes: [UInt8]) throws(CambiumError) -> (head: TreeHead, note: SignedNote?) {
         // The text of a checkpoint has no empty line, so a text with one is a note.
         let isNote = zip(bytes, bytes.dropFirst()).contains { $0 == NoteText.lineFeed && $1 == NoteText.lineFeed }

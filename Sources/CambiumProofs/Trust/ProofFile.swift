@@ -16,7 +16,7 @@ public struct ProofFile: Sendable, CustomStringConvertible {
     public let path: [TreeHash]
     let checkpointBytes: [UInt8]
 
-    /// The checkpoint: a signed note, or only its text if nobody has signed it.
+    /// The checkpoint: a signed note, or only its text without signatures.
     public var checkpoint: String { String(decoding: checkpointBytes, as: UTF8.self) }
 
     private static let header = "c2sp.org/tlog-proof@v1"
@@ -84,7 +84,7 @@ public struct ConsistencyFile: Sendable, CustomStringConvertible {
     public let path: [TreeHash]
     let checkpointBytes: [UInt8]
 
-    /// The checkpoint: a signed note, or only its text if nobody has signed it.
+    /// The checkpoint: a signed note, or only its text without signatures.
     public var checkpoint: String { String(decoding: checkpointBytes, as: UTF8.self) }
 
     /// Creates a file.

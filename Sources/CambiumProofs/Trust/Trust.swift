@@ -38,7 +38,7 @@ public enum Trust: Sendable {
 
     private static func signed(_ note: SignedNote?) throws(CambiumError) -> SignedNote {
         guard let note else {
-            throw CambiumError(.notProved, "Nobody has signed the checkpoint. Compare its root with a known one, or get a signed one.")
+            throw CambiumError(.notProved, "The checkpoint has no signature. Compare its root with a known one, or get a signed one.")
         }
         return note
     }

@@ -1,0 +1,121 @@
+package import CambiumLog
+public import CambiumModel
+public import CambiumProofs
+
+extension Store {
+    /// Makes a proof that a transaction has set the value that an attribute of an object has at a moment. The proof shows the piece of the
+    /// transaction with the value: one op, or some rows of an import.
+    ///
+    /// ```swift
+    /// let proof = try Store.prove("title", of: note, at: "notes")
+    /// print(try ProvedValue(proof, trusting: .root(try TreeHead(parsing: proof.checkpoint).root)).value.text)
+    /// ```
+    ///
+    /// Throws `.notFound` if there is no such object or moment, or if no single change states the value: the value is a default, or came
+    /// with a clone or a migration, or its changes were retired. Throws `.unknownName` for an unknown attribute, `.invalidInput` for a
+    /// derived one, and otherwise as `prove(_:at:in:)` does. Complexity: that of reading the graph of the moment, and of reading the log
+    /// from the creation of the object if its last change has not set the value.
+    ///
+    /// - Parameters:
+    ///   - attribute: the name of the attribute.
+    ///   - object: the object.
+    ///   - path: the directory of the store.
+    ///   - point: the moment.
+    ///   - note: a signed checkpoint of this log; `nil` for an unsigned one of the newest tree.
+    public static func prove(
+        _ attribute: String, of object: ObjectID, at path: String, point: Point = .latest, in note: SignedNote? = nil
+    ) throws -> ProofFile {
+        try prove(attribute, of: object, SystemVolume(root: path), point: point, in: note)
+    }
+
+    package static func prove(
+        _ attribute: String, of object: ObjectID, _ volume: any Volume, point: Point = .latest, in note: SignedNote? = nil
+    ) throws -> ProofFile {
+        let graph = try ReadOnlyStore(volume, point: point).graph
+        guard let place = graph.place(of: object) else { throw CambiumError(.notFound, "There is no such object at this moment.") }
+        let entity = graph.entity(of: place)
+        let name = AttributeName(entity, try entity.requiredAttribute(attribute))
+        guard entity.attribute(attribute)?.isDerived == false else {
+            throw CambiumError(.invalidInput, "'\(attribute)' is derived from other values, which can be proved.")
+        }
+        let (value, text) = (try graph[object, attribute], graph.schema.text(of: object, entity: entity))
+        let reader = try LogReader(volume)
+        let record = try settingRecord(object, name, graph.provenance(of: place), reader)
+        guard let record, let piece = try record.opening({ try object.value($0, name) != nil }),
+            let set = try object.value(piece.piece, name), set.value == value
+        else {
+            throw CambiumError(
+                .notFound,
+                "No single change states the value of '\(attribute)' of \(text): it is a default, or came with a clone or a migration.")
+        }
+        let (schemaRecord, names) = try schemaRecord(name, reader, upTo: record.number)
+        var (log, checkpoint) = try tree(reader, note)
+        guard record.number.rawValue <= log.size else {
+            throw CambiumError(.notFound, "Transaction \(record.number), which set the value, is later than the note. Sign again.")
+        }
+        let schemaProof = try log.inclusion(of: schemaRecord.number.rawValue - 1)
+        let opening = ProofOpening(
+            LeafOpening(envelope: record.envelope, commitment: try record.commitment(), piece: piece),
+            ProofOpening.Place(
+                object: text, property: attribute, row: UInt64(set.row), value: value,
+                schema: LeafOpening(envelope: schemaRecord.envelope, commitment: try schemaRecord.commitment(), piece: names),
+                schemaIndex: schemaProof.index, schemaPath: schemaProof.path))
+        let proof = try log.inclusion(of: record.number.rawValue - 1)
+        guard proof.root(of: opening.leaf.leaf) == log.root else {
+            throw CambiumError(.damaged, "Transaction \(record.number) differs from the tree over the log. Run 'cambium verify'.")
+        }
+        return ProofFile(extra: opening.bytes, index: proof.index, path: proof.path, checkpoint: checkpoint)
+    }
+
+    /// Returns the last transaction that states a value of an attribute: usually the one that last changed the object.
+    private static func settingRecord(
+        _ object: ObjectID, _ name: AttributeName, _ provenance: (created: TransactionNumber, changed: TransactionNumber),
+        _ reader: LogReader
+    ) throws -> LogRecord? {
+        let last = try record(provenance.changed, reader)
+        if try last.opening({ try object.value($0, name) != nil }) != nil { return last }
+        var found: LogRecord?
+        struct Reached: Error {}
+        do {
+            let base = try TiledLog.base(reader, provenance.created.rawValue - 1)
+            _ = try reader.scan(from: provenance.created, after: base, makesDurable: true) { record in
+                if record.number >= provenance.changed { throw Reached() }
+                if case .redacted = record.payload { return }
+                if try record.number >= provenance.created && record.opening({ try object.value($0, name) != nil }) != nil {
+                    found = record
+                }
+            }
+        } catch is Reached {}  // The later transactions were not asked for.
+        return found
+    }
+
+    /// Returns a transaction up to `last` whose schema has the names and the type of an attribute: usually the first one.
+    private static func schemaRecord(
+        _ name: AttributeName, _ reader: LogReader, upTo last: TransactionNumber
+    ) throws -> (LogRecord, PieceOpening) {
+        struct Found: Error {
+            let record: LogRecord
+            let piece: PieceOpening
+        }
+        do {
+            _ = try reader.scan(makesDurable: true) { record in
+                if case .redacted = record.payload { return }
+                let piece = try record.opening { try AttributeName.all(in: $0).contains(name) }
+                if let piece { throw Found(record: record, piece: piece) }
+                if record.number == last { throw CambiumError(.notFound, "No schema up to transaction \(last) has these names.") }
+            }
+        } catch let found as Found { return (found.record, found.piece) }
+        throw CambiumError(.notFound, "The changes of the schema were retired. Copy the store with 'cambium backup' and its archive.")
+    }
+}
+
+extension ObjectID {
+    /// Returns the last value of an attribute of this object that a piece assigns, with its row; `nil` if the piece assigns none.
+    fileprivate func value(_ piece: PayloadPiece, _ name: AttributeName) throws -> (row: Int, value: Value)? {
+        var found: (row: Int, value: Value)?
+        try AssignedValue.forEach(in: piece) { row, assigned in
+            if assigned.serial == serial, assigned.isOf(name), let value = assigned.value(name.type) { found = (row, value) }
+        }
+        return found
+    }
+}
