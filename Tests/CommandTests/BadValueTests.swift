@@ -115,13 +115,13 @@ import Testing
         #expect(!outcome.errors.contains(String(repeating: "x", count: 61)), "\(outcome.errors)")
     }
 
-    @Test func `the error for a deleted object names the command that lists its transactions`() throws {
+    @Test func `the error for a deleted object names the command that shows its history`() throws {
         let place = try place()
         func errors(_ id: String, _ options: String...) throws -> String {
             try place.run(executable: Workplace.binary, ["show", "notes", id] + options).errors
         }
         #expect(try place.run("delete", "notes", "Note/1").code == 0)
-        #expect(try errors("Note/1").contains("It may have been deleted: 'cambium log STORE --object Note/1' lists its transactions."))
+        #expect(try errors("Note/1").contains("It may have been deleted: 'cambium history STORE Note/1' shows its changes."))
         #expect(try place.run("log", "notes", "--object", "Note/1", "--json").json.count == 2)
         for id in ["Note/0", "Note/2", "Item/1"] { #expect(try !errors(id).contains("deleted") && !errors(id).isEmpty, "\(id)") }
         #expect(try !errors("Note/1", "--at", "1").contains("deleted"))

@@ -119,10 +119,11 @@ private struct BlameSearch {
         }
     }
 
-    /// Returns the pending properties that a migration added to the entity of the object.
+    /// Returns the pending properties that the entity of the object did not have before: a migration added them, or the transaction deleted
+    /// the object and created it with another entity.
     private func introduced(_ found: ObjectStep) -> Set<PropertyNumber> {
-        guard found.step.changesSchema, let before = found.step.before.entity(of: found.id) else { return [] }
-        return pending.filter { before.attribute($0) == nil && before.relationship($0) == nil }
+        guard let before = found.step.before.entity(of: found.id), let after = found.step.after.entity(of: found.id) else { return [] }
+        return pending.filter { after.hasProperty($0) && !before.hasProperty($0) }
     }
 
     /// Returns whether a copy has the value of its source. Members that the same transaction copied count as their sources.
@@ -159,4 +160,8 @@ private struct BlameSearch {
             property: name, content: content, transaction: origin?.entry.number, time: origin?.entry.time, author: origin?.entry.author,
             source: origin?.source, isIgnored: origin?.isIgnored ?? false)
     }
+}
+
+extension Entity {
+    fileprivate func hasProperty(_ number: PropertyNumber) -> Bool { attribute(number) != nil || relationship(number) != nil }
 }

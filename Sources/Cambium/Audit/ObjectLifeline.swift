@@ -2,12 +2,12 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// A transaction that changed an object, or that changed the schema while the object existed.
+/// A transaction that may have changed an object: it is the last change of the row, or a migration.
 struct ObjectStep {
     let step: TransactionStep
     /// The object: the one that was asked for, or the source of a clone that led to it.
     let id: ObjectID
-    /// The difference of the object; `nil` if the transaction changed only the schema.
+    /// The difference of the object; `nil` if the object has the same values and members before and after the transaction.
     let change: ObjectChange?
     /// The object from which a clone made `id` in this transaction.
     let source: ObjectID?
@@ -67,8 +67,7 @@ struct ObjectLifeline {
                 end = number < oldest ? .retired : .range
                 break
             }
-            let found = try examine(number)
-            if found.change != nil || found.step.changesSchema { return found }
+            return try examine(number)
         }
         return nil
     }

@@ -230,7 +230,7 @@ extension Schema {
             if !graph.hasAssigned(id) { throw Self.missing(text) }
             throw CambiumError(
                 .notFound,
-                "There is no object \(text). It may have been deleted: 'cambium log STORE --object \(text)' lists its transactions.")
+                "There is no object \(text). It may have been deleted: 'cambium history STORE \(text)' shows its changes.")
         }
         let entity = graph.entity(of: place)
         if named.family.contains(entity.number) { return (place, entity) }

@@ -143,11 +143,10 @@ extension StoreRun {
             return content(property, of: id, step.after, copiedIn: step.entry.number) != content(property, of: source, former)
         }
         if change?.kind == .deleted { return false }
-        if let before = step.before.entity(of: id), step.after.entity(of: id) != nil, before.attribute(property) == nil,
-            before.relationship(property) == nil
-        {
-            return true
+        func has(_ graph: Graph) -> Bool? {
+            graph.entity(of: id).map { $0.attribute(property) != nil || $0.relationship(property) != nil }
         }
+        if has(step.before) == false, has(step.after) == true { return true }
         guard let change else { return false }
         let difference = ObjectDifference(change, after: step.after)
         return (difference.attributes.map(\.number) + difference.relationships.map(\.number)).contains(property)
