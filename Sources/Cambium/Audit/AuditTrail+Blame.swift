@@ -111,7 +111,11 @@ private struct BlameSearch {
         guard let change = found.change else { return introduced(found) }
         switch change.kind {
         case .deleted: return []
-        case .inserted: return found.source == nil ? pending : pending.filter { !isCopied($0, found, line) }
+        case .inserted:
+            // An insertion cannot have set a property that a later migration added.
+            let entity = found.step.after.entity(of: found.id)
+            let existing = pending.filter { entity?.hasProperty($0) ?? false }
+            return found.source == nil ? existing : existing.filter { !isCopied($0, found, line) }
         case .changed:
             let difference = ObjectDifference(change, after: found.step.after)
             let numbers = difference.attributes.map(\.number) + difference.relationships.map(\.number)

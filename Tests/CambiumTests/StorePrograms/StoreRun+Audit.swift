@@ -138,14 +138,15 @@ extension StoreRun {
     private func isSet(
         _ property: PropertyNumber, of id: ObjectID, _ change: ObjectChange?, _ source: ObjectID?, _ step: TransactionStep, _ former: Graph
     ) -> Bool {
+        func has(_ graph: Graph) -> Bool? {
+            graph.entity(of: id).map { $0.attribute(property) != nil || $0.relationship(property) != nil }
+        }
         if change?.kind == .inserted {
+            if has(step.after) == false { return false }
             guard let source else { return true }
             return content(property, of: id, step.after, copiedIn: step.entry.number) != content(property, of: source, former)
         }
         if change?.kind == .deleted { return false }
-        func has(_ graph: Graph) -> Bool? {
-            graph.entity(of: id).map { $0.attribute(property) != nil || $0.relationship(property) != nil }
-        }
         if has(step.before) == false, has(step.after) == true { return true }
         guard let change else { return false }
         let difference = ObjectDifference(change, after: step.after)
