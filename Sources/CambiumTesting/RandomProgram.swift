@@ -60,6 +60,7 @@ package struct RandomProgram: Sendable {
     /// Returns an op of a random kind, or `nil` if the graph contains nothing to which an op of this kind could apply.
     private mutating func op(_ graph: ReferenceGraph) -> Op? {
         if random.isTrue(scope == .clones ? 15 : scope == .derivable ? 0 : 2, outOf: 50) { return clone(graph) }
+        if scope != .derivable, random.isTrue(1, outOf: 50) { return mark(graph) }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<15: return insert(graph)
         case 15..<27: return set(graph)
@@ -122,6 +123,13 @@ package struct RandomProgram: Sendable {
             }
         }
         return .set(id, assignments)
+    }
+
+    /// Returns an op as an undo writes it for an object that comes back. The source may have been deleted.
+    private mutating func mark(_ graph: ReferenceGraph) -> Op? {
+        guard let id = random.pick(graph.ids) else { return nil }
+        let source = UInt64.random(in: 0..<graph.nextSerial(of: id.root), using: &random)
+        return .mark(id, source: random.isTrue(1, outOf: 3) ? 0 : source, isStub: random.isTrue(1, outOf: 4))
     }
 
     private mutating func delete(_ graph: ReferenceGraph) -> Op? {

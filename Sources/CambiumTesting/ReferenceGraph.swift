@@ -112,7 +112,8 @@ package struct ReferenceGraph: Sendable {
         case .schema(let catalog):
             try migrate(to: try Schema(catalog: catalog))
             losses = []
-        case .label, .digest: break
+        case .label, .digest, .undo: break
+        case .mark(let id, let source, let isStub): try mark(id, source, isStub)
         case .insert(let id, let entity, let assignments): try insert(id, entity, assignments)
         case .set(let id, let assignments): try set(id, assignments)
         case .link(let id, let property, let target, let index): try link(id, property, target, index)
@@ -146,6 +147,14 @@ package struct ReferenceGraph: Sendable {
             attributes[assignment.property] = try checked(assignment, entity)
         }
         create(id, Object(entity: entity, attributes: attributes, isStub: false))
+        noted.insert(id)
+    }
+
+    private mutating func mark(_ id: ObjectID, _ source: UInt64, _ isStub: Bool) throws(CambiumError) {
+        _ = try live(id)
+        guard source < nextSerial(of: id.root) else { throw CambiumError(.invalidInput, "No object has had the serial \(source).") }
+        objects[id]?.isStub = isStub
+        sources[id] = source == 0 ? nil : ObjectID(root: id.root, serial: source)
         noted.insert(id)
     }
 

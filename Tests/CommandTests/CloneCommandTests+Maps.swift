@@ -28,9 +28,9 @@ extension CloneCommandTests {
             errno = codes.removeFirst()
             return -1
         }
-        #expect(CloneMapFile.uninterrupted(fail) == -1 && codes.isEmpty)
+        #expect(OutputFile.uninterrupted(fail) == -1 && codes.isEmpty)
         codes = [EINTR]
-        #expect(CloneMapFile.uninterrupted { codes.isEmpty ? 7 : fail() } == 7)
+        #expect(OutputFile.uninterrupted { codes.isEmpty ? 7 : fail() } == 7)
     }
 
     @Test func `a map replaces an existing file`() throws {

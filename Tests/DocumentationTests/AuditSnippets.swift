@@ -71,6 +71,13 @@ import Testing
         }
     }
 
+    private func undo(_ store: Store, _ customer: ObjectID, _ last: TransactionNumber) throws {
+        let conflicts = try store.previewUndo(.transaction(last)) { preview in preview.conflicts.map(\.description) }
+        let undo = try store.undo(.transaction(last), policy: .skip, author: Author(actor: "jane"))
+        print(conflicts, undo.receipt.transaction?.description ?? "nothing to undo")
+        try store.revert(customer, to: .label("end of March"), author: Author(actor: "jane"))
+    }
+
     private func list(_ path: String, to last: TransactionNumber) throws {
         try TransactionLog(of: path).forEach { entry in
             let author = entry.author
@@ -145,6 +152,8 @@ import Testing
             try recordWithParts(store, customer)
             let changes = try compare(store, customer)
             #expect(changes.map { $0.attributes.map(\.after) } == [["Milan"]])
+            try undo(store, customer, store.graph.transaction)
+            #expect(try store.graph[customer, "city"] == "Rome")
             try list(path, to: store.graph.transaction)
             let trail = try trace(store, customer)
             try blame(trail, customer)

@@ -191,7 +191,8 @@ class Checkpoint:
         register = Layout(REGISTER)
         self.load(reference, register)
         table = register.tables[1]
-        return {str(row.cells[table.attributes[1]], "utf-8"): row.cells[table.attributes[2]] for row in table.rows.values()}
+        return {str(row.cells[table.attributes[1]], "utf-8"): row.cells[table.attributes[2]] for row in table.rows.values()
+                if row.cells[table.attributes[2]]}
 
     def part(self, reader):
         chunk, size, checksum = reader.uint(4), reader.uint(4), reader.uint(4)
@@ -283,7 +284,6 @@ class Checkpoint:
         for table in self.layout.tables:
             if not table.root:
                 continue
-            add(1, table.root, 0, self.next_serials[table.root], b"")
             for row in table.rows.values():
                 entity = table.entities[0].number if table.entity_slot is None else row.cells[table.entity_slot]
                 add(2, table.root, 0, row.serial, struct.pack("<QQ", 2 * entity + row.is_stub, 0))

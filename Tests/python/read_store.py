@@ -210,12 +210,14 @@ class Reader:
 
 
 FIELDS = {"id": Reader.id, "text": Reader.text, "ids": lambda reader: reader.repeat(reader.id), "target": Reader.id, "entity": Reader.varint,
-          "property": Reader.varint, "index": Reader.varint, "transaction": Reader.varint,
+          "property": Reader.varint, "index": Reader.varint, "transaction": Reader.varint, "source": Reader.varint,
+          "stub": lambda reader: reader.u8(1), "transactions": lambda reader: reader.repeat(lambda: (reader.varint(), reader.varint())),
           "values": lambda reader: dict(reader.repeat(lambda: (str(reader.varint()), reader.value()))),
           "schema": lambda reader: json.loads(reader.blob()), "sum": lambda reader: "%032x" % reader.uint(16)}
 OPS = ["schema: schema", "insert: id entity values", "set: id values", "link: id property target",
        "link at: id property target index", "unlink: id property target", "move: id property target index",
-       "delete: ids", "upsert:", "relink:", "digest: transaction sum", "clone:", "label: transaction text"]
+       "delete: ids", "upsert:", "relink:", "digest: transaction sum", "clone:", "label: transaction text",
+       "mark: id source stub", "undo: transactions"]
 
 
 def varint(value):

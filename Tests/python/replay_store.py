@@ -273,9 +273,6 @@ class Graph:
             nonlocal total
             total += hash128(struct.pack("<HHHQ", tag, root, number, serial) + data)
 
-        for entity in self.schema.by_number.values():
-            if entity.root == entity.number:
-                add(1, entity.number, 0, self.next.get(entity.number, 1), b"")
         for (root, serial), object in self.objects.items():
             add(2, root, 0, serial, struct.pack("<QQ", 2 * object.entity.number + object.is_stub, 0))
             for key, value in object.values.items():
@@ -444,10 +441,24 @@ class OpReader(Reader):
                 require(number < graph.transaction - 1 or digest == graph.digest(), "a digest that differs from the graph")
             elif kind == 12:
                 Clone(self, algorithm).run()
+            elif kind == 13:
+                number, name = self.varint(), self.text()
+                graph.labels.pop(name, None)
+                if number:
+                    graph.labels[name] = number
+            elif kind == 14:
+                object, source, object.is_stub = self.object(), self.varint(), bool(self.u8(1))
+                require(source < graph.next[object.id[0]], "a source that no object has had")
             else:
-                require(kind == 13, "an op of an unknown kind")
-                number = self.varint()
-                graph.labels[self.text()] = number
+                require(kind == 15 and self.transactions()[-1] < graph.transaction, "an op of an unknown kind, or an undo of a later transaction")
+
+    def transactions(self):
+        found, end = [0], 0
+        for _ in range(self.varint()):
+            first = end + self.varint()
+            end = first + self.varint()
+            found.append(end - 1)
+        return found
 
     def change_link(self, kind):
         owner, number, target = self.object(), self.varint(), self.object()

@@ -86,7 +86,8 @@ extension Compactor {
         // retired this part has already compared its checkpoint with the log.
         if try replay.origin.flaws.isEmpty && replay.origin.transaction < reader.retiredEnd() { return }
         _ = try replay.run(makesDurable: true) { $0.number > anchor }
-        guard replay.timeline.head.digest() == graph.digest() else {
+        let head = replay.timeline.head
+        guard head.digest() == graph.digest(), head.nextSerials == graph.nextSerials else {
             throw CambiumError(
                 .damaged,
                 "The checkpoint of transaction \(anchor) differs from a replay of the log, so nothing was retired. Run 'cambium verify'.")

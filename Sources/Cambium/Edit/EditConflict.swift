@@ -59,7 +59,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     let isRemoved: Bool
 
     /// Whether the edit's change can replace the store's change. Always `true` for a read. For a write, `false` if the store deleted the
-    /// object, because the id of a deleted object is never used again. Also `false` for a write if a migration removed the property.
+    /// object, because only an undo brings back a deleted object. Also `false` for a write if a migration removed the property.
     public var canKeepMine: Bool { use == .read || (subject == .object ? theirs == .present : !isRemoved) }
 
     /// The object and the property, with the values in the base of the edit, in the edit and in the store. If the conflict is about a whole

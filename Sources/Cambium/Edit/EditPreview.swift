@@ -77,11 +77,11 @@ extension Store {
 }
 
 /// The error that prevents the commit of a transaction that was only a preview.
-private struct EndOfPreview: Error {}
+struct EndOfPreview: Error {}
 
 extension Draft {
     /// Returns the rules that a commit would report as broken. Throws the other errors of the check.
-    fileprivate mutating func brokenRules() throws(CambiumError) -> [String] {
+    mutating func brokenRules() throws(CambiumError) -> [String] {
         do throws(CambiumError) {
             try check()
             return []

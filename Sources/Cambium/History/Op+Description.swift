@@ -14,7 +14,9 @@ extension Op {
         case .upsert: "upsert"
         case .relink: "relink"
         case .clone: "clone"
+        case .mark: "mark"
         case .label: "label"
+        case .undo: "undo"
         case .digest: "digest"
         }
     }
@@ -23,8 +25,8 @@ extension Op {
     /// do not count.
     package func names(_ id: ObjectID, _ schema: Schema) -> Bool {
         switch self {
-        case .schema, .label, .digest: return false
-        case .insert(let object, _, _), .set(let object, _): return object == id
+        case .schema, .label, .digest, .undo: return false
+        case .insert(let object, _, _), .set(let object, _), .mark(let object, _, _): return object == id
         case .link(let object, _, let target, _), .unlink(let object, _, let target), .move(let object, _, let target, _):
             return object == id || target == id
         case .delete(let objects): return objects.contains(id)
@@ -45,8 +47,8 @@ extension Op {
     /// Returns the root entities of the objects to which the op refers.
     package func roots(_ schema: Schema) -> Set<EntityNumber> {
         switch self {
-        case .schema, .label, .digest: return []
-        case .insert(let object, _, _), .set(let object, _): return [object.root]
+        case .schema, .label, .digest, .undo: return []
+        case .insert(let object, _, _), .set(let object, _), .mark(let object, _, _): return [object.root]
         case .link(let object, _, let target, _), .unlink(let object, _, let target), .move(let object, _, let target, _):
             return [object.root, target.root]
         case .delete(let objects): return Set(objects.map(\.root))

@@ -133,7 +133,8 @@ struct RepairRun {
         } catch let error as CambiumError where error.underlying is RepairGap.RefusedOp {
             throw RefusedCheckpoint(transaction: root.transaction, reason: error.description)
         }
-        guard timeline.head.digest() == stored.timeline.head.digest() else {
+        let (graph, expected) = (timeline.head, stored.timeline.head)
+        guard graph.digest() == expected.digest(), graph.nextSerials == expected.nextSerials else {
             throw RefusedCheckpoint(transaction: root.transaction, reason: "The changes lead to a graph with another digest.")
         }
         report.missing.append(lost)

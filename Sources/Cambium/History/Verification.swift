@@ -120,8 +120,8 @@ public struct Verification: Sendable {
             return true
         }
         let last = replay.timeline.head.transaction
-        let digest = checkGraph(of: replay)
-        self.digest = digest
+        let expected = ExpectedGraph(transaction: last, digest: checkGraph(of: replay), nextSerials: replay.timeline.head.nextSerials)
+        digest = expected.digest
         // Each checkpoint takes as much memory as this graph, so the graph is released first.
         _ = consume replay
         if let note = try PageFile.corruptionNote(reader.volume) { noteCorruption("checkpoints: \(note)") }
@@ -132,7 +132,7 @@ public struct Verification: Sendable {
         // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
         let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
         for number in numbers where number <= last || listed.contains(number) {
-            try check(number, reader, transaction: last, digest, time: tree.times[number], isOldest: number == oldest)
+            try check(number, reader, expected, time: tree.times[number], isOldest: number == oldest)
         }
         return true
     }
@@ -174,8 +174,7 @@ public struct Verification: Sendable {
     ///   - time: The time of the transaction in the log; `nil` if it is not known.
     ///   - isOldest: Whether the log before the checkpoint was retired, and there is no older checkpoint.
     private mutating func check(
-        _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest, time: Timestamp?,
-        isOldest: Bool
+        _ number: TransactionNumber, _ reader: LogReader, _ expected: ExpectedGraph, time: Timestamp?, isOldest: Bool
     ) throws {
         do throws(any Error) {
             var replay = try Replay(LoadedCheckpoint(reader, of: number, checksAll: true))
@@ -186,8 +185,9 @@ public struct Verification: Sendable {
                     "the checkpoint of transaction \(number) states the time \(replay.lastTime), but the log states \(time), so requests "
                         + "for a time may return a wrong graph. Save all intact data with 'cambium repair'")
             }
-            _ = try replay.run(makesDurable: true) { $0.number > transaction }
-            if replay.timeline.head.digest() != digest {
+            _ = try replay.run(makesDurable: true) { $0.number > expected.transaction }
+            let graph = replay.timeline.head
+            if graph.digest() != expected.digest || graph.nextSerials != expected.nextSerials {
                 noteCorruption("a replay from the checkpoint of transaction \(number) produces a different graph from that of the log")
             }
         } catch let error as CambiumError where error.code == .damaged {
@@ -198,6 +198,13 @@ public struct Verification: Sendable {
             return  // A writer has dropped the checkpoint.
         }
     }
+}
+
+/// The graph that a replay of the whole log produces. A replay from any checkpoint must produce the same graph.
+private struct ExpectedGraph {
+    let transaction: TransactionNumber
+    let digest: GraphDigest
+    let nextSerials: [EntityNumber: UInt64]
 }
 
 extension Store {

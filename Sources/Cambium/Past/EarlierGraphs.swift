@@ -12,7 +12,7 @@ import CambiumModel
 /// The graphs of the last few requests are kept. A replay continues from the latest of these graphs that is not after the requested moment.
 /// See Docs/Formats/CHECKPOINTS.md.
 package final class EarlierGraphs: Sendable {
-    private let volume: any Volume
+    let volume: any Volume
     private let viewCountMax: Int
     private let byteCountMax: Int
     private let budget: MemoryBudget
@@ -134,6 +134,47 @@ package final class EarlierGraphs: Sendable {
             }
         }
         return (try EarlierView(reader, at: moment, memory: budget), 0)
+    }
+
+    /// Returns the graph before each range of transactions, and the graph after it, in order. The ranges must ascend, and none of them may
+    /// begin with transaction 1. The two graphs of a range share all pages that did not change.
+    ///
+    /// Throws as `graph(at:)` does. Complexity: O(bytes of the log from the checkpoint or kept moment before the first range to the last
+    /// range). Later checkpoints shorten this.
+    func pairs(around ranges: [ClosedRange<TransactionNumber>]) throws -> [(before: Graph, after: Graph)] {
+        let reader = try LogReader(volume)
+        try check(reader)
+        let forgottenCount = state.withLock { $0.forgottenCount }
+        var view: EarlierView?
+        var replayedCount = 0
+        var pairs: [(before: Graph, after: Graph)] = []
+        for range in ranges {
+            let start = EarlierMoment(number: TransactionNumber(rawValue: range.lowerBound.rawValue - 1))
+            var own = try pairBeginning(view ?? take(notAfter: start), reader, start, &replayedCount)
+            let (before, countBefore) = (own.graph, own.transactionCount)
+            try own.advance(reader, to: EarlierMoment(number: range.upperBound))
+            replayedCount += own.transactionCount - countBefore
+            pairs.append((before, own.graph))
+            view = own
+        }
+        if let view { keep(view, replayedCount: replayedCount, forgottenCount) }
+        return pairs
+    }
+
+    /// Returns a view of a moment: the given view if it can advance to the moment and no checkpoint is nearer, otherwise a new one.
+    private func pairBeginning(
+        _ kept: EarlierView?, _ reader: LogReader, _ moment: EarlierMoment, _ replayedCount: inout Int
+    ) throws -> EarlierView {
+        if var view = kept, try !LoadedCheckpoint.hasCheckpoint(reader, notAfter: moment, after: view.graph.transaction) {
+            let countBefore = view.transactionCount
+            if try view.graph.transaction == moment.number || advance(&view, reader, moment) {
+                replayedCount += view.transactionCount - countBefore
+                return view
+            }
+        }
+        let view = try EarlierView(reader, at: moment, memory: budget)
+        replayedCount += view.transactionCount
+        return view
     }
 
     /// Throws `.notFound` if another store has taken the place of the store. The transactions of the other store do not fit the kept

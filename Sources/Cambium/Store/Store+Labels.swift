@@ -44,7 +44,7 @@ extension Store {
                             + "or '--move' on the command line).")
                 }
             }
-            guard labeled <= newest.transaction else {
+            guard labeled > .none, labeled <= newest.transaction else {
                 throw CambiumError(
                     .notFound,
                     "Transaction \(labeled) does not exist; the last transaction is \(newest.transaction). Label an existing transaction.")

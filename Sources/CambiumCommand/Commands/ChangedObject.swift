@@ -38,7 +38,7 @@ struct ChangedObject {
         return writer.bytes
     }
 
-    /// Writes the object of `row`.
+    /// Writes the row as a part of a larger JSON text.
     func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("_id")

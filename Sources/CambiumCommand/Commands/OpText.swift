@@ -76,9 +76,23 @@ enum OpText {
                 number(schema.entity(count.entity)?.name ?? "\(count.entity)", count.count, &writer)
             }
             writer.endObject()
+        case .mark(let id, let source, let isStub):
+            text("object", name(id, nil, schema, identity), &writer)
+            if source > 0 { text("source", name(ObjectID(root: id.root, serial: source), nil, schema, { _ in nil }), &writer) }
+            if isStub {
+                writer.key("_stub")
+                writer.bool(true)
+            }
+        case .undo(let undone):
+            writer.key("transactions")
+            writer.beginArray()
+            for range in undone {
+                for number in range.lowerBound.rawValue...range.upperBound.rawValue { writer.number(number) }
+            }
+            writer.endArray()
         case .label(let name, let number):
             text("label", name, &writer)
-            self.number("of", number, &writer)
+            if number != .none { self.number("of", number, &writer) }
         case .digest(let number, let digest):
             self.number("of", number, &writer)
             text("digest", digest.description, &writer)

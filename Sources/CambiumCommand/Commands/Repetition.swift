@@ -146,9 +146,11 @@ extension Op {
     /// The object that the op changes, or the objects that it deletes. Empty for ops that only imports and other commands write.
     fileprivate var objects: [ObjectID] {
         switch self {
-        case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): [id]
+        case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _),
+            .mark(let id, _, _):
+            [id]
         case .delete(let ids): ids
-        case .schema, .upsert, .relink, .clone, .label, .digest: []
+        case .schema, .upsert, .relink, .clone, .label, .digest, .undo: []
         }
     }
 }

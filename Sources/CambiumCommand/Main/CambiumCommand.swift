@@ -16,7 +16,7 @@ struct CambiumCommand: ParsableCommand {
                 name: "Reading",
                 subcommands: [
                     FindCommand.self, QueryCommand.self, WalkCommand.self, ShowCommand.self, ExportCommand.self, LogCommand.self,
-                    DiffCommand.self, StatsCommand.self,
+                    DiffCommand.self, ReportCommand.self, StatsCommand.self,
                 ]),
             CommandGroup(
                 name: "Audit", subcommands: [HistoryCommand.self, BlameCommand.self, ChangesCommand.self, ReplayCommand.self]),
@@ -24,7 +24,7 @@ struct CambiumCommand: ParsableCommand {
                 name: "Writing",
                 subcommands: [
                     ImportCommand.self, InsertCommand.self, SetCommand.self, LinkCommand.self, UnlinkCommand.self, MoveCommand.self,
-                    DeleteCommand.self, CloneCommand.self, LabelCommand.self,
+                    DeleteCommand.self, CloneCommand.self, UndoCommand.self, RevertCommand.self, LabelCommand.self,
                 ]),
             CommandGroup(
                 name: "Proofs",

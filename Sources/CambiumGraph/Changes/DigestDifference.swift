@@ -36,8 +36,6 @@ struct DigestDifference {
         var replaced: [EntityNumber: Set<UInt64>] = [:]
         for table in layout.tables {
             guard let root = table.root?.number else { continue }
-            old.addNextSerial(of: table, root, to: &removed)
-            new.addNextSerial(of: table, root, to: &added)
             let serials = serialsOfOtherEntities(table)
             for serial in serials { addWhole(table, root, serial) }
             replaced[root] = serials

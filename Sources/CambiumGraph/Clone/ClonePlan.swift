@@ -90,10 +90,3 @@ extension Draft {
         try ClonePlanner(reader: reader, layout: layout, space: space).plan(ids, options, objectCountMax: nil)
     }
 }
-
-extension Rows {
-    /// Returns the serial of the object that a row is a copy of, or `nil` if the row is not a copy.
-    func source(_ row: UInt32) -> UInt64? {
-        isPresent(row, TableLayout.sourceSlot) ? fixed(row, TableLayout.sourceSlot, as: UInt64.self) : nil
-    }
-}

@@ -58,14 +58,19 @@ extension Draft {
         case .upsert(let block): try apply(block)
         case .relink(let block): try apply(block)
         case .clone(let clone): try apply(clone)
+        case .mark(let id, let source, let isStub): try mark(id, source: source, isStub: isStub)
         case .label(let name, let number):
             try TransactionLabel.check(name)
-            guard number.rawValue > 0, number.rawValue <= transaction else {
+            guard number.rawValue <= transaction else {
                 throw CambiumError(
                     .notFound,
                     "Label '\(name)' cannot name transaction \(number), which does not exist. Pass the number of an existing transaction.")
             }
             try setLabel(name, number)
+        case .undo(let undone):
+            guard let last = undone.last?.upperBound, last.rawValue < transaction else {
+                throw CambiumError(.damaged, "Transaction \(transaction) undoes no transaction, or one that is not earlier.")
+            }
         case .digest(let number, let digest): try check(digest, of: number)
         }
     }

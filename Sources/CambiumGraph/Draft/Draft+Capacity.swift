@@ -140,8 +140,8 @@ extension Op {
     /// pages or none.
     var mayUseReserve: Bool {
         switch self {
-        case .delete, .label, .digest: true
-        case .schema, .insert, .set, .link, .unlink, .move, .upsert, .relink, .clone: false
+        case .delete, .label, .digest, .undo: true
+        case .schema, .insert, .set, .mark, .link, .unlink, .move, .upsert, .relink, .clone: false
         }
     }
 }

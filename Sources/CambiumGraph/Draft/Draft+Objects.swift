@@ -45,6 +45,23 @@ extension Draft {
         }
     }
 
+    /// Sets the source of an object, and whether the object is a stub (only its identity is known). No source is serial 0.
+    mutating func mark(_ id: ObjectID, source: UInt64, isStub: Bool) throws(CambiumError) {
+        let place = try livePlace(id)
+        let table = layout.tables[Int(place.table)]
+        guard source < reader.nextSerial(table.index) else {
+            throw CambiumError(.invalidInput, "\(text(of: id)) cannot be a copy of serial \(source), which no object has had.")
+        }
+        if source == 0 {
+            tableWriter.clearFixed(table.index, place.row, TableLayout.sourceSlot, width: 8)
+        } else {
+            tableWriter.setFixed(table.index, place.row, TableLayout.sourceSlot, source)
+        }
+        setStub(table, place.row, isStub)
+        tableWriter.setProvenance(table.index, place.row, TableLayout.changedSlot)
+        pending.noteObject(table.index, place.row)
+    }
+
     /// Sets attributes of an object, as `apply` does for a `.set` op. The caller has already found the object, and all attributes must
     /// belong to its entity. Omits values that the object already has.
     ///

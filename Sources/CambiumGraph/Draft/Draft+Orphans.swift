@@ -15,6 +15,9 @@ extension Draft {
         orphans?.add(end, serial: serial)
     }
 
+    /// Lets objects stay that lose their last owner. An undo states each deletion itself.
+    package mutating func keepOrphans() { orphans = nil }
+
     /// Whether an object has lost an owner since the last call of `takeOrphans`, and may have no other owner.
     package var hasLosses: Bool { orphans.map { $0.count > 0 } ?? false }
 

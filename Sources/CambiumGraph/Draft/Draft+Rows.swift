@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Creates the row of a new object. The serial must never have belonged to another object.
+    /// Creates the row of a new object, or of an object that comes back under the serial that it had. No object may have the serial now.
     mutating func insertRow(_ table: TableLayout, serial: UInt64, entity: EntityNumber) -> UInt32 {
         let row = newRow(table, serial: serial)
         if let slot = table.entitySlot { tableWriter.setFixed(table.index, row, slot, entity.rawValue) }

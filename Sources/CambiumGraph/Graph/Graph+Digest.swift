@@ -3,12 +3,20 @@ public import CambiumModel
 import Glibc
 
 extension Graph {
-    /// Returns a sum of hashes modulo 2^128. The sum has a term for each object, each value that is neither null nor derived, each link,
-    /// and the next serial of each hierarchy. Docs/Formats/FORMAT.md specifies the exact bytes.
+    /// Returns a sum of hashes modulo 2^128. The sum has a term for each object, each value that is neither null nor derived, and each
+    /// link. Docs/Formats/FORMAT.md specifies the exact bytes.
     ///
     /// The digest depends neither on the order of the changes that led to the graph, nor on the pages and rows that store it. Complexity:
     /// O(graph).
     public func digest() -> GraphDigest { Digester(reader: reader, layout: layout).digest() }
+
+    /// The serial that the next object of each hierarchy gets. The digest does not depend on it, because it reports the history: an object
+    /// that was inserted and deleted leaves no other trace. A comparison of two graphs of one moment compares it, too.
+    package var nextSerials: [EntityNumber: UInt64] {
+        var found: [EntityNumber: UInt64] = [:]
+        for table in layout.tables { if let root = table.root { found[root.number] = reader.nextSerial(table.index) } }
+        return found
+    }
 }
 
 /// Computes the digest of the graph that a reader sees.
@@ -22,7 +30,6 @@ struct Digester {
         var sum = DigestSum()
         for table in layout.tables {
             guard let root = table.root else { continue }
-            addNextSerial(of: table, root.number, to: &sum)
             addObjects(of: table, root.number, to: &sum)
         }
         for entity in schema.entities {
@@ -31,10 +38,6 @@ struct Digester {
             }
         }
         return GraphDigest(high: sum.high, low: sum.low)
-    }
-
-    func addNextSerial(of table: TableLayout, _ root: EntityNumber, to sum: inout DigestSum) {
-        sum.add(tag: .nextSerial, root, reader.nextSerial(table.index), property: 0, .null)
     }
 
     // MARK: Objects
@@ -121,7 +124,6 @@ struct Digester {
 /// A sum of hashes. Each term is XXH3-128 of a tag, the root entity, the property, the serial and the value's stored bytes.
 struct DigestSum {
     enum Tag: UInt16 {
-        case nextSerial = 1
         case object = 2
         case attribute = 3
         case link = 4

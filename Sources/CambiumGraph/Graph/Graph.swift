@@ -100,6 +100,11 @@ public struct Graph: Sendable {
     /// Whether an object is a stub: only its identity is known.
     package func isStub(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isStub(place.row) }
 
+    /// Returns the object of which a clone made this object, or `nil` if the object is not a copy. The source may have been deleted.
+    package func source(of place: ObjectPlace) -> ObjectID? {
+        reader.rows(Int(place.table)).source(place.row).map { ObjectID(root: layout.root(ofTable: Int(place.table)), serial: $0) }
+    }
+
     /// Returns the transaction that created an object, and the last transaction that changed it. A transaction changes an object if it
     /// changes an attribute or a link of the object. Complexity: O(1). Ends the process as `entity(of:)` does.
     public func provenance(of place: ObjectPlace) -> (created: TransactionNumber, changed: TransactionNumber) {
@@ -234,6 +239,11 @@ extension Reader {
 }
 
 extension Rows {
+    /// Returns the serial of the object that a row is a copy of, or `nil` if the row is not a copy.
+    func source(_ row: UInt32) -> UInt64? {
+        isPresent(row, TableLayout.sourceSlot) ? fixed(row, TableLayout.sourceSlot, as: UInt64.self) : nil
+    }
+
     func provenance(_ row: UInt32, _ slot: Int) -> UInt64 {
         let group = group(row)
         let base = group.provenance

@@ -28,8 +28,9 @@ extension Draft {
         }
     }
 
-    /// Sets a label, so that it names a transaction. The label must not name this transaction already. Throws `.limitExceeded` if labels
-    /// were already set 2^38 - 1 times.
+    /// Sets a label, so that it names a transaction. The label must not name this transaction already. The transaction `.none` removes
+    /// the label: its row remains and names no transaction, because readers of the labels that were set since then must find it. Throws
+    /// `.limitExceeded` if labels were already set 2^38 - 1 times.
     package mutating func setLabel(_ name: String, _ number: TransactionNumber) throws(CambiumError) {
         let columns = Register.labels
         if let register = reader.register(of: layout), register.nextSerial(columns.table.index) > ObjectID.serialMax {

@@ -5,8 +5,15 @@ extension Graph {
     public var labels: [String: TransactionNumber] {
         guard let register = reader.register(of: layout) else { return [:] }
         var labels: [String: TransactionNumber] = [:]
-        for entry in register.entries(of: Register.labels) { labels[entry.name] = entry.transaction }
+        for entry in register.entries(of: Register.labels) { labels[entry.name] = entry.transaction == .none ? nil : entry.transaction }
         return labels
+    }
+
+    /// Returns whether the labels of another graph are known to equal the labels of this graph, because both share the pages of labels. The
+    /// graphs must belong to one timeline. Complexity: O(1).
+    package func sharesLabels(with other: Graph) -> Bool {
+        guard version.space === other.version.space else { return false }
+        return reader.labelsReference(of: layout) == other.reader.labelsReference(of: other.layout)
     }
 
     /// Returns the entry of a request, or `nil` if the store does not remember the request. Complexity: O(1) expected.
@@ -27,6 +34,13 @@ extension Reader {
     /// labels.
     func registerReference(of layout: GraphLayout) -> PageRef {
         layout.registerPlace.map { directoryPage[$0] } ?? 0
+    }
+
+    /// Returns the reference of the page of the table of labels, or 0 if the graph has no register.
+    fileprivate func labelsReference(of layout: GraphLayout) -> PageRef {
+        let page = registerReference(of: layout)
+        if page == 0 { return 0 }
+        return chunks[page].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * Register.labels.table.index, as: PageRef.self)
     }
 
     /// Returns a reader of a graph's register (its requests and labels), or `nil` if the graph has no register.

@@ -14,8 +14,8 @@ package struct KnownLabels: Sendable {
     /// Returns the transaction that a label names, or `nil` if there is no such label. Complexity: O(1) expected.
     package subscript(name: String) -> TransactionNumber? { labels[name] }
 
-    /// Adds the labels that were set since the last call. The graph must be the graph of the last call, or a later version of it. The
-    /// method does not remove labels, because a store never removes them. Complexity: O(labels that were set since the last call).
+    /// Adds the labels that were set since the last call. The graph must be the graph of the last call, or a later version of it.
+    /// Removes the labels that were removed. Complexity: O(labels that were set or removed since the last call).
     package mutating func update(to graph: Graph) {
         guard let register = graph.reader.register(of: graph.layout) else { return }
         let (columns, first) = (Register.labels, nextSerial)
@@ -28,7 +28,7 @@ package struct KnownLabels: Sendable {
         for serial in first..<nextSerial {
             guard let row = register.row(columns.table.index, serial: serial) else { continue }
             let entry = register.entry(row, of: columns)
-            labels[entry.name] = entry.transaction
+            labels[entry.name] = entry.transaction == .none ? nil : entry.transaction
         }
     }
 }

@@ -110,6 +110,14 @@ package enum OpCodec {
         case .clone(let clone):
             begin(.clone, algorithm: clone.algorithm.rawValue)
             encode(clone, to: &writer)
+        case .mark(let id, let source, let isStub):
+            begin(.mark)
+            ValueCodec.encode(id, to: &writer)
+            writer.writeVarint(source)
+            writer.writeByte(isStub ? 1 : 0)
+        case .undo(let undone):
+            begin(.undo)
+            encode(undone, to: &writer)
         case .label(let name, let number):
             begin(.label)
             writer.writeVarint(number.rawValue)
@@ -160,11 +168,45 @@ package enum OpCodec {
             }
             guard TransactionLabel.isValid(name) else { throw .invalid("a label that is not valid", offset: offset) }
             return .label(name, number)
+        case .mark:
+            let id = try ValueCodec.decodeID(&reader)
+            let (source, offset) = (try reader.readVarint(), reader.offset)
+            let isStub = try reader.readByte()
+            guard isStub <= 1 else { throw .invalid("a stub mark that is neither 0 nor 1", offset: offset) }
+            return .mark(id, source: source, isStub: isStub == 1)
+        case .undo: return .undo(try decodeTransactions(&reader))
         case .digest:
             let number = TransactionNumber(rawValue: try reader.readVarint())
             let low = try reader.read(UInt64.self)
             return .digest(of: number, GraphDigest(high: try reader.read(UInt64.self), low: low))
         }
+    }
+
+    /// Writes ascending ranges of transactions: for each range, the gap to the end of the preceding range, and its count.
+    private static func encode(_ ranges: [ClosedRange<TransactionNumber>], to writer: inout ByteWriter) {
+        writer.writeVarint(ranges.count)
+        var end: UInt64 = 0
+        for range in ranges {
+            writer.writeVarint(range.lowerBound.rawValue - end)
+            writer.writeVarint(range.upperBound.rawValue - range.lowerBound.rawValue + 1)
+            end = range.upperBound.rawValue + 1
+        }
+    }
+
+    private static func decodeTransactions(_ reader: inout ByteReader) throws(DecodingError) -> [ClosedRange<TransactionNumber>] {
+        let count = try reader.readCount(max: reader.remaining / 2, "ranges of transactions")
+        var ranges: [ClosedRange<TransactionNumber>] = []
+        var end: UInt64 = 0
+        for _ in 0..<count {
+            let offset = reader.offset
+            let (gap, length) = (try reader.readVarint(), try reader.readVarint())
+            let (first, isGapTooLong) = end.addingReportingOverflow(gap)
+            let (next, isTooLong) = first.addingReportingOverflow(length)
+            guard gap > 0, length > 0, !isGapTooLong, !isTooLong else { throw .invalid("an empty range of transactions", offset: offset) }
+            ranges.append(TransactionNumber(rawValue: first)...TransactionNumber(rawValue: next - 1))
+            end = next
+        }
+        return ranges
     }
 
     private static func decodeLink(_ kind: Format.OpKind, _ reader: inout ByteReader) throws(DecodingError) -> Op {

@@ -154,7 +154,7 @@ enum Format {
     static let algorithm: UInt8 = 1
 
     enum OpKind: UInt8 {
-        case schema = 1, insert, set, link, linkAt, unlink, move, delete, upsert, relink, digest, clone, label
+        case schema = 1, insert, set, link, linkAt, unlink, move, delete, upsert, relink, digest, clone, label, mark, undo
     }
 
     enum ValueTag: UInt8 {

@@ -17,9 +17,14 @@ package enum Op: Sendable, Equatable {
     case relink(LinkBlock)
     /// Copies objects and the objects that they own. Docs/Use/CLONE.md has the rules.
     case clone(CloneOp)
-    /// Gives a label (a name) to the moment after a transaction. If another moment has the label, moves the label. The op does not change
-    /// the graph.
+    /// Gives an object the source and the stub mark that it had before its deletion, or before an import filled it. The source is the
+    /// serial of the object that a clone copied, or 0.
+    case mark(ObjectID, source: UInt64, isStub: Bool)
+    /// Gives a label (a name) to the moment after a transaction. If another moment has the label, moves the label. Without a transaction
+    /// (`.none`), removes the label. The op does not change the graph.
     case label(String, TransactionNumber)
+    /// States the transactions that this transaction undoes, in ascending order. The other ops of the transaction make the changes.
+    case undo([ClosedRange<TransactionNumber>])
     /// States the digest of the graph after a transaction. A replay that computes a different digest stops. The op does not change the
     /// graph.
     case digest(of: TransactionNumber, GraphDigest)
@@ -29,9 +34,11 @@ extension Op {
     /// The object that the op inserts, changes or deletes. `nil` for an op that names several objects, or none.
     package var subject: ObjectID? {
         switch self {
-        case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): id
+        case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _),
+            .mark(let id, _, _):
+            id
         case .delete(let ids): ids.count == 1 ? ids[0] : nil
-        case .schema, .upsert, .relink, .clone, .label, .digest: nil
+        case .schema, .upsert, .relink, .clone, .label, .digest, .undo: nil
         }
     }
 }

@@ -59,7 +59,8 @@ extension Op {
         case .upsert(let block): block.replayWork
         case .relink(let block): block.replayWork
         case .clone(let clone): ReplayWork.object + clone.objectCount * ReplayWork.copy
-        case .label, .digest: ReplayWork.object
+        case .mark: ReplayWork.object + ReplayWork.value
+        case .label, .digest, .undo: ReplayWork.object
         }
     }
 

@@ -57,7 +57,7 @@ struct EditRun {
             guard let relationship = graph.entity(of: id)?.relationship(number) else { return nil }
             return index < graph.members(relationship, of: id).count ? op : nil
         case .delete: return op
-        case .upsert, .relink, .clone, .schema, .label, .digest: return nil
+        case .upsert, .relink, .clone, .schema, .label, .digest, .mark, .undo: return nil
         }
     }
 
@@ -114,7 +114,7 @@ extension OpTarget where Self: ~Copyable {
             guard let relationship = graph.entity(of: id)?.relationship(number) else { return }
             try move(ids[id] ?? id, relationship, ids[target] ?? target, to: index)
         case .delete(let targets): try delete(targets.map { ids[$0] ?? $0 })
-        case .upsert, .relink, .clone, .schema, .label, .digest: break
+        case .upsert, .relink, .clone, .schema, .label, .digest, .mark, .undo: break
         }
     }
 }

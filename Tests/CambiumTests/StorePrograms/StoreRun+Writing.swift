@@ -121,6 +121,20 @@ extension StoreRun {
         try adoptLogged()
     }
 
+    /// Undoes random transactions. The log has the result; the tests of undo compare it with the changes.
+    mutating func undo() throws {
+        let first = UInt64.random(in: 1...UInt64(moments.count), using: &random)
+        let last = min(UInt64(moments.count), first + UInt64.random(in: 0...2, using: &random))
+        let policy = random.pick(UndoPolicy.allCases) ?? .error
+        do {
+            _ = try store.undo(
+                .transactions(TransactionNumber(rawValue: first)...TransactionNumber(rawValue: last)), policy: policy)
+        } catch let error as CambiumError
+            where [.conflict, .invalidInput, .notFound, .ruleViolated, .limitExceeded].contains(error.code)
+        { return try checkUnchanged("an undo that was refused") }
+        try adoptLogged()
+    }
+
     /// Reads the effects of the newest transaction from the log, if the run does not know them yet.
     mutating func adoptLogged() throws {
         let number = TransactionNumber(rawValue: UInt64(moments.count + 1))
@@ -132,7 +146,7 @@ extension StoreRun {
             // A retired entry is the digest that a compaction wrote.
             for op in entry.isRetired ? [] : try entry.ops() {
                 try after.apply(op)
-                if case .label(let name, let labeled) = op { labels[name] = labeled }
+                if case .label(let name, let labeled) = op { labels[name] = labeled == .none ? nil : labeled }
             }
         }
         try note(after, labels, at: time)

@@ -68,7 +68,7 @@ struct OpChanges {
     private mutating func made() -> Op {
         let object = id(ObjectID(root: roots.first ?? EntityNumber(rawValue: 1), serial: 1))
         let property = property(PropertyNumber(rawValue: 1))
-        switch choices.index(below: 8) {
+        switch choices.index(below: 10) {
         case 0: return .set(object, assignments([]))
         case 1: return .delete([object, id(object)])
         case 2: return .link(object, property, target: id(object), index: choices.isTrue() ? index() : nil)
@@ -76,8 +76,15 @@ struct OpChanges {
         case 4: return .move(object, property, target: id(object), index: index())
         case 5: return .label(choices.text(), TransactionNumber(rawValue: choices.number()))
         case 6: return .digest(of: TransactionNumber(rawValue: choices.number()), GraphDigest(high: 0, low: choices.number()))
+        case 7: return .mark(object, source: choices.number(), isStub: choices.isTrue())
+        case 8: return undo()
         default: return .insert(object, entity: entity(object.root), assignments([]))
         }
+    }
+
+    private mutating func undo() -> Op {
+        let number = TransactionNumber(rawValue: choices.number() >> 1 | 1)
+        return .undo([number...number])
     }
 
     private mutating func changed(_ op: Op) -> Op {
@@ -104,6 +111,9 @@ struct OpChanges {
         case .digest(let number, let digest):
             return isFirst
                 ? .digest(of: TransactionNumber(rawValue: choices.number()), digest) : .digest(of: number, .init(high: 1, low: 2))
+        case .mark(let id, let source, let isStub):
+            return isFirst ? .mark(self.id(id), source: source, isStub: !isStub) : .mark(id, source: choices.number(), isStub: isStub)
+        case .undo: return undo()
         case .upsert(let block): return .upsert(changed(block))
         case .relink(let block): return .relink(changed(block))
         case .clone(let clone): return .clone(changed(clone))

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+struct RevertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revert", abstract: "Restore an object as it was at a moment.",
+        discussion: Discussion.text(
+            "Restores the attributes and links of the object. A deleted object comes back under its own id, which must then be written as "
+                + "'Note/42'. Links to objects that no longer exist are omitted, and standard error names these objects. "
+                + "A moment is \(Moment.forms). \(Moment.rules)",
+            examples: "cambium revert notes Note/42 yesterday", "cambium revert notes Note/42 label:before-the-move --actor jane"))
+
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
+    @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
+    @Argument(help: "The moment: \(Moment.forms).") var point: Moment
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws {
+        let own = author.author(of: ["revert", id, point.text])
+        let opened = try writer.open(store)
+        do {
+            if own.requestID != nil { try opened.graph.check(own) }
+            let object = try object(in: opened.graph) { try opened.graph(at: point.point()) }
+            let (receipt, missing) = try opened.revert(object, to: point.point(), author: own)
+            Terminal.note(committed: receipt.transaction)
+            try opened.close()
+            for id in missing {
+                Terminal.error("cambium: \(receipt.graph.text(of: id)) no longer exists, so the link to it was not restored.")
+            }
+            print(receipt, object)
+        } catch let error as CambiumError {
+            let error = opened.close(after: error)
+            guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
+            print(repeated.transaction, isRepeated: true)
+        }
+    }
+
+    /// Returns the id of the object. An identity is looked up in the newest graph, and then at the moment. An id may belong to a deleted
+    /// object.
+    private func object(in graph: Graph, _ then: () throws -> Graph) throws -> ObjectID {
+        guard let identity = try ObjectIdentity(parsing: id, graph.schema) else { return try graph.schema.parsedID(id).0 }
+        do throws(CambiumError) {
+            return graph.id(of: try identity.place(in: graph))
+        } catch {
+            guard error.code == .notFound else { throw error }
+            let former = try then()
+            return former.id(of: try identity.place(in: former))
+        }
+    }
+
+    private func print(_ receipt: Receipt, _ id: ObjectID) {
+        let number = receipt.transaction ?? receipt.graph.transaction
+        if output.json { return print(number, isRepeated: false) }
+        let text = receipt.graph.text(of: id)
+        guard receipt.hasChanges, receipt.transaction != nil else { return Terminal.print("\(text): nothing changed") }
+        Terminal.print("\(text) as it was at \(point.text), in transaction \(number)")
+    }
+
+    private func print(_ number: TransactionNumber, isRepeated: Bool) {
+        guard output.json else { return Terminal.print("in transaction \(number): the request was applied then, and is not repeated") }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("transaction")
+        writer.number(number.rawValue)
+        if isRepeated {
+            writer.key("repeated")
+            writer.bool(true)
+        }
+        writer.endObject()
+        Terminal.print(writer.text)
+    }
+}
