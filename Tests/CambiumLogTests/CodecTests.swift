@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (1024, 65_536, 256, true), (1025, 0, 0, false), (0, 65_537, 0, false), (0, 0, 257, false),
+        (1024, 64_000, 256, true), (1025, 0, 0, false), (0, 64_001, 0, false), (0, 0, 257, false),
     ])
     func `an actor, a message and a request id beyond their limits are refused`(actor: Int, message: Int, request: Int, isRead: Bool) {
         func text(_ count: Int) -> String { String(repeating: "x", count: count) }

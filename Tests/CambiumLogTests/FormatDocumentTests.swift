@@ -82,7 +82,7 @@ import Testing
     @Test func `the texts of a transaction have the limits of the document`() {
         typealias Limits = TransactionMetadata
         let texts = [
-            "| actor | interned | with flag 1; at most 1,024 bytes |", "| message | interned | with flag 2; at most 65,536 bytes |",
+            "| actor | interned | with flag 1; at most 1,024 bytes |", "| message | interned | with flag 2; at most 64,000 bytes |",
             "| request id | text | with flag 4; at most 256 bytes |",
         ]
         #expect(missing(texts) == [])

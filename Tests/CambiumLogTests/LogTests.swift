@@ -157,14 +157,14 @@ import Testing
         let writer = try LogWriter(reader, end, preallocates: false, tuning: tuning) { [UInt8](repeating: 4, count: 16) }
         for number in 1...count {
             var metadata = transaction(number, []).metadata
-            metadata.message = "\(number)" + String(repeating: "x", count: 64_000)
+            metadata.message = "\(number)" + String(repeating: "x", count: 63_900)
             try writer.append((metadata, []))
         }
         // The messages have 38 MB, or 4.8 MB in a fast test, but they take little space in the log.
         #expect(writer.appendedByteCount < (1 << 20) / divisor)
         try writer.close()
         #expect(volume.contents.keys.filter { $0.hasPrefix("log/") }.count == 3)
-        #expect(try scanned(volume).map(\.metadata.message?.utf8.count) == (1...count).map { "\($0)".utf8.count + 64_000 })
+        #expect(try scanned(volume).map(\.metadata.message?.utf8.count) == (1...count).map { "\($0)".utf8.count + 63_900 })
     }
 
     @Test func `a writer begins another frame if a frame has as many transactions as it may have`() throws {

@@ -80,8 +80,8 @@ import Testing
         for forgery in Forgeries(Array(text.utf8), other: other).all(&numbers) where forgery != other {
             forged += 1
             guard let note = try? SignedNote(parsing: forgery), (try? policy.check(note)) != nil else { continue }
-            // A repeated line is the only change that leaves both signatures valid.
-            #expect(note.text == text.split(separator: "\n\n")[0] + "\n" && note.signatures.count > 2)
+            // Only signature lines in another order, or repeated ones, leave both signatures valid.
+            #expect(note.text == text.split(separator: "\n\n")[0] + "\n" && note.signatures.count >= 2)
         }
         #expect(forged >= 3000)
     }

@@ -10,7 +10,7 @@ struct ImportRule {
     ]
 
     /// Modules that only one target may import, whatever the table states.
-    static let owners = ["CNettle": "CambiumLog", "ArgumentParser": "CambiumCommand"]
+    static let owners = ["CNettle": "CambiumProofs", "ArgumentParser": "CambiumCommand"]
 
     func violations(in file: TextFile) -> [Violation] {
         guard let target = file.target else { return [] }

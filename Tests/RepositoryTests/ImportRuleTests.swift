@@ -22,10 +22,10 @@ struct ImportRuleTests {
         #expect(try violations(of: line, in: "CambiumBytes").isEmpty)
     }
 
-    @Test func `only the log may import CNettle, and only the command line ArgumentParser`() throws {
-        #expect(try violations(of: "import CNettle", in: "CambiumLog").isEmpty)
+    @Test func `only the proofs may import CNettle, and only the command line ArgumentParser`() throws {
+        #expect(try violations(of: "import CNettle", in: "CambiumProofs").isEmpty)
         #expect(try violations(of: "import CNettle", in: "CambiumBytes").count == 1)
-        #expect(try violations(of: "import ArgumentParser", in: "CambiumLog").count == 1)
+        #expect(try violations(of: "import ArgumentParser", in: "CambiumProofs").count == 1)
     }
 
     private func violations(of line: String, in target: String) throws -> [Violation] {

@@ -10,7 +10,7 @@ struct ModuleTableTests {
             |---|---|---|
             | `CLZ4` | the map of a C library | - |
             | `CambiumBytes` | bytes, `varints` | `CLZ4` |
-            | `CambiumLog` | the log | `CambiumBytes`, `CNettle` |
+            | `CambiumProofs` | the proofs | `CambiumBytes`, `CNettle` |
 
             | word | meaning | source |
             | `Frame` | a part of a segment | `Log` |
@@ -24,7 +24,7 @@ struct ModuleTableTests {
 
     @Test func `rows are read up to the end of the table`() throws {
         let table = try #require(ModuleTable(Self.sample))
-        #expect(table.imports == ["CLZ4": [], "CambiumBytes": ["CLZ4"], "CambiumLog": ["CambiumBytes", "CNettle"]])
+        #expect(table.imports == ["CLZ4": [], "CambiumBytes": ["CLZ4"], "CambiumProofs": ["CambiumBytes", "CNettle"]])
     }
 
     @Test func `a document without the header or its rows has no table`() {

@@ -13,9 +13,9 @@ extension Store {
     /// print(try ProvedTransaction(proof, trusting: .root(try TreeHead(parsing: proof.checkpoint).root)).number)
     /// ```
     ///
-    /// Throws `.notFound` if the log or the tree of the note does not have the transaction, `.notProved` if the note is not of this log,
-    /// and the errors of reading the log. Complexity: O(bytes of the log since the last full tile of its tree, and up to the transaction
-    /// from the checkpoint or segment before it).
+    /// Throws `.notFound` if the log or the tree of the note does not have the transaction. Throws `.notProved` if the note is not of this
+    /// log. Also throws the errors of reading the log. Complexity: O(bytes of the log since the last full tile of its tree, and up to the
+    /// transaction from the checkpoint or segment before it).
     ///
     /// - Parameters:
     ///   - transaction: the transaction.
@@ -118,8 +118,8 @@ extension Store {
     /// print(try Store.writeTiles(of: "notes", to: "public").fileCount)
     /// ```
     ///
-    /// Throws `.conflict` if the folder has the tiles of another log, `.notProved` if the note is not of this log, and the errors of
-    /// reading the log and of writing files. Complexity: O(bytes of the log since the last full tile).
+    /// Throws `.conflict` if the folder has the tiles of another log, and `.notProved` if the note is not of this log. Also throws the
+    /// errors of reading the log and of writing files. Complexity: O(bytes of the log since the last full tile).
     ///
     /// - Parameters:
     ///   - path: the directory of the store.
@@ -136,9 +136,7 @@ extension Store {
         let (known, checkpoint) = try tree(reader, note)
         let files = TileFiles(target, .published)
         let published = try TiledLog(reader, files, size: known.size)
-        guard published.root == known.root else {
-            throw CambiumError(.conflict, "The folder '\(target.name)' has the tiles of another log. Write the tiles to an empty folder.")
-        }
+        guard published.root == known.root else { throw TiledLog.otherLog(files) }
         let count = files.writtenCount
         // The checkpoint is last, so that each file that it needs is there.
         if note != nil { try files.put(Array(checkpoint.utf8), "checkpoint") }

@@ -11,7 +11,7 @@ extension Store {
     /// print(try ProvedValue(proof, trusting: .root(try TreeHead(parsing: proof.checkpoint).root)).value.text)
     /// ```
     ///
-    /// Throws `.notFound` if there is no such object or moment, or if no single change states the value: the value is a default, or came
+    /// Throws `.notFound` if there is no such object or moment, or if no single change states the value. Such a value is a default, or came
     /// with a clone or a migration, or its changes were retired. Throws `.unknownName` for an unknown attribute, `.invalidInput` for a
     /// derived one, and otherwise as `prove(_:at:in:)` does. Complexity: that of reading the graph of the moment, and of reading the log
     /// from the creation of the object if its last change has not set the value.

@@ -12,8 +12,8 @@ extension Store {
 
     /// Signs the size and the root of the tree over the log of a store, as a C2SP checkpoint. The store may be open in another process.
     ///
-    /// Two notes with one key are never inconsistent: the size and the root are durable in the store before this call returns the note,
-    /// and a later call only signs a tree that begins with the signed one.
+    /// Two notes with one key are never inconsistent. The size and the root are durable in the store before this call returns the note. A
+    /// later call only signs a tree that begins with the signed one.
     ///
     /// ```swift
     /// let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }

@@ -29,6 +29,8 @@ final class TileFiles {
 
     init(_ volume: any Volume, _ use: Use) { (self.volume, self.use) = (volume, use) }
 
+    var name: String { volume.name }
+
     var hasEntries: Bool { use == .published }
 
     private func path(_ tile: Tile) -> String { use == .cache ? Self.cacheFolder + tile.path.dropFirst(4) : tile.path }

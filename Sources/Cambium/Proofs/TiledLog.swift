@@ -12,9 +12,9 @@ struct TiledLog {
 
     /// Reads the tree over the log, and writes the tiles that are missing.
     ///
-    /// Throws `.damaged` if the log is corrupt or contradicts the tree of a checkpoint or of HEAD, `.notFound` if it has fewer than `size`
-    /// transactions, and `.conflict` if published tiles belong to another log. Complexity: O(bytes of the log from the first transaction
-    /// that is in no full tile, or from the checkpoint or segment before it).
+    /// Throws `.damaged` if the log is corrupt, or contradicts the tree of a checkpoint or of HEAD. Throws `.notFound` if it has fewer than
+    /// `size` transactions, and `.conflict` if published tiles belong to another log. Complexity: O(bytes of the log from the first
+    /// transaction that is in no full tile, or from the checkpoint or segment before it).
     ///
     /// - Parameter size: the number of transactions; `nil` for all that are durable.
     init(_ reader: LogReader, _ files: TileFiles, size: UInt64? = nil) throws {
@@ -22,11 +22,11 @@ struct TiledLog {
         let known = size.map { min(fullCount, $0 >> 8) } ?? fullCount
         do {
             try self.init(reader, files, after: known << 8, upTo: size)
-            try check(reader)
+            try check(reader, files)
         } catch let error as CambiumError where known > 0 && [.damaged, .conflict, .notFound].contains(error.code) && !files.hasEntries {
             // The cache may be of another log that had the same directory, or be corrupt.
             try self.init(reader, files, after: 0, upTo: size)
-            try check(reader)
+            try check(reader, files)
         }
     }
 
@@ -101,8 +101,13 @@ struct TiledLog {
         return nil
     }
 
+    /// Returns the error for a folder that has the tiles of another log.
+    static func otherLog(_ files: TileFiles) -> CambiumError {
+        CambiumError(.conflict, "The folder '\(files.name)' has the tiles of another log. Write the tiles to an empty folder.")
+    }
+
     /// Compares the tree with those of HEAD and of the newest checkpoint.
-    private mutating func check(_ reader: LogReader) throws(CambiumError) {
+    private mutating func check(_ reader: LogReader, _ files: TileFiles) throws(CambiumError) {
         var known: [(size: UInt64, root: [UInt8])] = []
         if let head = reader.headTree { known.append((head.transaction.rawValue, head.root)) }
         if let newest = try CheckpointRecord.list(reader.volume).first(where: { $0.rawValue <= size }),
@@ -111,10 +116,11 @@ struct TiledLog {
             known.append((tree.leafCount, tree.root))
         }
         for (size, root) in known where size <= self.size {
-            if try tree.root(ofFirst: size).bytes != root {
-                throw CambiumError(
-                    .damaged, "One of the transactions 1 to \(size) has changed, or the tiles belong to another log. Run 'cambium verify'.")
-            }
+            if try tree.root(ofFirst: size).bytes == root { continue }
+            // The log was compared with its trees before tiles are published, so tiles that differ are of another log.
+            if files.hasEntries { throw Self.otherLog(files) }
+            throw CambiumError(
+                .damaged, "One of the transactions 1 to \(size) has changed, or the tiles belong to another log. Run 'cambium verify'.")
         }
     }
 

@@ -6,8 +6,8 @@ struct CheckProofCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-proof", abstract: "Check a proof, without the store.",
         discussion: Discussion.text(
-            "The exit code is 0 if the proof holds, 1 if it does not, or if its tree is not the trusted one, and 65 if the file is not a "
-                + "proof.",
+            "The exit code is 0 if the proof holds, and 1 if it does not, or if its tree is not the trusted one. It is 65 if the file is "
+                + "not a proof.",
             examples: "cambium check-proof 17.tlog-proof --policy policy", "cambium check-proof growth --since old.note --policy policy"))
 
     @Argument(help: "The proof; - for standard input.", completion: .file()) var file: String

@@ -100,7 +100,7 @@ struct UndoCommand: ParsableCommand {
         writer.key("changes")
         writer.beginArray()
         for change in preview.changes {
-            let object = ChangedObject(change, of: preview.changes)
+            let object = ChangedObject(change, from: preview.changes.before, to: preview.changes.after)
             if !object.isUnchanged { object.write(to: &writer) }
         }
         writer.endArray()
@@ -117,7 +117,7 @@ struct UndoCommand: ParsableCommand {
     private func printText(_ preview: borrowing UndoPreview) {
         var counts: [ObjectChange.Kind: Int] = [:]
         for change in preview.changes {
-            let object = ChangedObject(change, of: preview.changes)
+            let object = ChangedObject(change, from: preview.changes.before, to: preview.changes.after)
             if object.isUnchanged { continue }
             counts[change.kind, default: 0] += 1
             object.lines.forEach(Terminal.print)

@@ -4,7 +4,8 @@ package import CambiumModel
 /// A volume whose files exist only in memory, and only as long as the volume exists. It serves stores that are never on disk, and tests.
 package final class MemoryVolume: Volume {
     private let files = Guarded<[String: MemoryFile]>([:])
-    private let isLocked = Guarded(false)
+    /// The paths that are locked.
+    private let locked = Guarded<Set<String>>([])
     private let shares = SharedFiles()
 
     package let name = "memory"
@@ -67,15 +68,12 @@ package final class MemoryVolume: Volume {
     package func syncDirectory(_ path: String) throws(CambiumError) {}
 
     package func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
-        let isTaken = isLocked.withLock { isLocked in
-            defer { isLocked = true }
-            return isLocked
-        }
+        let isTaken = locked.withLock { !$0.insert(path).inserted }
         if isTaken {
             throw CambiumError(
                 .locked, "This process already has the store open for writing. Use the store that is open, or close it first.")
         }
-        return MemoryLock { [self] in isLocked.withLock { $0 = false } }
+        return MemoryLock { [self] in locked.withLock { _ = $0.remove(path) } }
     }
 
     package func share(_ path: String) throws(CambiumError) -> any VolumeLock {

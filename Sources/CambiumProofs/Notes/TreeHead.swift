@@ -78,8 +78,7 @@ public struct TreeHead: Sendable, Equatable {
 
     /// Returns the checkpoint as a note with the signatures of keys.
     ///
-    /// Before a log signs, it must make sure that it never signed another tree of this size, or a tree that does not begin with the tree
-    /// that it signed before. `Store.sign` does that.
+    /// Before a log signs, it must check that the tree begins with the tree that it signed last. `Store.sign` does that.
     ///
     /// - Parameters:
     ///   - keys: the keys that sign.

@@ -6,7 +6,7 @@ import Testing
 
 /// Random programs through clones, cascades, packing, checkpoints and reopening.
 @Suite struct RandomUndoTests {
-    private static let count: UInt64 = LongTests.areWanted ? 200 : 12
+    private static let count = LongTests.areWanted ? 200 : 12
 
     @Test(arguments: EditRun.seeds(count, from: 1))
     func `undoing everything in reverse ends at the digest of the empty store`(seed: UInt64) throws {
