@@ -293,7 +293,8 @@ class Reader:
 
 def time_text(year=1970, **since):
     try:
-        return (datetime.datetime(year, 1, 1) + datetime.timedelta(**since)).isoformat() + "Z"
+        text = (datetime.datetime(year, 1, 1) + datetime.timedelta(**since)).isoformat()
+        return (text.rstrip("0") if "." in text else text) + "Z"
     except OverflowError:
         raise Malformed("a time is not in the years 1 to 9999")
 

@@ -116,7 +116,7 @@ import Testing
         (["init", "n2", "--schema", "bad.json"], 65),
         (["init", "n2", "--schema", "missing.json"], 66), (["init", "n2", "--schema", "model.xml"], 65), (["verify", "schema.json"], 66),
         (["link", "notes", "Note/1", "nope", "Item/1"], 66), (["import", "notes", "Note", "bad.json"], 65),
-        (["verify", "notes", "--against", "zz"], 64),
+        (["verify", "notes", "--against", "zz"], 66),
     ])
     func `a command that fails reports the error with the exit code of its kind`(arguments: [String], code: Int) throws {
         let place = try Workplace.withStore()

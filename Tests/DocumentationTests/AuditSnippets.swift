@@ -158,7 +158,7 @@ import Testing
             let trail = try trace(store, customer)
             try blame(trail, customer)
             try feed(trail)
-            #expect(try trail.history(of: customer).count == 3 && trail.checkHistory(of: customer).isComplete)
+            #expect(try trail.history(of: customer).count == 4 && trail.checkHistory(of: customer).isComplete)
             #expect(try verify(store, path).isSound)
         }
     }

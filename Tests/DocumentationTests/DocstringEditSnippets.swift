@@ -164,6 +164,10 @@ enum DocstringEditSnippets {
         for entry in report.entries { print(entry.change.entity, entry.change.kind, entry.lostCount) }
     }
 
+    static func migrateToNearest(_ store: Store, to definition: SchemaDefinition) throws {
+        try store.migrate(to: definition, conversion: .nearest)
+    }
+
     static func convert(_ store: Store, to definition: SchemaDefinition) throws {
         try store.migrate(to: definition) { before, transaction in
             for id in try before.objects(of: "Note") {

@@ -5,7 +5,9 @@ public import CambiumModel
 
 /// The losses that a migration accepts if it converts an attribute to another type, or makes a relationship to-one.
 ///
-///     try store.migrate(to: definition, conversion: .nearest)
+/// ```swift
+/// try store.migrate(to: definition, conversion: .nearest)
+/// ```
 public enum ValueConversion: Sendable {
     /// Refuses the migration if a value has no exact equivalent in the new type, or if an object would lose members.
     case exact

@@ -40,7 +40,7 @@ extension Reader {
     fileprivate func labelsReference(of layout: GraphLayout) -> PageRef {
         let page = registerReference(of: layout)
         if page == 0 { return 0 }
-        return chunks[page].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * Register.labels.table.index, as: PageRef.self)
+        return DirectoryPage(chunks[page])[Register.labels.table.index]
     }
 
     /// Returns a reader of a graph's register (its requests and labels), or `nil` if the graph has no register.
