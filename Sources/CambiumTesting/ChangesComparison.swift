@@ -79,11 +79,15 @@ private struct ReferenceChange {
             let was = oldAttribute.flatMap { old.value(of: $0, of: id) } ?? .null
             let now = newAttribute.flatMap { new.value(of: $0, of: id) } ?? .null
             let isSame =
-                ValueKey(was) == ValueKey(now)
-                || newAttribute.map { ValueKey(ReferenceGraph.converted(was, to: $0.type)) == ValueKey(now) } ?? false
-                || oldAttribute.map { ValueKey(ReferenceGraph.converted(now, to: $0.type)) == ValueKey(was) } ?? false
+                ValueKey(was) == ValueKey(now) || newAttribute.map { isEquivalent(was, now, $0.type) } ?? false
+                || oldAttribute.map { isEquivalent(now, was, $0.type) } ?? false
             return isSame ? nil : "\(number) \(ValueKey(was)) \(ValueKey(now))"
         }
+    }
+
+    /// Returns whether a value converts to another one of a type, and nothing is lost.
+    private func isEquivalent(_ value: Value, _ other: Value, _ type: AttributeType) -> Bool {
+        ValueKey(ReferenceGraph.converted(value, to: type)) == ValueKey(other) && ReferenceGraph.isExact(value, other)
     }
 
     private var relationships: [String] {

@@ -113,7 +113,7 @@ extension ReferenceGraph {
     }
 
     /// Returns whether a number keeps its value in another type.
-    private static func isExact(_ value: Value, _ nearest: Value) -> Bool {
+    static func isExact(_ value: Value, _ nearest: Value) -> Bool {
         switch (value, nearest) {
         case (_, .null): false
         case (.int(let number), .bool(let flag)): number == (flag ? 1 : 0)
