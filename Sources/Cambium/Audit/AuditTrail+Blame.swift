@@ -51,6 +51,7 @@ extension AuditTrail {
     /// part of the history up to the oldest transaction in the result.
     ///
     /// - Parameters:
+    ///   - id: The object.
     ///   - point: The moment whose values are attributed.
     ///   - isIgnored: Returns whether a transaction is ignored.
     public func blame(

@@ -30,6 +30,7 @@ extension AuditTrail {
     /// the history. Throws as `history(of:limit:)` does. Complexity: O(bytes of the log + objects that changed).
     ///
     /// - Parameters:
+    ///   - id: The object.
     ///   - first: The oldest transaction to compare; `nil` for the oldest one that was not retired.
     ///   - last: The newest transaction to compare; `nil` for the newest one.
     public func checkHistory(

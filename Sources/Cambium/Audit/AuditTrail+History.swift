@@ -59,7 +59,9 @@ extension AuditTrail {
     /// last entry is `.retired`. Returns an empty array if the object never existed. Throws `.damaged` if the log is corrupt, and
     /// `.ioFailure` if it cannot be read. Complexity: for each change, O(bytes of the log between a checkpoint and the transaction).
     ///
-    /// - Parameter limit: The maximum number of entries.
+    /// - Parameters:
+    ///   - id: The object.
+    ///   - limit: The maximum number of entries.
     public func history(of id: ObjectID, limit: Int = .max) throws -> [HistoryEntry] {
         var entries: [HistoryEntry] = []
         if limit <= 0 { return entries }
