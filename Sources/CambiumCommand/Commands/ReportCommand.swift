@@ -34,9 +34,12 @@ struct ReportCommand: ParsableCommand {
         let first = try since.map { try past.graph(at: $0.point()).transaction } ?? .none
         var data = ReportData(subject: subject?.id)
         let progress = Terminal.isInteractive ? Progress("report", byteCount: nil) : nil
-        let begin = try past.walk(after: first, through: newest.transaction) { walked in
-            try data.add(walked)
-            progress?.add(walked.entry.byteCount)
+        let trail = AuditTrail(of: store)
+        let begin = max(first, TransactionNumber(rawValue: try trail.oldest().rawValue - 1))
+        var transactions = try trail.transactions(from: begin.next, through: newest.transaction)
+        while let step = try transactions.next() {
+            try data.add(step)
+            progress?.add(step.entry.byteCount)
         }
         progress?.end()
         data.finish(newest)

@@ -38,29 +38,29 @@ struct ReportData {
 
     init(subject: ObjectID?) { self.subject = subject }
 
-    mutating func add(_ walked: WalkedTransaction) throws {
-        let changes = walked.changes
-        let ops = walked.entry.isRetired ? [] : try walked.entry.ops()
-        var section = ReportSection(walked, ops)
+    mutating func add(_ step: TransactionStep) throws {
+        let changes = step.changes
+        let ops = step.entry.isRetired ? [] : try step.entry.ops()
+        var section = ReportSection(step, ops)
         for change in changes where subject.map({ $0 == change.id }) ?? true {
             guard section.add(change, of: changes, byteCountMax: Self.transactionByteCountMax) else { continue }
             counts[change.kind, default: 0] += 1
-            work[walked.entry.metadata.actor, default: Work()].counts[change.kind, default: 0] += 1
+            work[step.entry.metadata.actor, default: Work()].counts[change.kind, default: 0] += 1
         }
         if subject == nil { section.addNotes(changes) }
-        addClones(ops, changes, walked)
+        addClones(ops, changes, step)
         if section.changeCount == 0, subject != nil { return }
         transactionCount += 1
         changeCount += section.changeCount
         cutCount += section.cutCount
         leftOutChangeCount += section.leftOutCount
-        let time = walked.entry.time
+        let time = step.entry.time
         times.append(time)
-        var own = work[walked.entry.metadata.actor] ?? Work()
+        var own = work[step.entry.metadata.actor] ?? Work()
         own.transactionCount += 1
         (own.first, own.last) = (own.first ?? time, time)
-        work[walked.entry.metadata.actor] = own
-        keep(section, walked.entry.number)
+        work[step.entry.metadata.actor] = own
+        keep(section, step.entry.number)
     }
 
     /// Adds the row and the section of a transaction. If there are too many bytes, leaves out the oldest ones.
@@ -91,20 +91,20 @@ struct ReportData {
 
     // MARK: Clones
 
-    private mutating func addClones(_ ops: [Op], _ changes: Changes, _ walked: WalkedTransaction) {
+    private mutating func addClones(_ ops: [Op], _ changes: Changes, _ step: TransactionStep) {
         for case .clone(let clone) in ops {
             let roots = Set(clone.roots)
             for change in changes where change.kind == .inserted {
-                guard let place = walked.after.place(of: change.id), let source = walked.after.source(of: place), roots.contains(source)
+                guard let place = step.after.place(of: change.id), let source = step.after.source(of: place), roots.contains(source)
                 else { continue }
                 if nodes.count >= ReportPicture.nodeCountMax {
                     leftOutNodeCount += 1
                     continue
                 }
                 sources[change.id] = source
-                if nodes[source] == nil { nodes[source] = node(source, walked.after, walked.before) }
-                var own = node(change.id, walked.after, walked.before)
-                own.transaction = walked.entry.number
+                if nodes[source] == nil { nodes[source] = node(source, step.after, step.before) }
+                var own = node(change.id, step.after, step.before)
+                own.transaction = step.entry.number
                 nodes[change.id] = own
             }
         }
@@ -143,15 +143,15 @@ struct ReportSection {
     private static let memberCountMax = 12
 
     private let entry: TransactionLog.Entry
-    private let walked: WalkedTransaction
+    private let step: TransactionStep
     private var body = HTMLWriter()
     private var notes: [String] = []
     private(set) var changeCount = 0
     private(set) var leftOutCount = 0
     private(set) var cutCount = 0
 
-    init(_ walked: WalkedTransaction, _ ops: [Op]) {
-        (self.walked, entry) = (walked, walked.entry)
+    init(_ step: TransactionStep, _ ops: [Op]) {
+        (self.step, entry) = (step, step.entry)
         for op in ops {
             switch op {
             case .undo(let ranges):
@@ -168,7 +168,7 @@ struct ReportSection {
     var hasContent: Bool { changeCount > 0 || !notes.isEmpty }
 
     mutating func addNotes(_ changes: Changes) {
-        if changes.changesSchema { notes.append(walked.before.schema.entities.isEmpty ? "creates the schema" : "changes the schema") }
+        if changes.changesSchema { notes.append(step.before.schema.entities.isEmpty ? "creates the schema" : "changes the schema") }
         for label in changes.labels {
             notes.append(label.after.map { "label '\(label.name)' names transaction \($0)" } ?? "removes the label '\(label.name)'")
         }
