@@ -1,6 +1,7 @@
 import ArgumentParser
 import Cambium
 import CambiumJSON
+import Glibc
 
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -136,6 +137,11 @@ struct VerifyCommand: ParsableCommand {
     /// Returns the checkpoint that `--against` names, after its signatures were checked if that is requested.
     private func known() throws -> TreeHead? {
         guard let against, root == nil else { return nil }
+        guard access(against, F_OK) == 0 else {
+            throw CambiumError(
+                .notFound,
+                "--against is '\(against.excerpt)', but must be a root, which has 64 hexadecimal digits, or the file of a checkpoint.")
+        }
         let text = String(decoding: try Terminal.contents(of: against, byteCountMax: SignedNote.byteCountMax), as: UTF8.self)
         let trust = try TrustOptions(key: key, policy: policy).trust()
         return try trust.map { try $0.head(ofCheckpoint: text) } ?? TreeHead(checkpoint: text)
