@@ -39,9 +39,14 @@ extension InverseFinder {
         return seenLinks.insert(LinkKey(relationship, id, target, isSymmetric: isSymmetric)).inserted
     }
 
-    /// Plans to link two objects again.
+    /// Plans to link two objects again. An object that exists again, and is reported for it, keeps its present links.
     private mutating func restore(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) {
-        guard revived.contains(target) || now.contains(target) else { return note(.object(target), left: .present, now: .absent) }
+        let exists = revived.contains(target) || now.contains(target)
+        if !exists { note(.object(target), left: .present, now: .absent) }
+        if !exists || (returned.contains(target) && !forces) {
+            if !relationship.isToMany, !revived.contains(id) { noteOtherTarget(of: id, relationship) }
+            return
+        }
         if !isAsLeft(id, relationship, target, isLinked: false), !forces { return }
         inverse.linked.append(.init(id: id, property: relationship.number, target: target))
     }
@@ -49,8 +54,7 @@ extension InverseFinder {
     /// Plans to unlink two objects. An inserted object that the undo keeps, because it was changed, keeps its links, too.
     private mutating func remove(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) {
         if !changes.before.contains(target) {
-            let isOther = !relationship.isToMany && members(relationship, of: id, in: after) != members(relationship, of: id, in: now)
-            if isOther { noteMembers(id, relationship) }
+            if !relationship.isToMany { noteOtherTarget(of: id, relationship) }
             return
         }
         guard now.contains(target) else { return noteMembers(id, relationship) }
@@ -67,9 +71,7 @@ extension InverseFinder {
         for (end, own) in [(id, relationship), (target, inverse)] {
             // An object that comes back has no links yet.
             guard let own, !own.isToMany, !revived.contains(end) else { continue }
-            if members(own, of: end, in: after) == members(own, of: end, in: now) { continue }
-            noteMembers(end, own)
-            isAsLeft = false
+            if noteOtherTarget(of: end, own) { isAsLeft = false }
         }
         let hasOnlyLists = relationship.isToMany && inverse?.isToMany ?? true
         if !hasOnlyLists || revived.contains(id) || revived.contains(target) || now.isLinked(id, relationship, target) == isLinked {
@@ -79,6 +81,14 @@ extension InverseFinder {
         let isFirst = inverse.map { $0 === relationship ? id <= target : relationship.end == 0 } ?? true
         if let inverse, !isFirst { noteMembers(target, inverse) } else { noteMembers(id, relationship) }
         return false
+    }
+
+    /// Records a conflict if a to-one relationship leads to another object than the transactions left. Returns whether it does.
+    @discardableResult
+    private mutating func noteOtherTarget(of id: ObjectID, _ relationship: Relationship) -> Bool {
+        if members(relationship, of: id, in: after) == members(relationship, of: id, in: now) { return false }
+        noteMembers(id, relationship)
+        return true
     }
 
     private func members(_ relationship: Relationship, of id: ObjectID, in graph: Graph) -> [ObjectID] {

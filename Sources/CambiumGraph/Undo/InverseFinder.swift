@@ -18,6 +18,8 @@ package struct InverseFinder {
     private var subjects: Set<UndoConflict.Subject> = []
     /// The objects that come back.
     var revived: Set<ObjectID> = []
+    /// The objects that the transactions deleted and that exist again.
+    var returned: Set<ObjectID> = []
     /// The objects that the undo deletes.
     var dying: Set<ObjectID> = []
     var seenLinks: Set<LinkKey> = []
@@ -68,6 +70,7 @@ package struct InverseFinder {
         guard let place = before.place(of: id) else { return }
         if let present = now.place(of: id) {
             note(.object(id), left: .absent, now: .present)
+            returned.insert(id)
             if forces { overwrite(id, now.entity(of: present), place) }
             return
         }

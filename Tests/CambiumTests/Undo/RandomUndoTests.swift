@@ -34,7 +34,7 @@ import Testing
         try run.checkSound()
     }
 
-    @Test(arguments: UInt64(2001)..<2013)
+    @Test(arguments: EditRun.seeds(count, from: 2001))
     func `the undo of any transaction equals a comparison of whole states`(seed: UInt64) throws {
         var run = try UndoRun(seed: seed)
         try run.transact(count: 14)

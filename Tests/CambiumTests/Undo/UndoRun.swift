@@ -48,14 +48,23 @@ struct UndoRun {
         for _ in 0..<Int.random(in: 1...5, using: &random) {
             var op = program.next(for: after)
             // Only an undo brings back the id of a deleted object, or marks an object.
-            if case .mark = op { continue }
-            if case .insert(let id, _, _) = op, id.serial < after.nextSerial(of: id.root) { continue }
+            switch op {
+            case .mark: continue
+            case .insert(let id, _, _) where id.serial < after.nextSerial(of: id.root): continue
+            case .upsert(let block) where block.kind != .update && isRevival(block, after): continue
+            default: break
+            }
             do throws(CambiumError) {
                 op = try completed(op, transaction.draft)
                 try transaction.record(op)
             } catch { continue }
             try after.apply(op)
         }
+    }
+
+    private func isRevival(_ block: UpsertBlock, _ graph: ReferenceGraph) -> Bool {
+        guard let root = graph.schema.entity(block.entity)?.root, let run = block.serials.runs.first else { return false }
+        return run.first < graph.nextSerial(of: root)
     }
 
     private mutating func note(_ after: ReferenceGraph) throws {
