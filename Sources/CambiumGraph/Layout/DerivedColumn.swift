@@ -20,8 +20,11 @@ final class DerivedColumn: Sendable {
     let source: Source?
     /// The column with the exact sum, if the attribute is a sum of floating-point numbers.
     let exactSlot: Int?
-    /// The list of the members that a sum, a minimum or a maximum reads; `nil` for other attributes and for a many-to-many relationship.
+    /// The list of the members that a sum, a minimum or a maximum reads, or of the edges to them; `nil` for other attributes and for a
+    /// relationship to many that is its own inverse.
     let list: ListLayout?
+    /// The column of an edge with its member; `nil` if `list` contains the members themselves.
+    let memberSlot: Int?
 
     /// The members of an owner with at most this many members are all read. The exact sum of such an owner is not stored.
     static let readCountMax = 32
@@ -49,20 +52,35 @@ final class DerivedColumn: Sendable {
         self.owners = owners
         self.source = source
         exactSlot = table.exactSlots[attribute.number]
-        if source != nil, case .list(let list, _)? = members?.layout { self.list = list } else { list = nil }
+        switch members?.layout {
+        case .list(let list, _)? where source != nil: (self.list, memberSlot) = (list, nil)
+        case .edges(_, let lists, isSymmetric: false)? where source != nil:
+            let end = members?.end ?? 0
+            (list, memberSlot) = (lists[end], lists[1 - end].ownerSlot)
+        default: (list, memberSlot) = (nil, nil)
+        }
     }
 
     /// The columns of a member that determine its part in the value: its owner, and the attribute that the expression reads. `nil` if
-    /// `list` is `nil`.
+    /// `list` does not contain members.
     var memberComponents: [OrderedIndexLayout.Component]? {
-        guard let list, let source else { return nil }
-        let value = OrderedIndexLayout.Component(
-            slot: source.slot, kind: source.kind, type: source.type, isDescending: false, isFolded: false)
-        return [.owner(list.ownerSlot), value]
+        guard let list, let valueComponent, memberSlot == nil else { return nil }
+        return [.owner(list.ownerSlot), valueComponent]
+    }
+
+    /// The columns of an edge; `nil` if `list` does not contain edges.
+    var edgeComponents: [OrderedIndexLayout.Component]? {
+        guard let list, let memberSlot else { return nil }
+        return [.owner(list.ownerSlot), .owner(memberSlot)]
+    }
+
+    /// The column that the expression reads.
+    var valueComponent: OrderedIndexLayout.Component? {
+        source.map { OrderedIndexLayout.Component(slot: $0.slot, kind: $0.kind, type: $0.type, isDescending: false, isFolded: false) }
     }
 
     /// Whether an ordered index over `memberComponents` serves the attribute: a minimum or a maximum.
-    var needsIndex: Bool { list != nil && (function == .min || function == .max) }
+    var needsIndex: Bool { list != nil && memberSlot == nil && (function == .min || function == .max) }
 
     /// Returns whether the column of another layout contains the same values, if both graphs have the same objects, values and links.
     func hasSameValues(as other: DerivedColumn) -> Bool {

@@ -1,7 +1,7 @@
 import CambiumModel
 
 /// The members of owners with many members that differ between the base of a draft and the draft. From these members and from the values of
-/// the base, sums, minima and maxima are computed without reading all members. See Docs/DERIVED.md.
+/// the base, sums, minima and maxima are computed without reading all members. See Docs/Use/DERIVED.md.
 ///
 /// SAFETY: the creator keeps the draft alive while it uses the changes.
 struct MemberChanges {
@@ -12,19 +12,27 @@ struct MemberChanges {
     private let after: Reader
     /// The tree of the base's index; `nil` if the attribute is a sum, or if the index is not complete.
     private let index: (layout: OrderedIndexLayout, tree: OrderedTree)?
-    /// For each owner, its members in the base or in the draft that differ.
-    private var rows: [UInt32: [UInt32]] = [:]
+    /// For each owner with many members, the members that differ.
+    private var differences: [UInt32: Difference] = [:]
     /// The number of groups of rows and of members that were compared or read.
     private(set) var work = 0
+    /// The number of members that all owners have together. To read them is as fast as to compare more changes.
+    private var memberCount = 0
+
+    /// The members of one owner that differ. The search through edges may find a member more than once.
+    private struct Difference {
+        /// Members in the base, with the values that they had there.
+        var removed: [UInt32] = []
+        /// Members in the draft.
+        var added: [UInt32] = []
+    }
 
     /// Finds the members that differ.
     ///
     /// - Parameter owners: The rows of the owners whose value is needed.
     /// - Returns: `nil` if no owner has many members, or if reading all members is as fast.
     init?(_ column: DerivedColumn, of owners: [UInt32], in draft: borrowing Draft) {
-        guard draft.layout === draft.base.layout, let list = column.list, let source = column.source,
-            let components = column.memberComponents
-        else { return nil }
+        guard draft.layout === draft.base.layout, let list = column.list, let source = column.source else { return nil }
         (self.column, self.list, self.source) = (column, list, source)
         (before, after) = (draft.base.reader, draft.reader)
         if column.needsIndex {
@@ -35,31 +43,86 @@ struct MemberChanges {
         } else {
             index = nil
         }
-        var memberCount = 0
         for owner in owners where hasBase(owner) {
-            rows[owner] = []
+            differences[owner] = Difference()
             memberCount += after.memberCount(list, owner: owner)
         }
-        if rows.isEmpty { return nil }
-        let table = draft.layout.tables[list.memberTable]
+        if differences.isEmpty { return nil }
+        let isWorthIt =
+            if let components = column.memberComponents {
+                findMembers(components, in: draft)
+            } else if let edge = column.edgeComponents, let value = column.valueComponent, let ends = column.owners {
+                findEdges(edge, in: draft) && findValues(value, ends, in: draft)
+            } else {
+                false
+            }
+        if !isWorthIt { return nil }
+    }
+
+    /// Finds the members of lists whose owner or value differs. Returns whether they are fewer than all members.
+    private mutating func findMembers(_ components: [OrderedIndexLayout.Component], in draft: borrowing Draft) -> Bool {
+        let list = list
+        return forEachChange(of: list.memberTable, components, in: draft) { changes, row, old, new in
+            let (was, now) = (owner(row, old, list), owner(row, new, list))
+            if was != noRow { changes.differences[was]?.removed.append(row) }
+            if now != noRow { changes.differences[now]?.added.append(row) }
+            return 0
+        }
+    }
+
+    /// Finds the edges that exist only in the base or only in the draft.
+    private mutating func findEdges(_ components: [OrderedIndexLayout.Component], in draft: borrowing Draft) -> Bool {
+        let (list, slot) = (list, components[1].slot)
+        return forEachChange(of: list.memberTable, components, in: draft) { changes, row, old, new in
+            let (was, now) = (owner(row, old, list), owner(row, new, list))
+            if was != noRow { changes.differences[was]?.removed.append(old.link(row, slot)) }
+            if now != noRow { changes.differences[now]?.added.append(new.link(row, slot)) }
+            return 0
+        }
+    }
+
+    /// Finds the members at the ends of edges whose value differs.
+    private mutating func findValues(_ component: OrderedIndexLayout.Component, _ ends: EndLayout, in draft: borrowing Draft) -> Bool {
+        forEachChange(of: source.table, [component], in: draft) { changes, row, old, new in
+            var count = 0
+            let (before, after) = (changes.before, changes.after)
+            if old.isLive(row) {
+                before.forEachMember(ends, owner: row) {
+                    changes.differences[$0]?.removed.append(row)
+                    count += 1
+                }
+            }
+            if new.isLive(row) {
+                after.forEachMember(ends, owner: row) {
+                    changes.differences[$0]?.added.append(row)
+                    count += 1
+                }
+            }
+            return count
+        }
+    }
+
+    /// Calls `body` with each row of a table whose columns differ, and the table in the base and in the draft.
+    ///
+    /// - Parameter body: Returns how many owners it has visited.
+    /// - Returns: Whether the work is less than reading all members.
+    private mutating func forEachChange(
+        of table: Int, _ components: [OrderedIndexLayout.Component], in draft: borrowing Draft,
+        _ body: (inout Self, UInt32, Rows, Rows) -> Int
+    ) -> Bool {
+        let layout = draft.layout.tables[table]
         let finder = IndexChangeFinder(
-            before: .init(before, table), after: .init(after, table), sharing: PageSharing(draft.space, draft.space))
+            before: .init(before, layout), after: .init(after, layout), sharing: PageSharing(draft.space, draft.space))
         let (old, new) = (finder.before?.rows ?? finder.after.rows, finder.after.rows)
-        var (groupCount, changeCount) = (0, 0)
+        var changeCount = 0
         finder.forEachGroup { left, right in
-            groupCount += 1
+            work += 1
             // Reading all members is then as fast, and needs no memory for the changes.
             if changeCount > memberCount { return }
-            finder.forEachChange(in: components, left, right) { row in
-                changeCount += 1
-                let was = Self.owner(row, old, list)
-                let now = Self.owner(row, new, list)
-                if was != noRow { rows[was]?.append(row) }
-                if now != noRow, now != was { rows[now]?.append(row) }
-            }
+            finder.forEachChange(in: components, left, right) { row in changeCount += 1 + body(&self, row, old, new) }
         }
-        work = groupCount + changeCount
-        if changeCount > memberCount { return nil }
+        work += changeCount
+        return changeCount <= memberCount
     }
 
     /// Returns whether an owner has many members, and had many in the base.
@@ -70,34 +133,40 @@ struct MemberChanges {
             && before.memberCount(list, owner: owner) > DerivedColumn.readCountMax
     }
 
-    private static func owner(_ row: UInt32, _ rows: Rows, _ list: ListLayout) -> UInt32 {
-        rows.isLive(row) ? rows.link(row, list.ownerSlot) : noRow
-    }
-
     /// Returns the value of an owner, or `nil` if all members must be read.
     mutating func value(of owner: UInt32) -> DerivedValue? {
-        guard let changed = rows[owner] else { return nil }
-        return column.function == .sum ? sum(owner, changed) : extreme(owner, changed)
+        guard var changed = differences[owner] else { return nil }
+        if column.memberSlot != nil { changed = Difference(removed: Array(Set(changed.removed)), added: Array(Set(changed.added))) }
+        if column.function == .sum { return sum(owner, changed) }
+        return index == nil ? extremeOfEdges(owner, changed) : extreme(owner, changed)
     }
 
     // MARK: Sums
 
-    private func sum(_ owner: UInt32, _ changed: [UInt32]) -> DerivedValue? {
+    private func sum(_ owner: UInt32, _ changed: Difference) -> DerivedValue? {
         let stored = before.rows(column.table)
         var sum = DerivedSum(column.attribute.type)
         if let slot = column.exactSlot {
             guard let exact = stored.withCell(owner, slot, .string, { $0.kind == .bytes ? ExactSum($0.bytes) : nil }) else { return nil }
             sum.add(exact)
         } else {
-            guard let value = before.value(owner, stored, column.slot, column.kind, column.attribute.type) else { return nil }
+            guard let value = storedValue(owner) else { return nil }
             sum.add(value)
         }
-        let (old, new) = (before.rows(list.memberTable), after.rows(list.memberTable))
-        for row in changed {
-            if Self.owner(row, old, list) == owner, let value = value(row, before, old) { sum.subtract(value) }
-            if Self.owner(row, new, list) == owner, let value = value(row, after, new) { sum.add(value) }
-        }
+        for value in values(changed.removed, before) { sum.subtract(value) }
+        for value in values(changed.added, after) { sum.add(value) }
         return .sum(sum)
+    }
+
+    /// Returns the values of members in a graph, without nulls.
+    private func values(_ members: [UInt32], _ reader: Reader) -> [Value] {
+        let rows = reader.rows(source.table)
+        return members.compactMap { value($0, reader, rows) }
+    }
+
+    /// Returns the derived value of an owner in the base.
+    private func storedValue(_ owner: UInt32) -> Value? {
+        before.value(owner, before.rows(column.table), column.slot, column.kind, column.attribute.type)
     }
 
     private func value(_ row: UInt32, _ reader: Reader, _ rows: Rows) -> Value? {
@@ -106,15 +175,30 @@ struct MemberChanges {
 
     // MARK: Extremes
 
-    private mutating func extreme(_ owner: UInt32, _ changed: [UInt32]) -> DerivedValue? {
+    /// Returns the better of two values: the lower one for a minimum. A null is no value.
+    private func better(_ value: Value, _ best: Value) -> Value {
+        if best.isNull { return value }
+        if value.isNull { return best }
+        return (column.function == .min ? value.precedes(best) : best.precedes(value)) ? value : best
+    }
+
+    /// Returns the extreme of members behind edges, which have no index: the stored one or a new one. Returns `nil` if the member with the
+    /// stored one is gone, and no new member replaces it.
+    private func extremeOfEdges(_ owner: UInt32, _ changed: Difference) -> DerivedValue? {
+        let added = values(changed.added, after).reduce(.null) { better($1, $0) }.withoutNegativeZero
+        guard let stored = storedValue(owner) else { return .value(added) }
+        // No member in the base is better than the stored value.
+        func isAsGood(_ value: Value) -> Bool { better(stored, value) == value }
+        let isLost = values(changed.removed, before).contains { isAsGood($0.withoutNegativeZero) }
+        return isLost && (added.isNull || !isAsGood(added)) ? nil : .value(better(stored, added))
+    }
+
+    private mutating func extreme(_ owner: UInt32, _ changed: Difference) -> DerivedValue? {
         guard let index else { return nil }
         let isMinimum = column.function == .min
-        let (old, new) = (before.rows(list.memberTable), after.rows(list.memberTable))
-        let skipped = Set(changed.filter { Self.owner($0, old, list) == owner })
+        let old = before.rows(list.memberTable)
+        let skipped = Set(changed.removed)
         var best = Value.null
-        func add(_ value: Value) {
-            if best.isNull || (isMinimum ? value.precedes(best) : best.precedes(value)) { best = value }
-        }
         let tree = OrderedReader(before.chunks, index.tree)
         var cutKey: ArraySlice<UInt8>?
         tree.forEachLeaf(Self.ranks(of: owner, tree), isReversed: !isMinimum) { leaf, part in
@@ -131,14 +215,12 @@ struct MemberChanges {
                     cutKey = index.layout.entry(row, old).dropLast(OrderedNode.tailByteCount)
                 } else {
                     if index.layout.entry(row, old).dropLast(OrderedNode.tailByteCount) != cutKey { return false }
-                    add(value)
+                    best = better(value, best)
                 }
             }
             return true
         }
-        for row in changed where Self.owner(row, new, list) == owner {
-            if let value = value(row, after, new) { add(value) }
-        }
+        for value in values(changed.added, after) { best = better(value, best) }
         return .value(best.withoutNegativeZero)
     }
 
@@ -155,3 +237,5 @@ struct MemberChanges {
         return start..<max(start, tree.rank(of: prefix + [2]))
     }
 }
+
+private func owner(_ row: UInt32, _ rows: Rows, _ list: ListLayout) -> UInt32 { rows.isLive(row) ? rows.link(row, list.ownerSlot) : noRow }

@@ -6,11 +6,11 @@ import Testing
 
 /// Sums, minima and maxima of owners with many members, which are computed from the members that changed.
 @Suite struct MemberChangesTests {
-    @Test(arguments: [false, true])
-    func `after random transactions, each value is the one that reading all members gives`(isOrdered: Bool) throws {
+    @Test(arguments: Baskets.Kind.allCases)
+    fileprivate func `after random transactions, each value is the one that reading all members gives`(kind: Baskets.Kind) throws {
         var random = SplitMix64(for: "MemberChangesTests")
         for _ in 0..<(LongTests.areWanted ? 200 : 6) {
-            var baskets = try Baskets(isOrdered: isOrdered, &random)
+            var baskets = try Baskets(kind, &random)
             for _ in 0..<30 { try baskets.transact(&random) }
             #expect(baskets.timeline.head.invariantFindings() == [])
             try baskets.replay()
@@ -19,15 +19,17 @@ import Testing
         }
     }
 
-    @Test(arguments: ["sum", "decimal", "whole", "min", "max", "last"])
-    func `a commit reads as much for 4,000 members as for 1,000`(attribute: String) throws {
-        let (small, large) = (try Baskets.work(memberCount: 1000, [attribute]), try Baskets.work(memberCount: 4000, [attribute]))
+    @Test(arguments: ["sum", "decimal", "whole", "min", "max", "last"], [Baskets.Kind.list, .mutual])
+    fileprivate func `a commit reads as much for 4,000 members as for 1,000`(attribute: String, kind: Baskets.Kind) throws {
+        let (small, large) = (
+            try Baskets.work(kind, memberCount: 1000, [attribute]), try Baskets.work(kind, memberCount: 4000, [attribute])
+        )
         #expect(large <= small + 8)
         #expect(small < 40 * Baskets.commitCount)
     }
 
     @Test func `texts with the same first 300 bytes are compared as a whole`() throws {
-        var baskets = try Baskets(isOrdered: false)
+        var baskets = try Baskets(.list)
         let start = String(repeating: "x", count: 300)
         try baskets.insert(basket: 1, (0..<50).map { ["text": .string(start + "\($0 * 7 % 50 + 10)")] })
         #expect(try baskets.value("last") == .string(start + "59"))
@@ -38,7 +40,7 @@ import Testing
     }
 
     @Test func `a float sum after many changes equals the sum of a new store, bit by bit`() throws {
-        var baskets = try Baskets(isOrdered: false)
+        var baskets = try Baskets(.list)
         try baskets.insert(basket: 1, (0..<50).map { _ in ["real": .double(0.1)] })
         try baskets.set(2, "real", .double(1e17))
         try baskets.set(2, "real", .double(0.1))
@@ -46,7 +48,7 @@ import Testing
     }
 
     @Test func `while the index of the members is incomplete, all members are read`() throws {
-        var baskets = try Baskets(isOrdered: false, derived: [])
+        var baskets = try Baskets(.list, derived: [])
         try baskets.insert(basket: 1, (0..<600).map { ["whole": .int(Int64($0))] })
         try baskets.migrate(derived: ["min"])
         #expect(baskets.timeline.head.hasIncompleteIndexes)
@@ -63,10 +65,13 @@ import Testing
 
 /// Baskets with lines, whose values are derived.
 private struct Baskets {
+    /// The relationship from a basket to its lines: a line has one basket, several, or several that it does not know.
+    enum Kind: CaseIterable { case list, ordered, mutual, oneWay }
+
     let timeline = Timeline()
     /// Contains the same transactions. A draft contains several of them.
     let replayed = Timeline()
-    private let isOrdered: Bool
+    private let kind: Kind
     private var pending: [[Op]] = []
     private var nextSerials: (basket: UInt64, line: UInt64) = (1, 1)
 
@@ -77,13 +82,13 @@ private struct Baskets {
     ]
     private static let names = ["real", "decimal", "whole", "text"]
 
-    init(isOrdered: Bool, derived: [String]? = nil) throws {
-        self.isOrdered = isOrdered
+    init(_ kind: Kind, derived: [String]? = nil) throws {
+        self.kind = kind
         try migrate(derived: derived ?? Self.derived.map(\.name))
     }
 
-    init(isOrdered: Bool, _ random: inout SplitMix64) throws {
-        try self.init(isOrdered: isOrdered)
+    init(_ kind: Kind, _ random: inout SplitMix64) throws {
+        try self.init(kind)
         for size in [0, 30, 35, 80] { try insert(basket: nextSerials.basket, (0..<size).map { _ in values(&random) }) }
     }
 
@@ -91,15 +96,19 @@ private struct Baskets {
         var definition = SchemaDefinition {
             EntityDefinition("Basket") {
                 RelationshipDefinition(
-                    "lines", to: "Line", isOrdered ? .orderedToMany : .toMany, inverse: "basket", onDelete: .cascade)
+                    "lines", to: "Line", kind == .ordered ? .orderedToMany : .toMany, inverse: kind == .oneWay ? nil : "basket",
+                    onDelete: kind == .mutual ? .nullify : .cascade)
             }
             EntityDefinition("Line") {
                 AttributeDefinition("real", .double, .optional)
                 AttributeDefinition("decimal", .decimal, .optional)
                 AttributeDefinition("whole", .int32, .optional)
                 AttributeDefinition("text", .string, .optional)
-                RelationshipDefinition("basket", to: "Basket", inverse: "lines")
             }
+        }
+        if kind != .oneWay {
+            definition.entities[1].relationships.append(
+                RelationshipDefinition("basket", to: "Basket", kind == .mutual ? .toMany : .toOne, inverse: "lines"))
         }
         for (name, type, derivation) in Self.derived where derived.contains(name) {
             definition.entities[0].attributes.append(AttributeDefinition(name, type, .optional, derived: derivation))
@@ -114,7 +123,13 @@ private struct Baskets {
         let line = try entity("Line")
         return values.compactMap { name, value in line.attribute(name).map { Assignment($0.number, value) } }
     }
-    private var owner: PropertyNumber { get throws { try #require(try entity("Line").relationship("basket")).number } }
+
+    private func link(_ line: ObjectID, _ basket: ObjectID) throws -> Op {
+        if let owner = try entity("Line").relationship("basket") { return .link(line, owner.number, target: basket, index: nil) }
+        return .link(basket, try linesRelationship.number, target: line, index: nil)
+    }
+
+    private var linesRelationship: Relationship { get throws { try #require(try entity("Basket").relationship("lines")) } }
 
     mutating func commit(_ ops: [Op]) throws {
         try ProgramRun.commit(ops, to: timeline)
@@ -146,7 +161,7 @@ private struct Baskets {
         nextSerials.line += 1
         return [
             .insert(id, entity: try entity("Line").number, try assignments(values)),
-            .link(id, try owner, target: try basket(serial), index: nil),
+            try link(id, try basket(serial)),
         ]
     }
 
@@ -189,12 +204,17 @@ private struct Baskets {
             case 0..<4:
                 let name = Self.names[Int.random(in: 0..<4, using: &random)]
                 ops.append(.set(line, try assignments([name: value(name, &random)])))
-            case 4..<7: ops.append(.link(line, try owner, target: basket, index: nil))
+            case 4..<7:
+                if kind == .list || kind == .ordered || !graph.isLinked(basket, try linesRelationship, line) {
+                    ops.append(try link(line, basket))
+                } else {
+                    ops.append(.unlink(basket, try linesRelationship.number, target: line))
+                }
             case 7..<9: ops.append(.delete([line]))
             case 9..<11: ops += try insertLine(values(&random), in: basket.serial)
             default:
                 ops.append(.insert(try self.basket(nextSerials.basket), entity: try entity("Basket").number, []))
-                ops.append(.link(line, try owner, target: try self.basket(nextSerials.basket), index: nil))
+                ops.append(try link(line, try self.basket(nextSerials.basket)))
                 nextSerials.basket += 1
                 guard baskets.count > 3, random.isTrue(1, outOf: 4) else { break }
                 try commit(ops)
@@ -210,9 +230,11 @@ private struct Baskets {
 
     static let commitCount = 100
 
-    /// Returns how much a hundred commits read, each of which deletes the line with the least value of all, and sets another value.
-    static func work(memberCount: Int, _ derived: [String]) throws -> Int {
-        var baskets = try Baskets(isOrdered: false, derived: derived)
+    /// Returns how much a hundred commits read, each of which deletes a line and sets the value of another one. In a list, the deleted line
+    /// has the least value of all; without a list, no index finds the next one.
+    static func work(_ kind: Kind, memberCount: Int, _ derived: [String]) throws -> Int {
+        var baskets = try Baskets(kind, derived: derived)
+        let first: UInt64 = kind == .list ? 1 : 200
         let lines = (0..<memberCount).map { number -> [String: Value] in
             let (real, decimal) = (Double(-number), DecimalNumber(Int64(number)))
             return [
@@ -221,7 +243,7 @@ private struct Baskets {
         }
         try baskets.insert(basket: 1, lines)
         let before = baskets.timeline.derivedWork
-        for number in 1...UInt64(commitCount) {
+        for number in first..<first + UInt64(commitCount) {
             let change = Op.set(try baskets.line(500), try baskets.assignments(["real": .double(-1)]))
             try baskets.commit([.delete([try baskets.line(number)]), change])
         }
