@@ -23,7 +23,7 @@ package func completed(_ op: Op, _ draft: borrowing Draft) throws(CambiumError) 
 }
 
 package func completed(_ op: CloneOp, _ draft: borrowing Draft) throws(CambiumError) -> CloneOp {
-    try draft.planClone(op.roots, op.options).op(time: op.time ?? Timestamp(microsecondsSince1970: 1)) {
+    try CloneWriter.plan(draft, op.roots, op.options).op(time: op.time ?? Timestamp(microsecondsSince1970: 1)) {
         op.seed ?? CloneSeed(low: 1, high: 2)
     }
 }

@@ -28,7 +28,7 @@ import Testing
 
     private func clone(_ serials: ClosedRange<UInt64>, seed: UInt64) throws {
         let roots = serials.map { ObjectID(root: node.number, serial: $0) }
-        let op = try timeline.draft().planClone(roots, CloneOptions()).op(time: Timestamp(microsecondsSince1970: 1)) {
+        let op = try CloneWriter.plan(timeline.draft(), roots, CloneOptions()).op(time: Timestamp(microsecondsSince1970: 1)) {
             CloneSeed(low: seed, high: 5)
         }
         try ProgramRun.commit([.clone(op)], to: timeline)

@@ -50,7 +50,7 @@ import Testing
 
         /// Returns the op of a clone of the first node, as the engine makes it.
         func op(_ options: CloneOptions = CloneOptions()) throws -> CloneOp {
-            try timeline.draft().planClone([id(node, 1)], options).op(time: Timestamp(microsecondsSince1970: 5)) {
+            try CloneWriter.plan(timeline.draft(), [id(node, 1)], options).op(time: Timestamp(microsecondsSince1970: 5)) {
                 CloneSeed(low: 1, high: 2)
             }
         }
@@ -93,7 +93,7 @@ import Testing
         var draft = fixture.timeline.draft()
         for serial in 2...6 { try draft.apply(.insert(fixture.id(fixture.leaf, serial), entity: fixture.leaf.number, [])) }
         let before = draft.pending.objectCount
-        let plan = try draft.planClone([fixture.id(fixture.node, 1)], CloneOptions())
+        let plan = try CloneWriter.plan(draft, [fixture.id(fixture.node, 1)], CloneOptions())
         try draft.apply(.clone(plan.op(time: Timestamp(microsecondsSince1970: 5)) { CloneSeed(low: 1, high: 2) }))
         let after = draft.pending.objectCount
         #expect(before == 5 && after == 9)

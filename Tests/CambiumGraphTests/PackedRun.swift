@@ -107,11 +107,13 @@ struct PackedRun {
 
     mutating func clone() throws {
         let roots = Array(living.prefix(3))
-        let op = try plain.draft().planClone(roots, CloneOptions()).op(time: Timestamp(microsecondsSince1970: 1)) {
+        let op = try CloneWriter.plan(plain.draft(), roots, CloneOptions()).op(time: Timestamp(microsecondsSince1970: 1)) {
             CloneSeed(low: 1, high: 2)
         }
         #expect(
-            try packed.draft().planClone(roots, CloneOptions()).op(time: Timestamp(microsecondsSince1970: 1)) { CloneSeed(low: 1, high: 2) }
+            try CloneWriter.plan(packed.draft(), roots, CloneOptions()).op(time: Timestamp(microsecondsSince1970: 1)) {
+                CloneSeed(low: 1, high: 2)
+            }
                 == op)
         try apply([.clone(op)])
         nextSerial = plain.draft().nextSerial(of: thing.number)

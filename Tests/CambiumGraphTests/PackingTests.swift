@@ -143,7 +143,7 @@ import Testing
         try ProgramRun.commit([.schema(schema.catalog)] + inserts, to: timeline)
         while timeline.head.objectCount <= PackingLimits.cellCountMax + 1 {
             let roots = timeline.head.objects(of: note).filter { $0.serial != 2 }
-            let plan = try timeline.draft().planClone(roots, CloneOptions())
+            let plan = try CloneWriter.plan(timeline.draft(), roots, CloneOptions())
             try ProgramRun.commit([.clone(plan.op(time: Timestamp(microsecondsSince1970: 1)) { CloneSeed(low: 1, high: 2) })], to: timeline)
         }
         var finder = EvacuationFinder([Bool](repeating: true, count: timeline.space.chunkCount))

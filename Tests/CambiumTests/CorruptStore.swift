@@ -104,7 +104,7 @@ struct CorruptStore {
         let timeline = Timeline()
         _ = try LogReader(target).scan { record in
             var draft = timeline.draft()
-            try draft.replay(record)
+            try Replay.replay(&draft, record)
             try timeline.publish(draft)
             let place = Int(record.number.rawValue) - 1
             let gap = repair.missing.first { $0.contains(record.number) }

@@ -121,7 +121,7 @@ import Testing
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         _ = try store.transact(Author()) { transaction in
-            try transaction.draft.setLabel(name, TransactionNumber(rawValue: name == "later" ? 9 : 1))
+            try RegisterWriter.setLabel(&transaction.draft, name, TransactionNumber(rawValue: name == "later" ? 9 : 1))
             _ = try transaction.insert("Note", ["id": .int(1)])
         }
         try store.checkpoint()

@@ -60,12 +60,12 @@ import Testing
             let timeline = Timeline()
             var first = timeline.draft()
             try first.apply(.schema(Notes.schema.catalog))
-            try first.replay(record)
+            try Replay.replay(&first, record)
             try timeline.publish(first)
             let count = timeline.head.objectCount
             var second = timeline.draft()
             // All objects that the transaction inserts exist already.
-            #expect(code { try second.replay(record) } == .damaged)
+            #expect(code { try Replay.replay(&second, record) } == .damaged)
             _ = consume second
             #expect(timeline.head.objectCount == count && count == 3000)
         }

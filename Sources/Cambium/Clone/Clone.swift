@@ -87,7 +87,7 @@ extension WriteTransaction {
     public mutating func clone(_ ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> Clone {
         if recording == .comparison { throw Self.refusal(of: "clone") }
         try checkUsable()
-        let plan = try draft.planClone(ids, request)
+        let plan = try CloneWriter.plan(draft, ids, request)
         let time = max(environment.now(), timeMin)
         let op = plan.op(time: time) { [environment] in CloneSeed(environment.randomBytes(16)) }
         try plan.checkTime(op)
@@ -95,7 +95,7 @@ extension WriteTransaction {
         let map = CloneMap(plan, draft)
         let roots = plan.rootIDs.compactMap(map.copy(of:))
         let summary = CloneSummary(op, schema)
-        try draft.clone(plan, op)
+        try CloneWriter.clone(&draft, plan, op)
         ops.append(.clone(op))
         return Clone(roots: roots, summary: summary, map: map)
     }

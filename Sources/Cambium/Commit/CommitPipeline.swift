@@ -93,7 +93,7 @@ final class CommitPipeline: Sendable {
             }
             var transaction = begin(draft)
             var ops = transaction.ops
-            try transaction.draft.replay(record) { ops.append($0) }
+            try Replay.replay(&transaction.draft, record) { ops.append($0) }
             transaction.ops = ops
             writer.lock.startCounting()
             let author = Author(record.metadata)
@@ -124,7 +124,7 @@ final class CommitPipeline: Sendable {
         let opsWork = ops.replayWork
         var draft = transaction.takeDraft()
         if checks == .all { try draft.check() }
-        if let request = author.requestID { try draft.note(request, author.requestDigest, object: ops.firstSubject) }
+        if let request = author.requestID { try RegisterWriter.note(&draft, request, author.requestDigest, object: ops.firstSubject) }
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
         let now = writer.environment.now()

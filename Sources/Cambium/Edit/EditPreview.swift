@@ -66,7 +66,7 @@ extension Store {
         do {
             _ = try transact(Author(), for: "preview") { transaction in
                 let ids = try edit.apply(to: &transaction, policy)
-                let violations = try transaction.draft.brokenRules()
+                let violations = try EditPreview.brokenRules(&transaction.draft)
                 result = try transaction.draft.withPreview(for: .queries) { try body(EditPreview($0, ids, violations: violations)) }
                 throw EndOfPreview()
             }
@@ -79,11 +79,11 @@ extension Store {
 /// The error that prevents the commit of a transaction that was only a preview.
 struct EndOfPreview: Error {}
 
-extension Draft {
+extension EditPreview {
     /// Returns the rules that a commit would report as broken. Throws the other errors of the check.
-    mutating func brokenRules() throws(CambiumError) -> [String] {
+    static func brokenRules(_ draft: inout Draft) throws(CambiumError) -> [String] {
         do throws(CambiumError) {
-            try check()
+            try draft.check()
             return []
         } catch {
             guard error.code == .ruleViolated else { throw error }

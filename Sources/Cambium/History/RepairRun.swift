@@ -74,7 +74,7 @@ struct RepairRun {
                 throw CambiumError(.damaged, message, place: .init(file: record.file))
             }
             var draft = timeline.draft()
-            try draft.replay(record)
+            try Replay.replay(&draft, record)
             // Publishes the graph only after the record was written, because the graph must match the content of the new log.
             try writer.append(record)
             try timeline.publish(draft)

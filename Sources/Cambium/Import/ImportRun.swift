@@ -118,7 +118,7 @@ struct ImportRun {
             if !mayDelete { try batch.checkDeferred(transaction.draft) }
             var changed: [RowSet]?
             if options.effect == .commit {
-                changed = transaction.draft.restoreProvenance()
+                changed = ImportOutcome.restoreProvenance(&transaction.draft)
                 try transaction.deriveOps()
             }
             try deleteObjects(&batch, from: &transaction)
@@ -151,7 +151,7 @@ struct ImportRun {
                 try batch.apply(rows, &planner, to: &transaction.draft)
             }
             switch rows.end {
-            case .more: transaction.draft.prepareMemory()
+            case .more: ImportWriter.prepareMemory(transaction.draft)
             case .nothing: isAtEnd = true
             case .failed(let error): throw error
             }

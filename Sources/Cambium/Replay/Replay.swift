@@ -146,7 +146,7 @@ struct Replay {
             let base = transactionCount == 0 ? base : nil
             let end = try reader.scan(from: first.next, after: base, makesDurable: true, at: &place) { record in
                 var draft = timeline.draft()
-                try draft.replay(record)
+                try Self.replay(&draft, record)
                 let graph = try timeline.publish(draft)
                 count += 1
                 lastTime = record.metadata.time
@@ -181,7 +181,7 @@ private struct ReplayDraft: ~Copyable {
     /// Applies a transaction. Returns its work, without the part in `publishedWork`.
     @discardableResult
     mutating func replay(_ record: LogRecord) throws -> Int {
-        let work = try draft?.replay(record) ?? 0
+        let work = try draft?.replay(record.number.rawValue) { draft in try Replay.apply(record, to: &draft) } ?? 0
         if draft?.derivedWork ?? 0 > Self.derivedWorkMax {
             try publish()
             begin()
@@ -203,14 +203,18 @@ private struct ReplayDraft: ~Copyable {
     }
 }
 
-extension Draft {
+extension Replay {
     /// Applies a transaction of a log. Throws `.damaged` if the transaction cannot be applied.
     ///
     /// - Parameter observe: receives each op that was applied.
     /// - Returns: the work of the transaction, without the part in `replayWork`.
     @discardableResult
-    mutating func replay(_ record: LogRecord, observe: (Op) -> Void = { _ in }) throws -> Int {
-        beginReplayed(record.number.rawValue)
+    static func replay(_ draft: inout Draft, _ record: LogRecord, observe: (Op) -> Void = { _ in }) throws -> Int {
+        try draft.replay(record.number.rawValue) { draft in try apply(record, to: &draft, observe: observe) }
+    }
+
+    /// Applies a transaction of a log to a draft that has begun the transaction.
+    fileprivate static func apply(_ record: LogRecord, to draft: inout Draft, observe: (Op) -> Void = { _ in }) throws -> Int {
         var count = 0
         var work = ReplayWork.work(of: record.metadata)
         var subject: ObjectID?
@@ -220,7 +224,7 @@ extension Draft {
                 if count > 1, case .schema = op {
                     throw CambiumError(.damaged, "A schema must be the first op of its transaction.")
                 }
-                try apply(op)
+                try draft.apply(op)
                 work += op.replayWork
                 if count == 1 { subject = op.subject }
                 observe(op)
@@ -234,7 +238,7 @@ extension Draft {
             }
         }
         do throws(CambiumError) {
-            try updateDerived()
+            try DerivedNotes.updateDerived(&draft)
         } catch {
             if error.code == .ioFailure { throw error }
             let message =
@@ -242,8 +246,9 @@ extension Draft {
                 + error.message
             throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
         }
-        if let request = record.metadata.requestID { try note(request, record.metadata.requestDigest, object: subject) }
+        if let request = record.metadata.requestID {
+            try RegisterWriter.note(&draft, request, record.metadata.requestDigest, object: subject)
+        }
         return work
     }
 }
-

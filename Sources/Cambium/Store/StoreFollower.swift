@@ -111,7 +111,7 @@ public final class StoreFollower: @unchecked Sendable {
         var draft = position.timeline.draft()
         var count = 0
         try position.log.advance { record in
-            try draft.replay(record)
+            try Replay.replay(&draft, record)
             count += 1
         }
         if count > 0 { try position.timeline.publish(draft) }

@@ -77,7 +77,7 @@ extension Store {
             _ = try transact(Author(), for: "previewUndo") { transaction in
                 let present = transaction.draft.original
                 let conflicts = try prepared.apply(to: &transaction, isPreview: true)
-                let violations = try transaction.draft.brokenRules()
+                let violations = try EditPreview.brokenRules(&transaction.draft)
                 result = try transaction.draft.withPreview(for: .objects) { graph in
                     try body(
                         UndoPreview(

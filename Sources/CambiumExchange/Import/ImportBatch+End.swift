@@ -56,11 +56,11 @@ extension ImportBatch {
         guard options.absent == .delete else { return [] }
         guard goodRowCount > 0 else { throw NoRow() }
         guard errors.isEmpty else { return [] }
-        var absent = draft.absent(entity, mentioned: mentioned)
+        var absent = ImportOutcome.absent(draft, entity, mentioned: mentioned)
         var all = draft.original.count(of: entity)
         // If fewer objects are absent than existed before the import, a row mentions at least one object, and no search is needed.
         var isMentioned = absent.count < all
-        if !isMentioned { isMentioned = draft.hasObject(of: entity, in: mentioned) }
+        if !isMentioned { isMentioned = ImportOutcome.hasObject(draft, of: entity, in: mentioned) }
         if let scope = options.absentScope {
             let covered = try draft.original.find(Query(entity.name, where: scope))
             all = covered.count
@@ -74,7 +74,7 @@ extension ImportBatch {
                 "No row of the input describes or refers to an object of '\(entity.name)', so the import would delete \(absent.count) "
                     + "objects as absent. Nothing was imported. Check the input.")
         }
-        deleted = draft.countDeleted(absent)
+        deleted = ImportOutcome.countDeleted(draft, absent)
         let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }
         if options.absentMax.isExceeded(by: count, of: all) {
             // The user should correct errors in rows first, so these errors are thrown before the error below.
@@ -90,14 +90,14 @@ extension ImportBatch {
     }
 
     /// Counts the objects that the import deletes. Call this method before the deletion.
-    package mutating func noteDeleted(_ ids: [ObjectID], _ draft: borrowing Draft) { deleted = draft.countDeleted(ids) }
+    package mutating func noteDeleted(_ ids: [ObjectID], _ draft: borrowing Draft) { deleted = ImportOutcome.countDeleted(draft, ids) }
 
     /// Repeats the checks of values that were not unique when assigned, and of relationships that had too few or too many members. Throws
     /// `RefusedRows` if a rule is still broken.
     package mutating func checkDeferred(_ draft: borrowing Draft) throws {
         if deferred.isEmpty, self.refusals.isEmpty { return }
         if isLastResort { return try refuseAll(draft) }
-        let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }
+        let refusals = DeferredChecks.check(draft, deferred).filter { deferredRows[$0.place] != nil }
         // An import that skips errors omits all rows of this error, and applies the remaining rows again. So the error contains the first
         // refused row, and only those other rows that would be refused even without that row. These other rows are in `certain`. If
         // `certain` is empty, `followers` finds them. The remaining refused rows may be valid in the next pass, and are then imported
@@ -113,7 +113,9 @@ extension ImportBatch {
     /// that they had made wrong.
     private func refuseAll(_ draft: borrowing Draft) throws {
         var found: [Int: RefusedRows.Refusal] = [:]
-        for late in refusals + draft.check(deferred).compactMap(refusal) where found[late.place] == nil { found[late.place] = late }
+        for late in refusals + DeferredChecks.check(draft, deferred).compactMap(refusal) where found[late.place] == nil {
+            found[late.place] = late
+        }
         var pending = Array(found.keys)
         while let place = pending.popLast() {
             for row in corrected[place] ?? [] where found[row] == nil {

@@ -81,8 +81,8 @@ package struct ImportBatch {
         planner.plan.notesNames = input.options.absent == .delete
         planner.notesFindings = influences != nil
         draft.trackChanges()
-        if influences != nil { couplings = RowCouplings(listedEnds: draft.listMemberChanges()) }
-        seen = draft.emptyRowSets()
+        if influences != nil { couplings = RowCouplings(listedEnds: DeferredChecks.listMemberChanges(&draft)) }
+        seen = ImportOutcome.emptyRowSets(draft)
         if input.options.absent == .delete { mentioned = seen }
         return planner
     }
@@ -125,14 +125,16 @@ package struct ImportBatch {
     ) {
         for place in row.keys.range {
             let key = batch.keys[place]
-            if let keys = entities.keyPlaces[Int(key.entity.rawValue)] { draft.prefetch(keys, hash: key.hash) }
+            if let keys = entities.keyPlaces[Int(key.entity.rawValue)] { ImportWriter.prefetch(draft, keys, hash: key.hash) }
         }
     }
 
     /// Counts objects by their net change. The caller must have applied all rows.
     ///
     /// - Parameter changed: The objects that differ from the original graph, if they are known; otherwise `nil`.
-    package mutating func count(_ draft: borrowing Draft, changed: [RowSet]?) { counts = draft.netCounts(seen: seen, changed: changed) }
+    package mutating func count(_ draft: borrowing Draft, changed: [RowSet]?) {
+        counts = ImportOutcome.netCounts(draft, seen: seen, changed: changed)
+    }
 
     /// Applies a row, unless an earlier run of the batch refused the row, or the row cannot be imported. Returns whether the row was
     /// applied.
@@ -181,7 +183,7 @@ package struct ImportBatch {
     @inline(__always)
     mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
         var (isDeferred, corrects) = (false, false)
-        let violation = draft.takeViolation(finding: planner.entities.finding) { check in
+        let violation = DeferredChecks.takeViolation(&draft, finding: planner.entities.finding) { check in
             if influences != nil, deferred.isCorrected(by: check) { corrects = true }
             if isLastResort, let row = deferred.rowCorrected(by: check) { corrected[lastRow, default: []].append(row) }
             if deferred.note(check, place: lastRow) { isDeferred = true }
@@ -208,13 +210,13 @@ package struct ImportBatch {
     private mutating func noteInfluences(_ isApplied: Bool, _ planner: inout RowPlanner, _ draft: inout Draft) {
         influences?.note(planner.findings)
         couplings?.note(planner.findings, lastRow)
-        if isApplied { couplings?.note(draft.takeMemberChanges(), planner.plan, planner.entities, lastRow) }
+        if isApplied { couplings?.note(DeferredChecks.takeMemberChanges(&draft), planner.plan, planner.entities, lastRow) }
         planner.findings.removeAll(keepingCapacity: true)
         if isApplied { influences?.noteLinks(planner.plan, planner.entities) }
     }
 
     private mutating func forgetResolvedChecks(_ draft: borrowing Draft) {
-        draft.forgetResolved(&deferred)
+        DeferredChecks.forgetResolved(draft, &deferred)
         let rows = deferred.rows
         deferredRows = deferredRows.filter { rows.contains($0.key) }
         deferredCountMax = max(deferredCountMax, 2 * deferred.count)

@@ -62,7 +62,7 @@ final class ImportEntity {
         var links: [Link] = []
         for (index, relationship) in entity.relationships.enumerated() {
             let isRead = !outcome.unread.contains(.relationship(index))
-            links.append(Link(relationship: relationship, end: draft.importEnd(relationship), isRead: isRead))
+            links.append(Link(relationship: relationship, end: ImportWriter.importEnd(draft, relationship), isRead: isRead))
         }
         self.links = links
         ends = entity.relationships.map { ($0.isToMany, $0.destination) }

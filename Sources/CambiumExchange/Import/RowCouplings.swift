@@ -107,7 +107,7 @@ struct RowCouplings {
     ///
     /// - Parameter count: The number of changes by refused rows.
     private func mayCouple(_ change: MemberChange, _ count: Int, _ draft: borrowing Draft) -> Bool {
-        if let slack = draft.memberSlack(change) { slack < count } else { stated.contains(change) }
+        if let slack = DeferredChecks.memberSlack(draft, change) { slack < count } else { stated.contains(change) }
     }
 
     /// Disjoint sets of rows.

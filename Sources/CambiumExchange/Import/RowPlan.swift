@@ -105,7 +105,7 @@ struct RowPlan {
         to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: ImportEntities,
         note: (Object, ImportEntity, UInt32) -> Void
     ) throws(CambiumError) {
-        try draft.checkCapacity()
+        try CapacityCheck.check(draft)
         rows.removeFew()
         for object in objects {
             let row = try entities[object.entity].with { entity throws(CambiumError) in
@@ -134,16 +134,18 @@ struct RowPlan {
         _ object: Object, _ entity: ImportEntity, _ draft: inout Draft, _ batch: borrowing RowBatch
     ) throws(CambiumError) -> UInt32 {
         let table = entity.table
-        let row = try draft.beginInsert(table)
+        let row = try ImportWriter.beginInsert(&draft, table)
         var hash: UInt64 = 0
         for place in object.values {
             let value = batch.values[place]
             if value.kind == .kept { continue }
             if value.key >= 0 { hash = batch.hash(of: value) }
-            batch.withCell(value) { draft.initialize(table, row, attribute: Int(value.attribute), $0) }
+            batch.withCell(value) { ImportWriter.initialize(&draft, table, row, attribute: Int(value.attribute), $0) }
         }
-        for extra in extras[object.extras] where extra.kind == .standard { draft.initializeDefault(table, row, attribute: extra.attribute) }
-        draft.endInsert(table, row, isStub: object.isStub, hash: hash)
+        for extra in extras[object.extras] where extra.kind == .standard {
+            ImportWriter.initializeDefault(&draft, table, row, attribute: extra.attribute)
+        }
+        ImportWriter.endInsert(&draft, table, row, isStub: object.isStub, hash: hash)
         entity.note(row, draft)
         return row
     }
@@ -155,16 +157,16 @@ struct RowPlan {
         for place in object.values {
             let value = batch.values[place]
             if value.kind == .kept { continue }
-            batch.withCell(value) { _ = draft.change(table, row, attribute: Int(value.attribute), $0) }
+            batch.withCell(value) { _ = ImportWriter.change(&draft, table, row, attribute: Int(value.attribute), $0) }
         }
         for extra in extras[object.extras] {
             switch extra.kind {
-            case .null: draft.change(table, row, attribute: extra.attribute, .null)
-            case .standard: draft.changeToDefault(table, row, attribute: extra.attribute)
+            case .null: ImportWriter.change(&draft, table, row, attribute: extra.attribute, .null)
+            case .standard: ImportWriter.changeToDefault(&draft, table, row, attribute: extra.attribute)
             case .stated: break
             }
         }
-        if object.isFilled, draft.isStub(table, row) { draft.fill(table, row) }
+        if object.isFilled, ImportWriter.isStub(draft, table, row) { ImportWriter.fill(&draft, table, row) }
         entity.note(row, draft)
     }
 
@@ -180,16 +182,16 @@ struct RowPlan {
         let end = entity.links[link.link].end
         let owner = rows[link.owner]
         if link.change == .target {
-            draft.setTarget(end, owner, link.targets.first.map { row(of: targets[$0]) })
+            ImportWriter.setTarget(&draft, end, owner, link.targets.first.map { row(of: targets[$0]) })
             return
         }
         members.removeAll(keepingCapacity: true)
         for target in link.targets { members.append(row(of: targets[target])) }
         if members.count > 1 { Self.makeDistinct(&members) }
         if link.change == .replace {
-            draft.replaceMembers(end, owner, members)
+            ImportWriter.replaceMembers(&draft, end, owner, members)
         } else {
-            draft.appendMembers(end, owner, members)
+            ImportWriter.appendMembers(&draft, end, owner, members)
         }
     }
 

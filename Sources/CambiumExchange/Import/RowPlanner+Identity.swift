@@ -31,7 +31,7 @@ extension RowPlanner {
     /// Returns the entity of an object that an identity of `entity` finds. Returns `nil` for a new object.
     func entity(of target: RowPlan.Target, _ entity: ImportEntity, _ draft: borrowing Draft) -> EntityNumber? {
         switch target {
-        case .existing(let row), .skipped(let row): draft.entity(entity.table, row)
+        case .existing(let row), .skipped(let row): ImportWriter.entity(draft, entity.table, row)
         case .alias(let other): plan.objects[other].entity
         case .new: nil
         }
@@ -44,7 +44,7 @@ extension RowPlanner {
     ) -> String {
         let name = entities[number].counted.entity.name
         var object = "an object of '\(name)' in the same row"
-        if case .existing(let row) = target { object = "\(name)/\(draft.id(entity.table, row).serial)" }
+        if case .existing(let row) = target { object = "\(name)/\(ImportWriter.id(draft, entity.table, row).serial)" }
         var parts: [String] = []
         for index in entity.identity {
             for place in values.range where batch.values[place].attribute == index {
@@ -80,7 +80,9 @@ extension RowPlanner {
     func find(
         _ part: RowBatch.Value, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) -> RowPlan.Target {
-        if let keys = entity.table.keyPlace, let row = batch.withCell(part, { draft.row(keys, $0, hash: batch.hash(of: part)) }) {
+        if let keys = entity.table.keyPlace,
+            let row = batch.withCell(part, { ImportWriter.row(draft, keys, $0, hash: batch.hash(of: part)) })
+        {
             return .existing(row)
         }
         if let scanned = entity.scanned,
@@ -97,7 +99,7 @@ extension RowPlanner {
         _ draft: borrowing Draft
     ) -> RowPlan.Target {
         guard let part = parts.first else {
-            if cells.count > 1, let row = draft.row(entity.table, identity: cells) ?? entity.scanned?.row(cells, draft) {
+            if cells.count > 1, let row = ImportWriter.row(draft, entity.table, identity: cells) ?? entity.scanned?.row(cells, draft) {
                 return .existing(row)
             }
             return newObject(entity, cells, batch).map { .alias($0) } ?? .new

@@ -84,7 +84,7 @@ extension RowPlanner {
                 let isIndifferent = destination.isAlone && options.references == .create
                 findings.append(.init(place: destination.table.place(row), isIndifferent: isIndifferent))
             }
-            if !destination.isAlone { try checkFamily(of: draft.entity(destination.table, row), destination, place, batch) }
+            if !destination.isAlone { try checkFamily(of: ImportWriter.entity(draft, destination.table, row), destination, place, batch) }
             if !plan.notesNames { return pending.append(.row(row)) }
             pending.append(.object(plan.objects.count))
             plan.objects.append(.init(entity: destination.number, target: .existing(row), isDescribed: false, values: 0..<0))

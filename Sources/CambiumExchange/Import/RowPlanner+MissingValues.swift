@@ -93,7 +93,7 @@ extension RowPlanner {
     package func checkLacks(_ draft: borrowing Draft) throws(RowFailure) {
         for lack in plan.lacks {
             let table = entities[plan.objects[lack.object].entity].counted.table
-            if draft.isNull(table, plan.tableRow(ofObject: lack.object), attribute: lack.attribute) { throw lack.failure }
+            if ImportWriter.isNull(draft, table, plan.tableRow(ofObject: lack.object), attribute: lack.attribute) { throw lack.failure }
         }
     }
 
@@ -130,7 +130,7 @@ extension RowPlanner {
     ) {
         mark(values, entity, batch)
         for index in entity.facts.indices where !entity.isGivenAttribute(index) {
-            if draft.isNull(entity.table, row, attribute: index) {
+            if ImportWriter.isNull(draft, entity.table, row, attribute: index) {
                 complete(index, entity, batch)
             } else if options.missing == .clear {
                 clear(index, entity, batch)

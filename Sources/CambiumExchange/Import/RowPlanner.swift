@@ -68,7 +68,7 @@ package struct RowPlanner {
     var isRootSkipped: Bool { plan.objects[plan.root].isSkipped }
 
     func rootObject(_ draft: borrowing Draft) -> ObjectID {
-        draft.id(entities[plan.objects[plan.root].entity].counted.table, plan.rootRow)
+        ImportWriter.id(draft, entities[plan.objects[plan.root].entity].counted.table, plan.rootRow)
     }
 
     /// Records the identity values of objects that a hook has inserted or changed.
@@ -120,7 +120,8 @@ package struct RowPlanner {
         let firstExtra = plan.extras.count
         var isFilled = false
         switch target {
-        case .existing(let row) where draft.isStub(entity.table, row) && !filledStubs.contains(.init(table: entity.table.number, row: row)):
+        case .existing(let row)
+        where ImportWriter.isStub(draft, entity.table, row) && !filledStubs.contains(.init(table: entity.table.number, row: row)):
             isFilled = true
             completeStub(entity, row, read.values, batch, draft)
             filledStubs.insert(.init(table: entity.table.number, row: row))
@@ -150,7 +151,7 @@ package struct RowPlanner {
 
     /// Returns whether the options require that an existing object stays unchanged. A stub may always change.
     private func mustSkip(_ row: UInt32, _ entity: ImportEntity, _ draft: borrowing Draft) -> Bool {
-        options.existing == .skip && draft.isOriginal(entity.table, row)
+        options.existing == .skip && ImportWriter.isOriginal(draft, entity.table, row)
     }
 
     /// Records that the row must be read again, because an object that it describes belongs to the sub-entity `number`.

@@ -20,7 +20,7 @@ final class ScannedIdentity {
         self.table = table
         self.attributes = attributes
         self.scope = scope
-        draft.forEachRow(table) { row in
+        ImportWriter.forEachRow(draft, table) { row in
             guard let key = key(of: row, draft) else { return }
             if rows[key] == nil { rows[key] = row } else { others[key, default: []].insert(row) }
         }
@@ -46,7 +46,7 @@ final class ScannedIdentity {
         if self.key(of: known, draft) != key {
             others[key, default: []].insert(row)
             rows[key] = oldest(with: key, draft)
-        } else if draft.id(table, row) < draft.id(table, known) {
+        } else if ImportWriter.id(draft, table, row) < ImportWriter.id(draft, table, known) {
             others[key, default: []].insert(known)
             rows[key] = row
         } else {
@@ -59,7 +59,7 @@ final class ScannedIdentity {
     private func oldest(with key: [UInt8], _ draft: borrowing Draft) -> UInt32? {
         var found: UInt32?
         for row in others[key] ?? [] where self.key(of: row, draft) == key {
-            if let best = found, draft.id(table, best) < draft.id(table, row) { continue }
+            if let best = found, ImportWriter.id(draft, table, best) < ImportWriter.id(draft, table, row) { continue }
             found = row
         }
         return found
@@ -68,10 +68,10 @@ final class ScannedIdentity {
     /// Returns the key (the identity values as bytes) of the object in a table row. Returns `nil` if one of the values is null, or if the
     /// object is not in the scope.
     private func key(of row: UInt32, _ draft: borrowing Draft) -> [UInt8]? {
-        if let scope, !scope.family.contains(draft.entity(table, row)) { return nil }
+        if let scope, !scope.family.contains(ImportWriter.entity(draft, table, row)) { return nil }
         var key: [UInt8] = []
         for attribute in attributes {
-            let isNull = draft.withCell(table, row, attribute: attribute) { cell in
+            let isNull = ImportWriter.withCell(draft, table, row, attribute: attribute) { cell in
                 Self.append(cell.key(table.entity.attributes[attribute].type), to: &key)
                 return cell.kind == .null
             }

@@ -39,35 +39,35 @@ extension CloneSpan {
     }
 }
 
-extension Draft {
-    private func source(_ span: CloneSpan, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
-        LinkLeaf(chunks[span.source[slot]]).values
+extension CloneWriter {
+    private static func source(_ draft: borrowing Draft, _ span: CloneSpan, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
+        LinkLeaf(draft.chunks[span.source[slot]]).values
     }
 
-    private mutating func target(_ group: GroupPage, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
-        LinkLeaf(tableWriter.ownedLeaf(group, slot, .linkLeaf)).values
+    private static func target(_ draft: inout Draft, _ group: GroupPage, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
+        LinkLeaf(draft.tableWriter.ownedLeaf(group, slot, .linkLeaf)).values
     }
 
     /// Returns whether a column has no value in any of the originals that the spans contain.
-    private func isEmpty(_ slot: Int, _ spans: [CloneSpan]) -> Bool {
-        spans.allSatisfy { chunks.birth($0.source[slot]) == 0 }
+    private static func isEmpty(_ draft: borrowing Draft, _ slot: Int, _ spans: [CloneSpan]) -> Bool {
+        spans.allSatisfy { draft.chunks.birth($0.source[slot]) == 0 }
     }
 
     /// Links the copy of each member to the copies of its owner, of the member before it, and of the member after it. Returns whether a
     /// member was copied without its owner. The copy of such a member gets no links here.
-    mutating func copyMembers(
-        _ chain: CloneChain, _ group: GroupPage, _ target: UInt32, _ spans: [CloneSpan]
+    static func copyMembers(
+        _ draft: inout Draft, _ chain: CloneChain, _ group: GroupPage, _ target: UInt32, _ spans: [CloneSpan]
     ) -> Bool {
-        if isEmpty(chain.ownerSlot, spans) { return false }
-        let owner = self.target(group, chain.ownerSlot)
-        let previous = self.target(group, chain.chain.previous)
-        let next = self.target(group, chain.chain.next)
+        if isEmpty(draft, chain.ownerSlot, spans) { return false }
+        let owner = Self.target(&draft, group, chain.ownerSlot)
+        let previous = Self.target(&draft, group, chain.chain.previous)
+        let next = Self.target(&draft, group, chain.chain.next)
         var isAnyAlone = false
         var known = (original: noRow, copy: noRow)
         for span in spans {
-            let owners = source(span, chain.ownerSlot)
-            let befores = source(span, chain.chain.previous)
-            let successors = source(span, chain.chain.next)
+            let owners = source(draft, span, chain.ownerSlot)
+            let befores = source(draft, span, chain.chain.previous)
+            let successors = source(draft, span, chain.chain.next)
             span.forEach { row, place in
                 let original = owners[row]
                 if original == noRow { return }
@@ -88,15 +88,15 @@ extension Draft {
     }
 
     /// Links the copies of owners to the copies of their first and last members.
-    mutating func copyOwners(_ chain: CloneChain, _ group: GroupPage, _ spans: [CloneSpan]) {
-        if isEmpty(chain.chain.first, spans) { return }
-        let first = target(group, chain.chain.first)
-        let last = target(group, chain.chain.last)
-        let count = target(group, chain.chain.count)
+    static func copyOwners(_ draft: inout Draft, _ chain: CloneChain, _ group: GroupPage, _ spans: [CloneSpan]) {
+        if isEmpty(draft, chain.chain.first, spans) { return }
+        let first = Self.target(&draft, group, chain.chain.first)
+        let last = Self.target(&draft, group, chain.chain.last)
+        let count = Self.target(&draft, group, chain.chain.count)
         for span in spans {
-            let firsts = source(span, chain.chain.first)
-            let lasts = source(span, chain.chain.last)
-            let counts = source(span, chain.chain.count)
+            let firsts = source(draft, span, chain.chain.first)
+            let lasts = source(draft, span, chain.chain.last)
+            let counts = source(draft, span, chain.chain.count)
             span.forEach { row, place in
                 if firsts[row] == noRow { return }
                 first[place] = chain.members.copy(of: firsts[row])

@@ -81,12 +81,12 @@ extension Graph {
     }
 }
 
-extension Draft {
-    package borrowing func planClone(_ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
-        try ClonePlanner(reader: reader, layout: layout, space: space).plan(ids, request)
+extension CloneWriter {
+    package static func plan(_ draft: borrowing Draft, _ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
+        try ClonePlanner(reader: draft.reader, layout: draft.layout, space: draft.space).plan(ids, request)
     }
 
-    package borrowing func planClone(_ ids: [ObjectID], _ options: CloneOptions) throws(CambiumError) -> ClonePlan {
-        try ClonePlanner(reader: reader, layout: layout, space: space).plan(ids, options, objectCountMax: nil)
+    package static func plan(_ draft: borrowing Draft, _ ids: [ObjectID], _ options: CloneOptions) throws(CambiumError) -> ClonePlan {
+        try ClonePlanner(reader: draft.reader, layout: draft.layout, space: draft.space).plan(ids, options, objectCountMax: nil)
     }
 }

@@ -1,5 +1,5 @@
 /// The objects whose derived attributes must be computed at the end of the transaction.
-struct DerivedNotes {
+package struct DerivedNotes {
     /// For each derived column, `objects` are the objects whose value must be computed. `sources` are members with a changed value that the
     /// column reads, so the values of their owners must be computed. The array is empty if no change was recorded.
     private var notes: [(objects: RowNotes, sources: RowNotes)] = []

@@ -9,12 +9,24 @@ extension Draft {
     /// - Throws: The errors of `updateDerived`, and `.ruleViolated` with a `RuleViolations`, which lists all violations. After a migration,
     ///   it lists a limited number of violations.
     package mutating func check() throws(CambiumError) {
-        try updateDerived()
+        try DerivedNotes.updateDerived(&self)
         if pending.isEmpty { return }
         let violations = violations()
         if violations.isEmpty { return }
         let (reader, layout) = (reader, layout)
         throw CambiumError(violations) { reader.identityText(ofObject: $0, layout) }
+    }
+
+    /// Accepts the nearest value where a migration in this transaction has converted a value that has no exact equivalent.
+    package mutating func acceptNearestValues() { pending.migration?.acceptsNearest = true }
+
+    /// Throws `.ioFailure` if the limits of the process leave too little memory for a small change and a value of this many bytes. A step
+    /// that changes many objects calls this method for each of them. Complexity: O(1).
+    @inline(__always)
+    borrowing func checkMemory(forValueOf byteCount: Int = 0) throws(CambiumError) {
+        if !space.memory.isLimited { return }
+        if pending.isOff { space.memory.unpublishedChunkCount = 0 }  // A replay is not encoded.
+        if !space.holdsMemory(forValueOf: byteCount) { throw .outOfMemory("the pages of a graph") }
     }
 
     /// Returns the broken rules and clears the pending checks. Denied deletions come first, because they usually explain the other
@@ -27,7 +39,7 @@ extension Draft {
         var seen = PlaceSet(placeCount: changed.count + reached.count, tableCount: layout.tables.count)
         for place in changed where seen.insert(place) && isLive(place) { found += violations(at: place) }
         let isOfMigration = pending.migration != nil
-        let duplicateCountMax = isOfMigration ? found.count + Self.migrationViolationCountMax : Int.max
+        let duplicateCountMax = isOfMigration ? found.count + MigrationChecks.migrationViolationCountMax : Int.max
         // If several changes gave an object a duplicate value, `duplicates` has the object several times. The violation is listed only
         // once.
         var known: Set<Violation> = []
@@ -38,7 +50,7 @@ extension Draft {
         // the object. Such a violation is listed only once.
         if let checks = pending.migration {
             known.formUnion(found)
-            found += violations(of: checks).filter { known.insert($0).inserted }
+            found += MigrationChecks.violations(self, of: checks).filter { known.insert($0).inserted }
         }
         let causeCount = found.count
         for place in reached where seen.insert(place) && isLive(place) { found += violations(at: place).filter { !known.contains($0) } }

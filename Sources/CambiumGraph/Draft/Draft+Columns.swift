@@ -16,7 +16,7 @@ extension Draft {
         tableWriter.store(table.index, row, slot, table.columns[slot], cell)
         joinIndexes(table, slot, row)
         touched?.markAttributes(table.index, row)
-        if !layout.derived.isEmpty { noteDerived(from: table.index, slot, row) }
+        if !layout.derived.isEmpty { DerivedNotes.noteDerived(&self, from: table.index, slot, row) }
     }
 
     /// Adds a row to an index if the index covers the row's entity and the row's key contains no null. If another row has the same key,
@@ -88,6 +88,9 @@ extension Draft {
         var other: [UInt64] = []
         addEntries(table, index, &entries, &other, isUnique: pending.isOff)
     }
+
+    /// The number of groups whose entries are sorted together. The entries take 4 MiB of memory, which the next batch reuses.
+    static let batchPageCount = (1 << 18) / PageLayout.fanOut
 
     /// Adds entries to an index as `IndexWriter` does, and schedules a check of each row whose key is in the index already.
     mutating func addEntries(

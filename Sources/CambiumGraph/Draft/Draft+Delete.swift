@@ -8,7 +8,7 @@ extension Draft {
     /// reaches each object only once, and the order of `places` has no effect on the result.
     mutating func delete(_ places: [ObjectPlace]) throws(CambiumError) {
         let dying = closure(of: places)
-        try checkCapacity(forDeleting: dying)
+        try CapacityCheck.check(self, forDeleting: dying)
         let noted = pending.objectCount
         replayWork += dying.count * ReplayWork.deletion
         for place in dying { noteDenials(place) }

@@ -180,7 +180,7 @@ extension Draft {
         let mark = layout.marks[2 &* link &+ end]
         guard mark.isVisible else { return }
         tableWriter.setProvenance(mark.table, row, TableLayout.changedSlot)
-        if mark.isDerivedFrom { noteDerived(link, end, row) }
+        if mark.isDerivedFrom { DerivedNotes.noteDerived(&self, link, end, row) }
         if mark.isCounted { pending.noteObject(mark.table, row) }
     }
 }

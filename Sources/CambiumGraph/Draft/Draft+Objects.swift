@@ -13,7 +13,7 @@ extension Draft {
         guard id.serial > 0, reader.row(table.index, serial: id.serial) == nil else {
             throw CambiumError(.invalidInput, "\(entity.name)/\(id.serial) already exists.")
         }
-        try checkRowCapacity(table, CollectionOfOne(id.serial...id.serial))
+        try CapacityCheck.checkRows(self, table, CollectionOfOne(id.serial...id.serial))
         var cells = try takeCells(assignments, entity, table)
         lazy var given = Set(assignments.map(\.property))
         let areMany = assignments.count > Self.comparedCountMax
@@ -94,7 +94,7 @@ extension Draft {
             if value.isNull, !attribute.isOptional { losesMandatory = true }
         }
         if changed.isEmpty { return }
-        try checkCapacity()
+        try CapacityCheck.check(self)
         for cell in cells where space.memory.isLimited { try checkMemory(forValueOf: cell.cell.withCell { $0.bytes.count }) }
         try atomically { draft throws(CambiumError) in
             draft.store(cells, at: place, table)
@@ -139,5 +139,30 @@ extension Draft {
         }
         try checkMemory(forValueOf: byteCount)
         return cells
+    }
+
+    // MARK: Ids
+
+    /// Returns the serial of the next object of a hierarchy.
+    package func nextSerial(of root: EntityNumber) -> UInt64 {
+        guard let table = layout.table(of: root) else { return 1 }
+        return reader.nextSerial(table.index)
+    }
+
+    func livePlace(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
+        guard let place = place(of: id) else { throw schema.missingObject(id) }
+        return place
+    }
+
+    func name(_ property: PropertyNumber, at place: ObjectPlace) -> String {
+        entity(at: place)?.relationship(property)?.name ?? "\(property.rawValue)"
+    }
+
+    /// Returns the name of an object for messages. If the object exists and has an identity, the name contains it.
+    func text(of id: ObjectID) -> String {
+        guard let place = place(of: id), let entity = entity(at: place) else {
+            return "\(schema.entity(id.root)?.name ?? "\(id.root)")/\(id.serial)"
+        }
+        return "\(entity.name)/\(id.serial)" + (reader.identityText(of: place, entity, layout).map { " (\($0))" } ?? "")
     }
 }

@@ -32,7 +32,7 @@ extension Draft {
             // The places ascend, so the members that must precede this member are already in their positions.
             let index = place.index - removedCount
             if reader.index(list, of: row) == index { continue }
-            try checkCapacity()
+            try CapacityCheck.check(self)
             linkWriter.remove(list, owner: owner, member: row)
             linkWriter.add(list, owner: owner, member: row, at: index)
         }

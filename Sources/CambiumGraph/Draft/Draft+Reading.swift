@@ -14,7 +14,7 @@ extension Draft {
     /// attribute.
     package borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         guard let place = place(of: id) else { return nil }
-        return pendingValue(of: attribute, at: place) ?? reader.value(of: layout.field(attribute), at: place)
+        return DerivedNotes.pendingValue(self, of: attribute, at: place) ?? reader.value(of: layout.field(attribute), at: place)
     }
 
     /// Returns the ids that a relationship leads to. The ids are in the order of the relationship if it is ordered, and otherwise in

@@ -8,7 +8,7 @@ extension Draft {
         tableWriter.setProvenance(table.index, row, TableLayout.createdSlot)
         tableWriter.setProvenance(table.index, row, TableLayout.changedSlot)
         tableWriter.count(table, entity, by: 1)
-        if !layout.derived.isEmpty { noteDerived(ofObject: table.index, row) }
+        if !layout.derived.isEmpty { DerivedNotes.noteDerived(&self, ofObject: table.index, row) }
         return row
     }
 
@@ -23,7 +23,7 @@ extension Draft {
         } else if reader.rows(table.index).isShared(mapped.pointee - 1) {
             // A shared group contains rows of several virtual pages (ranges of consecutive serials). So the row of this serial may belong
             // to an object of another virtual page.
-            mapped.pointee = separate(table, virtualPage: virtualPage, from: mapped.pointee - 1) + 1
+            mapped.pointee = RowMover.separate(&self, table, virtualPage: virtualPage, from: mapped.pointee - 1) + 1
         }
         let row = (mapped.pointee - 1) << PageLayout.rowShift | place
         tableWriter.ownedGroup(table.index, row).addRow(row)

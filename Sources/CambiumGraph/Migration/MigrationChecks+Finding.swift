@@ -127,29 +127,29 @@ extension AttributeConstraints {
     }
 }
 
-extension Draft {
+extension MigrationChecks {
     /// The maximum number of violations of one rule that are reported after a migration.
     static let migrationViolationCountMax = 10_000
 
     /// Returns the violations of the new schema's rules by existing objects. Complexity: O(objects that a rule concerns).
-    func violations(of checks: MigrationChecks) -> [Violation] {
+    static func violations(_ draft: borrowing Draft, of checks: MigrationChecks) -> [Violation] {
         var found: [Violation] = []
-        for check in checks.mandatory { addMissing(check, to: &found) }
-        for check in checks.values { addRefused(check, to: &found) }
-        for check in checks.conversions { addInexact(check, isNearestAccepted: checks.acceptsNearest, to: &found) }
-        if !checks.acceptsNearest { for narrowed in checks.narrowed { addNarrowed(narrowed, to: &found) } }
-        for check in checks.counts { addMiscounted(check, to: &found) }
-        for check in checks.targets { addMisplaced(check, to: &found) }
+        for check in checks.mandatory { addMissing(draft, check, to: &found) }
+        for check in checks.values { addRefused(draft, check, to: &found) }
+        for check in checks.conversions { addInexact(draft, check, isNearestAccepted: checks.acceptsNearest, to: &found) }
+        if !checks.acceptsNearest { for narrowed in checks.narrowed { addNarrowed(draft, narrowed, to: &found) } }
+        for check in checks.counts { addMiscounted(draft, check, to: &found) }
+        for check in checks.targets { addMisplaced(draft, check, to: &found) }
         return found
     }
 
     /// Calls `rule` for each object of some entities, and adds each violation that `rule` returns.
-    private func addViolations(
-        _ root: EntityNumber, _ entities: Set<EntityNumber>, to found: inout [Violation],
+    private static func addViolations(
+        _ draft: borrowing Draft, _ root: EntityNumber, _ entities: Set<EntityNumber>, to found: inout [Violation],
         _ rule: (_ table: TableLayout, _ rows: Rows, _ row: UInt32, _ isStub: Bool) -> Violation.Rule?
     ) {
-        guard let table = layout.table(of: root) else { return }
-        let reader = reader
+        guard let table = draft.layout.table(of: root) else { return }
+        let reader = draft.reader
         let rows = reader.rows(table.index)
         let isWhole = table.entities.allSatisfy(entities.contains)
         var count = 0
@@ -157,23 +157,23 @@ extension Draft {
             guard count < Self.migrationViolationCountMax, isWhole || entities.contains(rows.entity(row, table)) else { return }
             guard let rule = rule(table, rows, row, rows.isStub(row)) else { return }
             count += 1
-            found.append(Violation(object: text(ObjectPlace(table: table.index, row: row)), rule: rule))
+            found.append(Violation(object: draft.text(ObjectPlace(table: table.index, row: row)), rule: rule))
         }
     }
 
-    private func addMissing(_ check: MigrationChecks.Mandatory, to found: inout [Violation]) {
+    private static func addMissing(_ draft: borrowing Draft, _ check: MigrationChecks.Mandatory, to found: inout [Violation]) {
         let attribute = check.attribute
-        addViolations(attribute.root, check.entities, to: &found) { table, rows, row, isStub in
+        addViolations(draft, attribute.root, check.entities, to: &found) { table, rows, row, isStub in
             let slot = table.slot(of: attribute.number)
             return !isStub && rows.isNull(row, slot, table.columns[slot]) ? .mandatoryAttribute(attribute.name) : nil
         }
     }
 
-    private func addRefused(_ check: MigrationChecks.Mandatory, to found: inout [Violation]) {
+    private static func addRefused(_ draft: borrowing Draft, _ check: MigrationChecks.Mandatory, to found: inout [Violation]) {
         let attribute = check.attribute
-        let field = layout.field(attribute)
-        addViolations(attribute.root, check.entities, to: &found) { table, _, row, _ in
-            let value = reader.value(of: field, at: ObjectPlace(table: table.index, row: row))
+        let field = draft.layout.field(attribute)
+        addViolations(draft, attribute.root, check.entities, to: &found) { table, _, row, _ in
+            let value = draft.reader.value(of: field, at: ObjectPlace(table: table.index, row: row))
             return attribute.constraints.check(value).map { .valueRefused(attribute.name, $0) }
         }
     }
@@ -181,18 +181,21 @@ extension Draft {
     /// Adds a violation for each value that has no exact equivalent in the new type of its attribute, unless the transaction gave the
     /// object another value later. If the caller accepts the nearest value, adds a violation only for values beyond the range of the new
     /// type.
-    private func addInexact(_ check: MigrationChecks.Mandatory, isNearestAccepted: Bool, to found: inout [Violation]) {
-        let (attribute, original) = (check.attribute, original)
+    private static func addInexact(
+        _ draft: borrowing Draft, _ check: MigrationChecks.Mandatory, isNearestAccepted: Bool, to found: inout [Violation]
+    ) {
+        let (attribute, original) = (check.attribute, draft.original)
         guard let oldTable = original.layout.table(of: attribute.root) else { return }
+        let (schema, reader) = (draft.schema, draft.reader)
         let succession = SchemaSuccession(original.schema, schema)
         var sources: [EntityNumber: (attribute: Attribute, field: Field)] = [:]
         for entity in check.entities {
             guard let source = schema.entity(entity).flatMap({ succession.source(of: attribute, in: $0) }) else { continue }
             sources[entity] = (source, original.layout.field(source))
         }
-        let field = layout.field(attribute)
+        let field = draft.layout.field(attribute)
         let oldRows = original.reader.rows(oldTable.index)
-        addViolations(attribute.root, check.entities, to: &found) { table, rows, row, _ in
+        addViolations(draft, attribute.root, check.entities, to: &found) { table, rows, row, _ in
             guard oldRows.isLive(row), oldRows.serial(row) == rows.serial(row), let source = sources[rows.entity(row, table)] else {
                 return nil
             }
@@ -210,24 +213,25 @@ extension Draft {
 
     /// Adds a violation for an object that had several members in a relationship that became to-one, unless the transaction linked another
     /// object later.
-    private func addNarrowed(_ narrowed: MigrationChecks.Narrowed, to found: inout [Violation]) {
+    private static func addNarrowed(_ draft: borrowing Draft, _ narrowed: MigrationChecks.Narrowed, to found: inout [Violation]) {
         let relationship = narrowed.relationship
-        guard let table = layout.table(of: relationship.root), let targets = layout.table(of: relationship.destinationRoot) else { return }
-        let rows = reader.rows(table.index)
+        guard let table = draft.layout.table(of: relationship.root), let targets = draft.layout.table(of: relationship.destinationRoot)
+        else { return }
+        let rows = draft.reader.rows(table.index)
         guard rows.isLive(narrowed.row), rows.serial(narrowed.row) == narrowed.serial else { return }
         var current: UInt32?
-        reader.forEachMember(layout.end(relationship), owner: narrowed.row) { current = $0 }
+        draft.reader.forEachMember(draft.layout.end(relationship), owner: narrowed.row) { current = $0 }
         guard current == narrowed.kept else { return }
-        let member = narrowed.kept.map { text(ObjectPlace(table: targets.index, row: $0)) }
-        let object = text(ObjectPlace(table: table.index, row: narrowed.row))
+        let member = narrowed.kept.map { draft.text(ObjectPlace(table: targets.index, row: $0)) }
+        let object = draft.text(ObjectPlace(table: table.index, row: narrowed.row))
         found.append(Violation(object: object, rule: .severalMembers(relationship.name, count: narrowed.count, kept: member)))
     }
 
-    private func addMiscounted(_ check: MigrationChecks.Members, to found: inout [Violation]) {
+    private static func addMiscounted(_ draft: borrowing Draft, _ check: MigrationChecks.Members, to found: inout [Violation]) {
         let relationship = check.relationship
-        let end = layout.end(relationship)
-        addViolations(relationship.root, check.entities, to: &found) { _, _, row, isStub in
-            let count = reader.memberCount(end, owner: row)
+        let end = draft.layout.end(relationship)
+        addViolations(draft, relationship.root, check.entities, to: &found) { _, _, row, isStub in
+            let count = draft.reader.memberCount(end, owner: row)
             if count < relationship.minCount, !isStub {
                 return .tooFewMembers(relationship.name, count: count, min: relationship.minCount)
             }
@@ -236,19 +240,21 @@ extension Draft {
         }
     }
 
-    private func addMisplaced(_ check: MigrationChecks.Members, to found: inout [Violation]) {
+    private static func addMisplaced(_ draft: borrowing Draft, _ check: MigrationChecks.Members, to found: inout [Violation]) {
         let relationship = check.relationship
-        guard let destination = schema.entity(relationship.destination), let targets = layout.table(of: destination.root) else { return }
-        let end = layout.end(relationship)
-        let rows = reader.rows(targets.index)
-        addViolations(relationship.root, check.entities, to: &found) { _, _, row, _ in
+        guard let destination = draft.schema.entity(relationship.destination), let targets = draft.layout.table(of: destination.root) else {
+            return
+        }
+        let end = draft.layout.end(relationship)
+        let rows = draft.reader.rows(targets.index)
+        addViolations(draft, relationship.root, check.entities, to: &found) { _, _, row, _ in
             var other: UInt32?
-            reader.forEachMember(end, owner: row) { member in
+            draft.reader.forEachMember(end, owner: row) { member in
                 if destination.family.contains(rows.entity(member, targets)) { return }
                 if other.map({ rows.serial(member) < rows.serial($0) }) ?? true { other = member }
             }
             return other.map {
-                .wrongMember(relationship.name, text(ObjectPlace(table: targets.index, row: $0)), wanted: destination.name)
+                .wrongMember(relationship.name, draft.text(ObjectPlace(table: targets.index, row: $0)), wanted: destination.name)
             }
         }
     }

@@ -72,7 +72,9 @@ package struct OrderedBatch: ~Copyable {
     }
 
     /// Applies the entries to a tree. The entries also stay in the batch.
-    package mutating func apply(to tree: inout OrderedTree, of draft: inout Draft) { withSorted { draft.apply($0, to: &tree) } }
+    package mutating func apply(to tree: inout OrderedTree, of draft: inout Draft) {
+        withSorted { OrderedWriter.apply(&draft, $0, to: &tree) }
+    }
 
     @inline(__always) func entry(_ index: Int) -> OrderedBytes {
         OrderedBytes(memory + Int(records[index].offset), Int(records[index].byteCount))

@@ -21,11 +21,11 @@ extension Timeline {
         switch plan.work {
         case .rows(var gathering):
             let gainedCount = gathering.gainedCount
-            plan.rowCount += draft.gather(&gathering, rowCountMax: plan.limits.rowCountMax)
+            plan.rowCount += Packer.gather(&draft, &gathering, rowCountMax: plan.limits.rowCountMax)
             hasChanged = gathering.gainedCount > gainedCount
             plan.work = .rows(gathering)
         case .pages(var evacuation):
-            let byteCount = draft.evacuate(&evacuation, byteCountMax: plan.limits.byteCountMax)
+            let byteCount = Packer.evacuate(&draft, &evacuation, byteCountMax: plan.limits.byteCountMax)
             plan.byteCount += byteCount
             hasChanged = byteCount > 0
             plan.work = .pages(evacuation)

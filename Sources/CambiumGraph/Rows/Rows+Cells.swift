@@ -91,3 +91,35 @@ extension Rows {
         for offset in stride(from: 0, to: byteCount, by: 64) { cmachine_prefetch(leaf + offset) }
     }
 }
+
+// MARK: Groups
+
+extension Rows {
+    /// Divides the given rows of a shared group by virtual page (a range of consecutive serials). In `bits` and in the result, each row is
+    /// a bit.
+    func shares(_ group: UInt32, of bits: UInt128) -> [UInt32: UInt128] {
+        var shares: [UInt32: UInt128] = [:]
+        var bits = bits
+        while bits != 0 {
+            let place = bits.trailingZeroBitCount
+            shares[virtualPage(group << PageLayout.rowShift | UInt32(place)), default: 0] |= UInt128(1) << UInt128(place)
+            bits &= bits - 1
+        }
+        return shares
+    }
+
+    /// Whether a group contains a live row of a virtual page (a range of consecutive serials).
+    func hasLiveRow(_ group: UInt32, of virtualPage: UInt32) -> Bool {
+        var bits = liveBits(group)
+        while bits != 0 {
+            if self.virtualPage(group << PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)) == virtualPage { return true }
+            bits &= bits - 1
+        }
+        return false
+    }
+
+    /// Returns a bit for each live row of a group.
+    func liveBits(_ group: UInt32) -> UInt128 {
+        self.group(at: Int(group))?.live.all ?? 0
+    }
+}

@@ -110,9 +110,9 @@ package final class Timeline: @unchecked Sendable {
         _ draft: consuming Draft, isUnconfirmed: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Graph {
         try draft.checkUsable()
-        try draft.updateDerived()
+        try DerivedNotes.updateDerived(&draft)
         derivedWork += draft.derivedWork
-        draft.updateIndexes(rowCountMax: indexing ?? Self.indexedRowCount)
+        OrderedWriter.updateIndexes(&draft, rowCountMax: indexing ?? Self.indexedRowCount)
         draft.tableWriter.stamp()
         publishedReplayWork = draft.replayWork
         let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)
@@ -225,5 +225,27 @@ extension Timeline {
         var draft = draft()
         draft.transaction = draft.original.transaction.rawValue
         return draft
+    }
+}
+
+// MARK: - Ordered indexes
+
+extension Timeline {
+    /// The maximum number of rows that a transaction adds to incomplete indexes.
+    package static let indexedRowCount = 512
+
+    /// Continues to build the ordered indexes that are incomplete. The caller must have no draft in progress, and the newest version must
+    /// be confirmed.
+    ///
+    /// - Parameter rowCountMax: The approximate maximum number of rows that are added to all incomplete indexes together.
+    /// - Returns: Whether the indexes are still incomplete and this call has added rows. Otherwise, another call is useless.
+    package func buildIndexes(
+        rowCountMax: Int = Timeline.indexedRowCount, show: (Graph) -> Void = { _ in }
+    ) throws(CambiumError) -> Bool {
+        reclaim()
+        let before = head.indexedGroupCounts
+        if !head.hasIncompleteIndexes || space.isInReserve { return false }
+        try publish(packingDraft(), indexing: rowCountMax, show: show)
+        return head.hasIncompleteIndexes && head.indexedGroupCounts != before
     }
 }

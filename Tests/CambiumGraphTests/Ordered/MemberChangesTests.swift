@@ -142,7 +142,7 @@ private struct Baskets {
         for ops in pending {
             draft.beginReplayed(draft.transaction + 1)
             for op in ops { try draft.apply(op) }
-            try draft.updateDerived()
+            try DerivedNotes.updateDerived(&draft)
         }
         try replayed.publish(draft)
         pending = []

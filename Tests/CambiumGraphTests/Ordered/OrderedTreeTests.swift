@@ -30,7 +30,7 @@ import Testing
                 }
             }
             var tree = tree
-            batch.withSorted { draft.apply($0, to: &tree) }
+            batch.withSorted { OrderedWriter.apply(&draft, $0, to: &tree) }
             self.tree = tree
             replaceExpected(adding: adding.sorted { $0.lexicographicallyPrecedes($1) }, removing: Set(removing))
             try check(draft.reader)

@@ -1,57 +1,60 @@
 import CambiumModel
 import Glibc
 
-extension Draft {
+/// Applies blocks of objects and of links.
+enum BlockWriter {
     /// Inserts or changes the objects of a block, column by column.
-    mutating func apply(_ block: UpsertBlock) throws(CambiumError) {
-        guard let entity = schema.entity(block.entity), !entity.isAbstract, let table = layout.table(of: entity.root) else {
+    static func apply(_ draft: inout Draft, _ block: UpsertBlock) throws(CambiumError) {
+        guard let entity = draft.schema.entity(block.entity), !entity.isAbstract, let table = draft.layout.table(of: entity.root) else {
             throw CambiumError(.damaged, "A block names \(block.entity), which the schema does not have as a concrete entity.")
         }
-        for column in block.identity + block.columns { try check(column, block, entity, table) }
+        for column in block.identity + block.columns { try check(draft, column, block, entity, table) }
         let isInsert = block.kind.isInsert
         let rows =
             isInsert
-            ? try insertRows(block, table) : try existingRows(block.serials, table, entity)
+            ? try insertRows(&draft, block, table) : try existingRows(draft, block.serials, table, entity)
         let affected = isInsert ? [] : affectedIndexes(block, table)
         for index in affected {
             for row in rows {
-                try checkMemory()
-                removeFromIndex(table, index, row)
+                try draft.checkMemory()
+                draft.removeFromIndex(table, index, row)
             }
         }
-        for column in block.columns { try store(column, table, rows) }
+        for column in block.columns { try store(&draft, column, table, rows) }
         if isInsert {
             for index in table.indexes {
-                try checkMemory(forValueOf: rows.count * Self.indexByteCountPerRow)
-                addToIndex(table, index, bulk: rows)
+                try draft.checkMemory(forValueOf: rows.count * indexByteCountPerRow)
+                draft.addToIndex(table, index, bulk: rows)
             }
         } else {
             for index in affected {
                 for row in rows {
-                    try checkMemory()
-                    addToIndex(table, index, row)
+                    try draft.checkMemory()
+                    draft.addToIndex(table, index, row)
                 }
             }
         }
-        if !isInsert, !layout.derived.isEmpty {
-            for column in block.columns { for row in rows { noteDerived(from: table.index, table.slot(of: column.property), row) } }
+        if !isInsert, !draft.layout.derived.isEmpty {
+            for column in block.columns {
+                for row in rows { DerivedNotes.noteDerived(&draft, from: table.index, table.slot(of: column.property), row) }
+            }
         }
         for row in rows {
-            if block.kind == .insertStub { setStub(table, row, true) }
-            if block.kind == .fill { setStub(table, row, false) }
+            if block.kind == .insertStub { draft.setStub(table, row, true) }
+            if block.kind == .fill { draft.setStub(table, row, false) }
             if !isInsert {
-                tableWriter.setProvenance(table.index, row, TableLayout.changedSlot)
-                touched?.markAttributes(table.index, row)
+                draft.tableWriter.setProvenance(table.index, row, TableLayout.changedSlot)
+                draft.touched?.markAttributes(table.index, row)
             }
-            if block.kind != .insertStub { pending.noteObject(table.index, row) }
+            if block.kind != .insertStub { draft.pending.noteObject(table.index, row) }
         }
     }
 
     /// The number of bytes of pages that a new row takes in an index, with those of buckets that are half full and of copies.
     private static let indexByteCountPerRow = 64
 
-    private func check(
-        _ column: AttributeColumn, _ block: UpsertBlock, _ entity: Entity, _ table: TableLayout
+    private static func check(
+        _ draft: borrowing Draft, _ column: AttributeColumn, _ block: UpsertBlock, _ entity: Entity, _ table: TableLayout
     ) throws(CambiumError) {
         let count = block.serials.count
         let fits: Bool
@@ -78,30 +81,30 @@ extension Draft {
         }
     }
 
-    private func affectedIndexes(_ block: UpsertBlock, _ table: TableLayout) -> [IndexLayout] {
+    private static func affectedIndexes(_ block: UpsertBlock, _ table: TableLayout) -> [IndexLayout] {
         table.indexes.filter { index in block.columns.contains { index.set.properties.contains($0.property) } }
     }
 
     // MARK: Rows
 
-    private mutating func insertRows(_ block: UpsertBlock, _ table: TableLayout) throws(CambiumError) -> [UInt32] {
-        try checkNewSerials(block, table)
+    private static func insertRows(_ draft: inout Draft, _ block: UpsertBlock, _ table: TableLayout) throws(CambiumError) -> [UInt32] {
+        try checkNewSerials(draft, block, table)
         var rows: [UInt32] = []
         rows.reserveCapacity(block.serials.count)
         for run in block.serials.runs {
             for serial in run.first..<run.first + UInt64(run.count) {
-                try checkMemory()
-                rows.append(insertRow(table, serial: serial, entity: block.entity))
+                try draft.checkMemory()
+                rows.append(draft.insertRow(table, serial: serial, entity: block.entity))
             }
         }
         return rows
     }
 
-    private func checkNewSerials(_ block: UpsertBlock, _ table: TableLayout) throws(CambiumError) {
-        let reader = reader
+    private static func checkNewSerials(_ draft: borrowing Draft, _ block: UpsertBlock, _ table: TableLayout) throws(CambiumError) {
+        let reader = draft.reader
         let next = reader.nextSerial(table.index)
-        let ranges = try ranges(of: block.serials)
-        try checkRowCapacity(table, ranges)
+        let ranges = try ranges(draft, of: block.serials)
+        try CapacityCheck.checkRows(draft, table, ranges)
         for serials in ranges {
             // Serials from `next` on were never assigned, so no object can have them.
             if serials.lowerBound >= next { continue }
@@ -112,7 +115,7 @@ extension Draft {
     }
 
     /// Returns the serials of a block as ranges. Throws `.damaged` if the serials do not ascend, or exceed `ObjectID.serialMax`.
-    private func ranges(of serials: SerialRuns) throws(CambiumError) -> [ClosedRange<UInt64>] {
+    private static func ranges(_ draft: borrowing Draft, of serials: SerialRuns) throws(CambiumError) -> [ClosedRange<UInt64>] {
         var ranges: [ClosedRange<UInt64>] = []
         ranges.reserveCapacity(serials.runs.count)
         var last: UInt64 = 0
@@ -125,13 +128,13 @@ extension Draft {
         return ranges
     }
 
-    func existingRows(
-        _ serials: SerialRuns, _ table: TableLayout, _ entity: Entity?
+    static func existingRows(
+        _ draft: borrowing Draft, _ serials: SerialRuns, _ table: TableLayout, _ entity: Entity?
     ) throws(CambiumError) -> [UInt32] {
-        var finder = RowFinder(reader, table.index)
+        var finder = RowFinder(draft.reader, table.index)
         var rows: [UInt32] = []
         rows.reserveCapacity(serials.count)
-        for range in try ranges(of: serials) {
+        for range in try ranges(draft, of: serials) {
             for serial in range {
                 guard let row = finder.row(serial: serial) else {
                     throw CambiumError(.damaged, "A block changes serial \(serial), but its hierarchy has no such object.")
@@ -147,21 +150,24 @@ extension Draft {
 
     // MARK: Columns
 
-    private mutating func store(_ column: AttributeColumn, _ table: TableLayout, _ rows: [UInt32]) throws(CambiumError) {
+    private static func store(
+        _ draft: inout Draft, _ column: AttributeColumn, _ table: TableLayout, _ rows: [UInt32]
+    ) throws(CambiumError) {
         let slot = table.slot(of: column.property)
         switch column.content {
         case .fixed(let width, let bytes):
             try bytes.span.bytes.withUnsafeBytes { bytes throws(CambiumError) in
-                try storeFixed(column.presence, table, slot, width, bytes, rows)
+                try storeFixed(&draft, column.presence, table, slot, width, bytes, rows)
             }
         case .variable(let counts, let bytes):
             try bytes.span.bytes.withUnsafeBytes { bytes throws(CambiumError) in
-                try storeVariable(column.presence, table, slot, counts, bytes, rows)
+                try storeVariable(&draft, column.presence, table, slot, counts, bytes, rows)
             }
         }
     }
 
-    private mutating func storeFixed(
+    private static func storeFixed(
+        _ draft: inout Draft,
         _ presence: [UInt64], _ table: TableLayout, _ slot: Int, _ width: Int, _ bytes: UnsafeRawBufferPointer, _ rows: [UInt32]
     ) throws(CambiumError) {
         guard let source = bytes.baseAddress else { return }
@@ -171,10 +177,10 @@ extension Draft {
             var end = index + 1
             while end < rows.count, rows[end] &>> PageLayout.rowShift == groupIndex { end += 1 }
             defer { index = end }
-            try checkMemory()
-            let group = tableWriter.ownedGroup(table.index, rows[index])
-            if (index..<end).allSatisfy({ !isPresent(presence, $0) }), isConstant(group, slot) { continue }
-            let leaf = tableWriter.ownedLeaf(group, slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: width))
+            try draft.checkMemory()
+            let group = draft.tableWriter.ownedGroup(table.index, rows[index])
+            if (index..<end).allSatisfy({ !isPresent(presence, $0) }), isConstant(draft, group, slot) { continue }
+            let leaf = draft.tableWriter.ownedLeaf(group, slot, .fixedLeaf, byteCount: FixedLeaf.byteCount(width: width))
             for place in index..<end {
                 let row = rows[place]
                 let target = FixedLeaf(leaf).address(row, width: width)
@@ -184,28 +190,28 @@ extension Draft {
         }
     }
 
-    private mutating func storeVariable(
-        _ presence: [UInt64], _ table: TableLayout, _ slot: Int, _ counts: [UInt32], _ bytes: UnsafeRawBufferPointer,
+    private static func storeVariable(
+        _ draft: inout Draft, _ presence: [UInt64], _ table: TableLayout, _ slot: Int, _ counts: [UInt32], _ bytes: UnsafeRawBufferPointer,
         _ rows: [UInt32]
     ) throws(CambiumError) {
         var offset = 0
         for (place, row) in rows.enumerated() {
             let count = Int(counts[place])
-            try checkMemory(forValueOf: count)
+            try draft.checkMemory(forValueOf: count)
             if isPresent(presence, place) {
-                tableWriter.setBytes(table.index, row, slot, UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
-            } else if !isConstant(tableWriter.ownedGroup(table.index, row), slot) {
-                tableWriter.setBytes(table.index, row, slot, nil)
+                draft.tableWriter.setBytes(table.index, row, slot, UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
+            } else if !isConstant(draft, draft.tableWriter.ownedGroup(table.index, row), slot) {
+                draft.tableWriter.setBytes(table.index, row, slot, nil)
             }
             offset += count
         }
     }
 
-    @inline(__always) private func isPresent(_ presence: [UInt64], _ index: Int) -> Bool {
+    @inline(__always) private static func isPresent(_ presence: [UInt64], _ index: Int) -> Bool {
         presence[index >> 6] >> UInt64(index & 63) & 1 != 0
     }
 
-    private func isConstant(_ group: GroupPage, _ slot: Int) -> Bool {
-        chunks.birth(group[slot]) == 0
+    private static func isConstant(_ draft: borrowing Draft, _ group: GroupPage, _ slot: Int) -> Bool {
+        draft.chunks.birth(group[slot]) == 0
     }
 }

@@ -52,7 +52,7 @@ struct CollectedMembers {
 
     /// The members at the first end and at the second end of the new link. `nil` for an end that `relink` does not need.
     var sides: [Side?]
-    /// The objects that lose members, up to `Draft.migrationViolationCountMax` for each end.
+    /// The objects that lose members, up to `MigrationChecks.migrationViolationCountMax` for each end.
     private(set) var narrowed: [Narrowed] = []
 
     init(sides: [Side?]) { self.sides = sides }
@@ -76,7 +76,7 @@ struct CollectedMembers {
         for end in ends {
             var count = 0
             sides[end]?.forEach { owner, members in
-                guard members.count > 1, count < Draft.migrationViolationCountMax else { return }
+                guard members.count > 1, count < MigrationChecks.migrationViolationCountMax else { return }
                 count += 1
                 let member = end == first ? kept[owner] : owners[owner]
                 narrowed.append(Narrowed(end: end, owner: owner, count: members.count, kept: member))
@@ -86,10 +86,10 @@ struct CollectedMembers {
     }
 }
 
-extension Draft {
+extension Migrator {
     /// Reads the members of a link whose columns cannot be kept. Returns `nil` if the columns are kept, or if the link is new and has no
     /// members.
-    func collectMembers(ofLink number: Int, _ plan: MigrationPlan) -> CollectedMembers? {
+    static func collectMembers(_ draft: borrowing Draft, ofLink number: Int, _ plan: MigrationPlan) -> CollectedMembers? {
         let source = plan.links[number]
         guard let old = source.old, !source.isKept else { return nil }
         var sides: [CollectedMembers.Side?] = [nil, nil]
@@ -101,10 +101,10 @@ extension Draft {
             }
         let link = plan.new.schema.links[number]
         let narrowed = source.narrowedEnds.filter { $0 == 0 || !link.isSymmetric }
-        for side in Set(wanted + narrowed) { sides[side] = collect(layout.end(old, source.isSwapped ? 1 - side : side)) }
+        for side in Set(wanted + narrowed) { sides[side] = collect(draft, draft.layout.end(old, source.isSwapped ? 1 - side : side)) }
         if narrowed.isEmpty { return CollectedMembers(sides: sides) }
         for side in narrowed {
-            let rows = reader.rows(layout.tableIndex(ofKnown: (side == 0 ? link.first : link.second).root))
+            let rows = draft.reader.rows(draft.layout.tableIndex(ofKnown: (side == 0 ? link.first : link.second).root))
             sides[side]?.sort { rows.serial($0) < rows.serial($1) }
         }
         var collected = CollectedMembers(sides: sides)
@@ -113,7 +113,7 @@ extension Draft {
     }
 
     /// Notes the objects that lose members, so that the end of the transaction can refuse the migration.
-    mutating func noteNarrowed(_ collected: [CollectedMembers?], _ plan: MigrationPlan) {
+    static func noteNarrowed(_ draft: borrowing Draft, _ collected: [CollectedMembers?], _ plan: MigrationPlan) {
         for (number, collected) in collected.enumerated() {
             let link = plan.new.schema.links[number]
             for narrowed in collected?.narrowed ?? [] {
@@ -121,7 +121,7 @@ extension Draft {
                 guard let relationship = end.property.flatMap({ plan.new.schema.relationship($0, ofRoot: end.root) }),
                     let table = plan.new.table(of: end.root)
                 else { continue }
-                let serial = reader.rows(table.index).serial(narrowed.owner)
+                let serial = draft.reader.rows(table.index).serial(narrowed.owner)
                 plan.checks.narrowed.append(
                     .init(
                         relationship: relationship, row: narrowed.owner, serial: serial, count: narrowed.count, kept: narrowed.kept))
@@ -130,14 +130,14 @@ extension Draft {
     }
 
     /// Returns the members of all owners at an end: in order if the end is ordered, otherwise by ascending serial.
-    private func collect(_ end: EndLayout) -> CollectedMembers.Side {
-        let link = layout.schema.links[end.link]
+    private static func collect(_ draft: borrowing Draft, _ end: EndLayout) -> CollectedMembers.Side {
+        let link = draft.layout.schema.links[end.link]
         let (here, there) = end.end == 0 ? (link.first, link.second) : (link.second, link.first)
-        let targets = reader.rows(layout.tableIndex(ofKnown: there.root))
+        let targets = draft.reader.rows(draft.layout.tableIndex(ofKnown: there.root))
         var side = CollectedMembers.Side()
-        reader.forEachRow(of: layout.tables[layout.startTable(end)]) { row in
+        draft.reader.forEachRow(of: draft.layout.tables[draft.layout.startTable(end)]) { row in
             var members: [UInt32] = []
-            reader.forEachMember(end, owner: row) { members.append($0) }
+            draft.reader.forEachMember(end, owner: row) { members.append($0) }
             if members.isEmpty { return }
             if !here.isOrdered, members.count > 1 { members.sort { targets.serial($0) < targets.serial($1) } }
             side.add(row, members)
@@ -146,45 +146,45 @@ extension Draft {
     }
 
     /// Links the collected members in the new layout, in which the link has no members yet.
-    mutating func relink(_ number: Int, _ collected: CollectedMembers) {
-        switch layout.links[number] {
+    static func relink(_ draft: inout Draft, _ number: Int, _ collected: CollectedMembers) {
+        switch draft.layout.links[number] {
         case .pair(let tables, let slots):
             collected.sides[0]?.forEach { owner, members in
                 for member in members {
-                    tableWriter.setLink(tables[0], owner, slots[0], member)
-                    tableWriter.setLink(tables[1], member, slots[1], owner)
+                    draft.tableWriter.setLink(tables[0], owner, slots[0], member)
+                    draft.tableWriter.setLink(tables[1], member, slots[1], owner)
                 }
             }
         case .list(let list, let childEnd):
             collected.sides[1 - childEnd]?.forEach { owner, members in
                 for member in members {
-                    tableWriter.setLink(list.memberTable, member, list.ownerSlot, owner)
-                    linkWriter.add(list, owner: owner, member: member)
+                    draft.tableWriter.setLink(list.memberTable, member, list.ownerSlot, owner)
+                    draft.linkWriter.add(list, owner: owner, member: member)
                 }
             }
         case .edges(let table, let lists, let isSymmetric):
-            relinkEdges(layout.tables[table], lists, isSymmetric, collected)
+            relinkEdges(&draft, draft.layout.tables[table], lists, isSymmetric, collected)
         }
     }
 
-    private mutating func relinkEdges(
-        _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ collected: CollectedMembers
+    private static func relinkEdges(
+        _ draft: inout Draft, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ collected: CollectedMembers
     ) {
         var edges: [UInt32] = []
         collected.sides[0]?.forEach { owner, members in
             // If the relationship is its own inverse, the collected members contain each pair of objects twice. The condition accepts each
             // pair only once.
             for member in members where !isSymmetric || owner <= member {
-                let edge = linkWriter.newEdge(table, owner, member)
+                let edge = draft.linkWriter.newEdge(table, owner, member)
                 edges.append(edge)
-                linkWriter.add(lists[0], owner: owner, member: edge)
-                if !lists[1].isOrdered, !(isSymmetric && owner == member) { linkWriter.add(lists[1], owner: member, member: edge) }
+                draft.linkWriter.add(lists[0], owner: owner, member: edge)
+                if !lists[1].isOrdered, !(isSymmetric && owner == member) { draft.linkWriter.add(lists[1], owner: member, member: edge) }
             }
         }
-        indexWriter.addToIndex(table, edges: edges)
+        draft.indexWriter.addToIndex(table, edges: edges)
         guard lists[1].isOrdered else { return }
         collected.sides[1]?.forEach { owner, members in
-            for member in members { linkWriter.add(lists[1], owner: owner, member: reader.edge(table.index, member, owner)) }
+            for member in members { draft.linkWriter.add(lists[1], owner: owner, member: draft.reader.edge(table.index, member, owner)) }
         }
     }
 }

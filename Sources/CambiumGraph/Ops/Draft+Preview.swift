@@ -20,8 +20,8 @@ extension Draft {
         let needsIndexes = use == .queries && !(layout.ordered.isEmpty && base.layout.ordered.isEmpty)
         if derived.isEmpty, !needsIndexes { return try body(graph(mayHaveDuplicates: mayHaveDuplicates)) }
         var copy = Draft(continuing: self, epoch: Timeline.nextEpoch())
-        try copy.updateDerived()
-        if needsIndexes { copy.updateIndexes(rowCountMax: 0) }
+        try DerivedNotes.updateDerived(&copy)
+        if needsIndexes { OrderedWriter.updateIndexes(&copy, rowCountMax: 0) }
         let graph = copy.graph(mayHaveDuplicates: mayHaveDuplicates || copy.mayHaveDuplicates)
         let result = Swift.Result { try body(graph) }
         // `copy` owns pages of the graph, so it must exist until `body` has returned.

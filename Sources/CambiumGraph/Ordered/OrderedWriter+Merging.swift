@@ -1,7 +1,7 @@
 import CambiumModel
 
 /// Applies collected changes to the trees of ordered indexes.
-extension Draft {
+extension OrderedWriter {
     /// The entries of one index in a batch.
     struct IndexPart {
         let index: OrderedIndexLayout
@@ -13,13 +13,13 @@ extension Draft {
     static let jointCountMax = 64
 
     /// Applies the changes in a batch to their indexes, and empties the batch and the list of its parts.
-    mutating func merge(_ parts: inout [IndexPart], of batch: inout OrderedBatch) {
-        if batch.count > 1, batch.count <= Self.jointCountMax { prefetchNodes(of: parts, batch) }
+    static func merge(_ draft: inout Draft, _ parts: inout [IndexPart], of batch: inout OrderedBatch) {
+        if batch.count > 1, batch.count <= Self.jointCountMax { prefetchNodes(draft, of: parts, batch) }
         for part in parts {
-            replayWork += part.entries.count * ReplayWork.indexEntry
-            var record = reader.record(of: part.index, layout)
-            merge(&batch, part.entries, into: &record)
-            store(record, part.index)
+            draft.replayWork += part.entries.count * ReplayWork.indexEntry
+            var record = draft.reader.record(of: part.index, draft.layout)
+            merge(&draft, &batch, part.entries, into: &record)
+            store(&draft, record, part.index)
         }
         parts.removeAll(keepingCapacity: true)
         batch.removeAll()
@@ -27,12 +27,12 @@ extension Draft {
 
     /// Prefetches the nodes that the changes in a batch reach, level by level for all changes. So the processor waits for the nodes of all
     /// indexes at the same time. Otherwise, it would wait for one node after another.
-    private func prefetchNodes(of parts: [IndexPart], _ batch: borrowing OrderedBatch) {
-        guard chunks.isProven else { return }
+    private static func prefetchNodes(_ draft: borrowing Draft, of parts: [IndexPart], _ batch: borrowing OrderedBatch) {
+        guard draft.chunks.isProven else { return }
         withUnsafeTemporaryAllocation(of: (page: PageRef, level: UInt32, entry: Int).self, capacity: batch.count) { paths in
             var count = 0
             for part in parts {
-                let tree = reader.record(of: part.index, layout).tree
+                let tree = draft.reader.record(of: part.index, draft.layout).tree
                 // The few nodes of a small tree are usually in the cache.
                 if tree.height < 3 { continue }
                 for entry in part.entries {
@@ -44,9 +44,9 @@ extension Draft {
                 var remaining = 0
                 for path in paths[..<count] {
                     // SAFETY: the search may read eight bytes beyond the entry. `IndexChangeFinder.add` reserves more memory than that.
-                    let node = OrderedInner(chunks[path.page])
+                    let node = OrderedInner(draft.chunks[path.page])
                     let child = node.references[node.child(of: batch.entry(path.entry))]
-                    prefetch(child)
+                    prefetch(draft, child)
                     if path.level == 1 { continue }
                     paths[remaining] = (child, path.level - 1, path.entry)
                     remaining += 1
@@ -56,39 +56,39 @@ extension Draft {
         }
     }
 
-    mutating func store(_ record: IndexDirectory.Record, _ index: OrderedIndexLayout) {
-        if record != reader.record(of: index, layout) { ownedIndexDirectory()[index.number] = record }
+    static func store(_ draft: inout Draft, _ record: IndexDirectory.Record, _ index: OrderedIndexLayout) {
+        if record != draft.reader.record(of: index, draft.layout) { ownedIndexDirectory(&draft)[index.number] = record }
     }
 
     /// Applies a range of the changes in a batch to an index. If there are not enough pages, drops the index. The index is built again
     /// later, when pages are free.
-    mutating func merge(_ batch: inout OrderedBatch, _ entries: Range<Int>, into record: inout IndexDirectory.Record) {
+    static func merge(_ draft: inout Draft, _ batch: inout OrderedBatch, _ entries: Range<Int>, into record: inout IndexDirectory.Record) {
         if entries.isEmpty || record.groupCount == 0 { return }
         // The batch may also have the entries of other indexes, for which this index needs no pages.
-        guard hasPages(for: entries.count, batch.byteCount(of: entries), record.tree) else {
-            discard(record.tree)
+        guard hasPages(draft, for: entries.count, batch.byteCount(of: entries), record.tree) else {
+            discard(&draft, record.tree)
             record = IndexDirectory.Record(specification: record.specification)
             return
         }
         var tree = record.tree
-        batch.withSorted(entries) { apply($0, to: &tree) }
+        batch.withSorted(entries) { apply(&draft, $0, to: &tree) }
         record.tree = tree
     }
 
     /// Returns whether there are enough pages for copies of the leaves that change, for new leaves, and for the nodes above them.
-    private func hasPages(for count: Int, _ byteCount: Int, _ tree: OrderedTree) -> Bool {
+    private static func hasPages(_ draft: borrowing Draft, for count: Int, _ byteCount: Int, _ tree: OrderedTree) -> Bool {
         let all = Int(clamping: tree.count) * OrderedNode.entryByteCountMax / OrderedNode.byteCount
         let nodes = 2 * (min(count, all) + 2 * byteCount / OrderedNode.byteCount) + 2 * OrderedNode.heightMax
         let perChunk = PageLayout.chunkByteCount / OrderedNode.byteCount
-        return space.canOpen(nodes / perChunk + 2)
+        return draft.space.canOpen(nodes / perChunk + 2)
     }
 
-    private mutating func ownedIndexDirectory() -> IndexDirectory {
-        guard let place = layout.indexesPlace else {
+    private static func ownedIndexDirectory(_ draft: inout Draft) -> IndexDirectory {
+        guard let place = draft.layout.indexesPlace else {
             preconditionFailure("A layout with indexes must have a directory of indexes.")
         }
-        let directory = tableWriter.ownedDirectory()
-        pageWriter.own(&directory[place], .indexDirectory, byteCount: IndexDirectory.byteCount(layout.ordered.count))
-        return IndexDirectory(chunks[directory[place]])
+        let directory = draft.tableWriter.ownedDirectory()
+        draft.pageWriter.own(&directory[place], .indexDirectory, byteCount: IndexDirectory.byteCount(draft.layout.ordered.count))
+        return IndexDirectory(draft.chunks[directory[place]])
     }
 }

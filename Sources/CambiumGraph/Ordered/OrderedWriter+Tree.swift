@@ -1,59 +1,59 @@
 internal import CMachine
 
 /// Changes ordered indexes. Pages of the draft are changed in place, and other pages are copied first.
-extension Draft {
+extension OrderedWriter {
     /// Adds entries to a tree and removes entries from it. In a graph that has not been proven valid, ends the process if an entry to
     /// remove does not exist.
     ///
     /// Complexity: O(n log m) for n changes to a tree of m entries, or O(m) if that is less.
-    mutating func apply(_ changes: OrderedChanges, to tree: inout OrderedTree) {
+    static func apply(_ draft: inout Draft, _ changes: OrderedChanges, to tree: inout OrderedTree) {
         let all = 0..<changes.records.count
         if all.isEmpty { return }
         var delta = 0
         var list: OrderedChildren?
         if tree.height == 0 {
-            list = newLeaves(changes)
+            list = newLeaves(&draft, changes)
             delta = all.count
         } else {
-            list = apply(changes, all, to: &tree.root, level: Int(tree.height) - 1, &delta)
+            list = apply(&draft, changes, all, to: &tree.root, level: Int(tree.height) - 1, &delta)
         }
         tree.count = UInt64(truncatingIfNeeded: Int(truncatingIfNeeded: tree.count) + delta)
-        if let list { setRoot(list, of: &tree) }
-        lowerRoot(&tree)
+        if let list { setRoot(&draft, list, of: &tree) }
+        lowerRoot(&draft, &tree)
     }
 
     /// Releases every node of a tree.
-    mutating func discard(_ tree: OrderedTree) {
+    static func discard(_ draft: inout Draft, _ tree: OrderedTree) {
         guard tree.height > 0 else { return }
-        if tree.height > UInt32(OrderedNode.heightMax) { chunks.refuse("the tree of an index has too many levels") }
+        if tree.height > UInt32(OrderedNode.heightMax) { draft.chunks.refuse("the tree of an index has too many levels") }
         var pending = [(tree.root, Int(tree.height) - 1)]
         while let (page, level) = pending.popLast() {
             if level > 0 {
-                let node = chunks.inner(page)
+                let node = draft.chunks.inner(page)
                 for child in 0..<node.count { pending.append((node.references[child], level - 1)) }
             } else {
-                _ = chunks.leaf(page)
+                _ = draft.chunks.leaf(page)
             }
-            pageWriter.discard(page)
+            draft.pageWriter.discard(page)
         }
     }
 
-    private mutating func setRoot(_ list: OrderedChildren, of tree: inout OrderedTree) {
+    private static func setRoot(_ draft: inout Draft, _ list: OrderedChildren, of tree: inout OrderedTree) {
         var list = list
         if tree.height == 0 { tree.height = 1 }
         while list.count > 1 {
             tree.height += 1
-            list = newInner(list, isAppended: true)
+            list = newInner(&draft, list, isAppended: true)
         }
         tree.root = list.children.first?.reference ?? 0
         if list.count == 0 { tree = OrderedTree() }
     }
 
     /// As long as the root is an inner node with one child, replaces the root with this child.
-    private mutating func lowerRoot(_ tree: inout OrderedTree) {
-        while tree.height > 1, chunks.inner(tree.root).count == 1 {
-            let child = chunks.inner(tree.root).references[0]
-            pageWriter.discard(tree.root)
+    private static func lowerRoot(_ draft: inout Draft, _ tree: inout OrderedTree) {
+        while tree.height > 1, draft.chunks.inner(tree.root).count == 1 {
+            let child = draft.chunks.inner(tree.root).references[0]
+            draft.pageWriter.discard(tree.root)
             tree.root = child
             tree.height -= 1
         }
@@ -64,46 +64,46 @@ extension Draft {
     /// Applies a range of the changes to a node.
     ///
     /// - Returns: The nodes that replace the node, or `nil` if the node stays and has `delta` more entries.
-    private mutating func apply(
-        _ changes: OrderedChanges, _ range: Range<Int>, to page: inout PageRef, level: Int, _ delta: inout Int
+    private static func apply(
+        _ draft: inout Draft, _ changes: OrderedChanges, _ range: Range<Int>, to page: inout PageRef, level: Int, _ delta: inout Int
     ) -> OrderedChildren? {
-        if level == 0 { return applyToLeaf(changes, range, to: &page, &delta) }
-        pageWriter.own(&page, .indexInner)
-        let node = chunks.inner(page)
+        if level == 0 { return applyToLeaf(&draft, changes, range, to: &page, &delta) }
+        draft.pageWriter.own(&page, .indexInner)
+        let node = draft.chunks.inner(page)
         var replaced: [(child: Int, list: OrderedChildren)] = []
         var hasSparse = false
         var next = range.lowerBound
         while next < range.upperBound {
             let child = node.child(of: changes.entry(next))
-            if level == 1 { prefetch(node.references[child]) }
+            if level == 1 { prefetch(draft, node.references[child]) }
             let end = child + 1 == node.count ? range.upperBound : node.end(of: child, in: changes, next..<range.upperBound)
             var childDelta = 0
-            if let list = apply(changes, next..<end, to: &node.references[child], level: level - 1, &childDelta) {
+            if let list = apply(&draft, changes, next..<end, to: &node.references[child], level: level - 1, &childDelta) {
                 replaced.append((child, list))
             } else {
                 node.counts[child] = UInt32(truncatingIfNeeded: Int(node.counts[child]) &+ childDelta)
-                if childDelta < 0, isSparse(node.references[child], level: level - 1) { hasSparse = true }
+                if childDelta < 0, isSparse(draft, node.references[child], level: level - 1) { hasSparse = true }
             }
             delta += childDelta
             next = end
         }
         if replaced.isEmpty, !hasSparse || node.count == 1 { return nil }
         if replaced.count == 1, !hasSparse, node.take(replaced[0].list, for: replaced[0].child) { return nil }
-        let list = joined(node.children(), replaced, joinsSparse: hasSparse, level: level - 1)
-        return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
+        let list = joined(&draft, node.children(), replaced, joinsSparse: hasSparse, level: level - 1)
+        return write(&draft, list, to: page, isAppended: replaced.last?.child == node.count - 1)
     }
 
     /// Prefetches all bytes of a node. A search jumps between distant bytes of the node, and adding an entry moves half of the bytes.
-    @inline(__always) func prefetch(_ page: PageRef) {
-        let start = chunks[page]
+    @inline(__always) static func prefetch(_ draft: borrowing Draft, _ page: PageRef) {
+        let start = draft.chunks[page]
         for offset in stride(from: 0, to: OrderedNode.byteCount, by: 64) { cmachine_prefetch(start + offset) }
     }
 
-    private mutating func applyToLeaf(
-        _ changes: OrderedChanges, _ range: Range<Int>, to page: inout PageRef, _ delta: inout Int
+    private static func applyToLeaf(
+        _ draft: inout Draft, _ changes: OrderedChanges, _ range: Range<Int>, to page: inout PageRef, _ delta: inout Int
     ) -> OrderedChildren? {
-        pageWriter.own(&page, .indexLeaf)
-        let leaf = chunks.leaf(page)
+        draft.pageWriter.own(&page, .indexLeaf)
+        let leaf = draft.chunks.leaf(page)
         var next = range.lowerBound
         if range.count <= Self.placeCountMax {
             while next < range.upperBound {
@@ -113,7 +113,7 @@ extension Draft {
                     delta += 1
                 } else {
                     if leaf.count == 1 { break }
-                    guard leaf.remove(entry) else { chunks.refuse("an index lacks the entry of an object") }
+                    guard leaf.remove(entry) else { draft.chunks.refuse("an index lacks the entry of an object") }
                     delta -= 1
                 }
                 next += 1
@@ -121,32 +121,32 @@ extension Draft {
             if next == range.upperBound { return nil }
         }
         let (rest, before) = (next..<range.upperBound, leaf.count)
-        if rest.count == 1, changes.isAdded(next), let list = split(leaf, page, adding: changes.entry(next)) {
+        if rest.count == 1, changes.isAdded(next), let list = split(&draft, leaf, page, adding: changes.entry(next)) {
             delta += 1
             return list
         }
-        let work = space.orderedWork
+        let work = draft.space.orderedWork
         work.removeAll()
-        guard work.merge(leaf, changes, rest) else { chunks.refuse("an index lacks the entries of objects") }
+        guard work.merge(leaf, changes, rest) else { draft.chunks.refuse("an index lacks the entries of objects") }
         delta += work.entries.count - before
         // If the last entries of the leaf are exactly the remaining changes, these changes were added at the end.
         let end = work.entries.count - rest.count
         let isAppended = end >= 0 && end < work.entries.count && work.entries[end].start == changes.entry(rest.lowerBound).start
-        return writeLeaves(work, page, isAppended: isAppended, isBulk: rest.count > Self.placeCountMax)
+        return writeLeaves(&draft, work, page, isAppended: isAppended, isBulk: rest.count > Self.placeCountMax)
     }
 
     /// Splits a full leaf into two halves and adds an entry to one of them, without encoding all entries again.
     ///
     /// - Returns: `nil` if the leaf should be encoded again: the new entry has another length or prefix, a half could have a longer prefix,
     ///   or the new entry comes last.
-    private mutating func split(_ leaf: OrderedLeaf, _ page: PageRef, adding entry: OrderedBytes) -> OrderedChildren? {
+    private static func split(_ draft: inout Draft, _ leaf: OrderedLeaf, _ page: PageRef, adding entry: OrderedBytes) -> OrderedChildren? {
         let (count, stride) = (leaf.count, leaf.stride)
         guard stride > 0, count >= 4, leaf.lowerBound(entry) < count else { return nil }
         let middle = count / 2
         guard leaf.commonByteCount(0..<middle) == 0, leaf.commonByteCount(middle..<count) == 0, leaf.hasShape(of: entry) else { return nil }
         let isAfter = leaf.lowerBound(entry) > middle
-        let new = pageWriter.allocate(OrderedNode.byteCount, .indexLeaf)
-        let other = OrderedLeaf(chunks[new])
+        let new = draft.pageWriter.allocate(OrderedNode.byteCount, .indexLeaf)
+        let other = OrderedLeaf(draft.chunks[new])
         leaf.move(from: middle, to: other)
         guard (isAfter ? other : leaf).insert(entry) else { preconditionFailure("Half of a leaf must have space for an entry.") }
         let (last, first) = (leaf.entries + (leaf.count - 1) * stride, other.entries)

@@ -1,12 +1,6 @@
 package import CambiumModel
 
 extension Draft {
-    /// Returns the serial of the next object of a hierarchy.
-    package func nextSerial(of root: EntityNumber) -> UInt64 {
-        guard let table = layout.table(of: root) else { return 1 }
-        return reader.nextSerial(table.index)
-    }
-
     /// Begins the next transaction of a replay in the same draft. No rule is checked, because the writer has checked each transaction
     /// before it wrote the transaction to the log.
     package mutating func beginReplayed(_ number: UInt64) {
@@ -15,6 +9,12 @@ extension Draft {
         pending.isOff = true
         // The log contains the deletions of objects that lost their owners.
         orphans = nil
+    }
+
+    /// Begins the next transaction of a replay, and applies it with `body`, which returns the work of the transaction.
+    package mutating func replay(_ number: UInt64, _ body: (inout Draft) throws -> Int) rethrows -> Int {
+        beginReplayed(number)
+        return try body(&self)
     }
 
     /// Applies one op. Live transactions and replays both use this method, so both make the same graph. A live transaction may use another
@@ -27,7 +27,7 @@ extension Draft {
     ///   table or the graph is full. Throws `.damaged` for a block of objects or links that does not fit the graph, and for a digest that
     ///   differs from the graph's digest.
     package mutating func apply(_ op: Op) throws(CambiumError) {
-        if !op.mayUseReserve { try checkCapacity() }
+        if !op.mayUseReserve { try CapacityCheck.check(self) }
         try atomically { draft throws(CambiumError) in try draft.perform(op) }
     }
 
@@ -55,9 +55,9 @@ extension Draft {
             var places: [ObjectPlace] = []
             for id in ids { places.append(try livePlace(id)) }
             try delete(places)
-        case .upsert(let block): try apply(block)
-        case .relink(let block): try apply(block)
-        case .clone(let clone): try apply(clone)
+        case .upsert(let block): try BlockWriter.apply(&self, block)
+        case .relink(let block): try BlockWriter.apply(&self, block)
+        case .clone(let clone): try CloneWriter.apply(&self, clone)
         case .mark(let id, let source, let isStub): try mark(id, source: source, isStub: isStub)
         case .label(let name, let number):
             try TransactionLabel.check(name)
@@ -66,7 +66,7 @@ extension Draft {
                     .notFound,
                     "Label '\(name)' cannot name transaction \(number), which does not exist. Pass the number of an existing transaction.")
             }
-            try setLabel(name, number)
+            try RegisterWriter.setLabel(&self, name, number)
         case .undo(let undone):
             guard let last = undone.last?.upperBound, last.rawValue < transaction else {
                 throw CambiumError(.damaged, "Transaction \(transaction) undoes no transaction, or one that is not earlier.")
@@ -82,7 +82,7 @@ extension Draft {
         try newLayout.checkPageSizes()
         // A migration deletes no objects, so the objects that it unlinks from their owners remain.
         defer { if !pending.isOff { orphans = OrphanNotes(layout.ownedEnds) } }
-        guard layout.tables.isEmpty else { return try migrate(to: newLayout) }
+        guard layout.tables.isEmpty else { return try Migrator.migrate(&self, to: newLayout) }
         let register = reader.registerReference(of: layout)
         layout = newLayout
         derived = DerivedNotes()
@@ -123,22 +123,5 @@ extension Draft {
         }
         touched?.markStatedOrder(end, owner.row)
         link(end, owner: owner.row, target: row.row, at: index)
-    }
-
-    func livePlace(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
-        guard let place = place(of: id) else { throw schema.missingObject(id) }
-        return place
-    }
-
-    private func name(_ property: PropertyNumber, at place: ObjectPlace) -> String {
-        entity(at: place)?.relationship(property)?.name ?? "\(property.rawValue)"
-    }
-
-    /// Returns the name of an object for messages. If the object exists and has an identity, the name contains it.
-    func text(of id: ObjectID) -> String {
-        guard let place = place(of: id), let entity = entity(at: place) else {
-            return "\(schema.entity(id.root)?.name ?? "\(id.root)")/\(id.serial)"
-        }
-        return "\(entity.name)/\(id.serial)" + (reader.identityText(of: place, entity, layout).map { " (\($0))" } ?? "")
     }
 }

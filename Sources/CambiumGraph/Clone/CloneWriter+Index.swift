@@ -1,31 +1,29 @@
 import CambiumModel
 
-extension Draft {
+extension CloneWriter {
     /// Adds many rows to an index, bucket by bucket. Records a row for a later check if the index already has the row's key.
     ///
     /// - Parameter rows: New rows that are in no index yet.
     /// - Parameter hasNewUUIDs: Whether each key contains a new UUID, which no other key contains.
-    mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: CloneRows, hasNewUUIDs: Bool) {
+    static func addToIndex(_ draft: inout Draft, _ table: TableLayout, _ index: IndexLayout, bulk rows: CloneRows, hasNewUUIDs: Bool) {
         var entries: [UInt64] = []
         var other: [UInt64] = []
         var firstPage = 0
         while firstPage < rows.pages.count {
-            let endPage = min(firstPage + Self.batchPageCount, rows.pages.count)
+            let endPage = min(firstPage + Draft.batchPageCount, rows.pages.count)
             entries.removeAll(keepingCapacity: true)
-            addHashes(table, index, rows, firstPage..<endPage, to: &entries)
+            addHashes(draft, table, index, rows, firstPage..<endPage, to: &entries)
             firstPage = endPage
-            addEntries(table, index, &entries, &other, isUnique: hasNewUUIDs)
+            draft.addEntries(table, index, &entries, &other, isUnique: hasNewUUIDs)
         }
     }
 
-    /// The number of groups whose entries are sorted together. The entries take 4 MiB of memory, which the next batch reuses.
-    static let batchPageCount = (1 << 18) / PageLayout.fanOut
-
     /// Adds an entry for each row with a key: the high half of the key's hash, and the row in the low half.
-    private func addHashes(
+    private static func addHashes(
+        _ draft: borrowing Draft,
         _ table: TableLayout, _ index: IndexLayout, _ rows: CloneRows, _ pages: Range<Int>, to entries: inout [UInt64]
     ) {
-        let reader = reader
+        let reader = draft.reader
         let tableRows = reader.rows(table.index)
         if index.coversTable, index.kinds == [.fixed(width: 16)] {
             var cache = LeafCache()

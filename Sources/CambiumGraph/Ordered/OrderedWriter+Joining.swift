@@ -1,7 +1,7 @@
 /// Joins nodes of ordered indexes that have become sparse with the nodes next to them.
-extension Draft {
-    func isSparse(_ page: PageRef, level: Int) -> Bool {
-        level == 0 ? chunks.leaf(page).isSparse : chunks.inner(page).count < Self.childCountMin
+extension OrderedWriter {
+    static func isSparse(_ draft: borrowing Draft, _ page: PageRef, level: Int) -> Bool {
+        level == 0 ? draft.chunks.leaf(page).isSparse : draft.chunks.inner(page).count < Self.childCountMin
     }
 
     /// The minimum number of children of an inner node. A node with fewer children is joined with the node before or after it.
@@ -10,8 +10,8 @@ extension Draft {
     /// Returns the children of a node after some of them were replaced by other nodes.
     ///
     /// - Parameter joinsSparse: Whether a sparse child is joined with the child before or after it. If so, all children are read.
-    mutating func joined(
-        _ list: OrderedChildren, _ replaced: [(child: Int, list: OrderedChildren)], joinsSparse: Bool, level: Int
+    static func joined(
+        _ draft: inout Draft, _ list: OrderedChildren, _ replaced: [(child: Int, list: OrderedChildren)], joinsSparse: Bool, level: Int
     ) -> OrderedChildren {
         var current = OrderedChildren()
         current.reserve(list.count)
@@ -31,10 +31,10 @@ extension Draft {
         while child < current.count {
             let isPair =
                 child + 1 < current.count
-                && (isSparse(current.children[child].reference, level: level)
-                    || isSparse(current.children[child + 1].reference, level: level))
+                && (isSparse(draft, current.children[child].reference, level: level)
+                    || isSparse(draft, current.children[child + 1].reference, level: level))
             if isPair {
-                result.append(join(current, child, level: level), boundOf: child, in: current)
+                result.append(join(&draft, current, child, level: level), boundOf: child, in: current)
             } else {
                 result.append(child, of: current)
             }
@@ -44,27 +44,27 @@ extension Draft {
     }
 
     /// Joins a child with the next child: into one node, or into two nodes of about the same size.
-    private mutating func join(_ list: OrderedChildren, _ child: Int, level: Int) -> OrderedChildren {
+    private static func join(_ draft: inout Draft, _ list: OrderedChildren, _ child: Int, level: Int) -> OrderedChildren {
         var (first, second) = (list.children[child].reference, list.children[child + 1].reference)
         if level == 0 {
-            let work = space.orderedWork
+            let work = draft.space.orderedWork
             work.removeAll()
-            for page in [first, second] { chunks.leaf(page).forEach { work.append($0, $1) } }
-            pageWriter.own(&first, .indexLeaf)
-            pageWriter.discard(second)
+            for page in [first, second] { draft.chunks.leaf(page).forEach { work.append($0, $1) } }
+            draft.pageWriter.own(&first, .indexLeaf)
+            draft.pageWriter.discard(second)
             let count = work.entries.count
-            if let leaves = writeLeaves(work, first, isAppended: false, isBulk: false) { return leaves }
+            if let leaves = writeLeaves(&draft, work, first, isAppended: false, isBulk: false) { return leaves }
             var one = OrderedChildren()
             one.append(first, count)
             return one
         }
         var children = OrderedChildren()
-        let (left, right) = (chunks.inner(first).children(), chunks.inner(second).children())
+        let (left, right) = (draft.chunks.inner(first).children(), draft.chunks.inner(second).children())
         children.append(left, boundOf: 0, in: left)
         children.append(right, boundOf: child + 1, in: list)
-        pageWriter.own(&first, .indexInner)
-        pageWriter.discard(second)
-        if let nodes = write(children, to: first, isAppended: false) { return nodes }
+        draft.pageWriter.own(&first, .indexInner)
+        draft.pageWriter.discard(second)
+        if let nodes = write(&draft, children, to: first, isAppended: false) { return nodes }
         var one = OrderedChildren()
         one.append(first, children.entryCount)
         return one

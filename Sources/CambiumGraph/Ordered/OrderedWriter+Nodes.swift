@@ -1,5 +1,5 @@
 /// Writes nodes of ordered indexes: leaves with entries, and inner nodes with children.
-extension Draft {
+extension OrderedWriter {
     /// Writes the entries of `work` to leaves.
     ///
     /// - Parameters:
@@ -7,13 +7,14 @@ extension Draft {
     ///   - isAppended: Whether the new entries are at the end. If so, all leaves except the last are filled.
     ///   - isBulk: Whether there are many new entries. If so, some bytes of each leaf stay free for later entries.
     /// - Returns: The leaves that replace the page, or an empty list if there are no entries; `nil` if the page holds all entries.
-    mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
+    static func writeLeaves(_ draft: inout Draft, _ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren?
+    {
         work.entries.withUnsafeBufferPointer { entries in
             var list = OrderedChildren()
             let parts = entries.parts(limit: isBulk ? Self.bulkByteCount : OrderedNode.byteCount, isAppended: isAppended)
-            if parts.isEmpty, page != 0 { pageWriter.discard(page) }
+            if parts.isEmpty, page != 0 { draft.pageWriter.discard(page) }
             // `work` has a copy of the page's entries, so the page can be overwritten.
-            for part in parts { writeLeaf(entries, part, to: part.lowerBound == 0 ? page : 0, &list) }
+            for part in parts { writeLeaf(&draft, entries, part, to: part.lowerBound == 0 ? page : 0, &list) }
             return parts.count == 1 && page != 0 ? nil : list
         }
     }
@@ -23,9 +24,11 @@ extension Draft {
     private static let bulkByteCount = OrderedNode.byteCount - OrderedNode.byteCount / 20
 
     /// Writes a part of the entries to a leaf, and adds the leaf to `list`. `page` is 0 for a new page.
-    private mutating func writeLeaf(_ entries: some OrderedEntries, _ part: Range<Int>, to page: PageRef, _ list: inout OrderedChildren) {
-        let target = page != 0 ? page : pageWriter.allocate(OrderedNode.byteCount, .indexLeaf)
-        OrderedLeaf(chunks[target]).write(entries, part)
+    private static func writeLeaf(
+        _ draft: inout Draft, _ entries: some OrderedEntries, _ part: Range<Int>, to page: PageRef, _ list: inout OrderedChildren
+    ) {
+        let target = page != 0 ? page : draft.pageWriter.allocate(OrderedNode.byteCount, .indexLeaf)
+        OrderedLeaf(draft.chunks[target]).write(entries, part)
         list.append(target, part.count)
         if part.lowerBound == 0 { return }
         let (last, first) = (entries.entry(part.lowerBound - 1), entries.entry(part.lowerBound))
@@ -36,13 +39,13 @@ extension Draft {
     }
 
     /// Creates leaves from changes. Each change must add an entry.
-    mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
-        if !changes.records.allSatisfy(\.isAdded) { chunks.refuse("an index lacks the entry of an object") }
+    static func newLeaves(_ draft: inout Draft, _ changes: OrderedChanges) -> OrderedChildren {
+        if !changes.records.allSatisfy(\.isAdded) { draft.chunks.refuse("an index lacks the entry of an object") }
         var list = OrderedChildren()
         var next = 0
         while next < changes.count {
             let part = changes.part(from: next, limit: Self.bulkByteCount)
-            writeLeaf(changes, part, to: 0, &list)
+            writeLeaf(&draft, changes, part, to: 0, &list)
             next = part.upperBound
         }
         return list
@@ -51,28 +54,30 @@ extension Draft {
     /// Writes children to a page, and to further pages if they do not fit.
     ///
     /// - Returns: The nodes that replace the page, or an empty list if there are no children; `nil` if the page holds all children.
-    mutating func write(_ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
+    static func write(_ draft: inout Draft, _ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
         if list.count == 0 {
-            pageWriter.discard(page)
+            draft.pageWriter.discard(page)
             return list
         }
         let parts = list.parts(isAppended: isAppended)
         if parts.count == 1 {
-            OrderedInner(chunks[page]).write(list, parts[0])
+            OrderedInner(draft.chunks[page]).write(list, parts[0])
             return nil
         }
-        return newInner(list, parts, firstPage: page)
+        return newInner(&draft, list, parts, firstPage: page)
     }
 
-    mutating func newInner(_ list: OrderedChildren, isAppended: Bool) -> OrderedChildren {
-        newInner(list, list.parts(isAppended: isAppended), firstPage: 0)
+    static func newInner(_ draft: inout Draft, _ list: OrderedChildren, isAppended: Bool) -> OrderedChildren {
+        newInner(&draft, list, list.parts(isAppended: isAppended), firstPage: 0)
     }
 
-    private mutating func newInner(_ list: OrderedChildren, _ parts: [Range<Int>], firstPage: PageRef) -> OrderedChildren {
+    private static func newInner(
+        _ draft: inout Draft, _ list: OrderedChildren, _ parts: [Range<Int>], firstPage: PageRef
+    ) -> OrderedChildren {
         var nodes = OrderedChildren()
         for (number, part) in parts.enumerated() {
-            let page = number == 0 && firstPage != 0 ? firstPage : pageWriter.allocate(OrderedNode.byteCount, .indexInner)
-            OrderedInner(chunks[page]).write(list, part)
+            let page = number == 0 && firstPage != 0 ? firstPage : draft.pageWriter.allocate(OrderedNode.byteCount, .indexInner)
+            OrderedInner(draft.chunks[page]).write(list, part)
             nodes.append(page, part.reduce(0) { $0 + list.children[$1].count })
             if number > 0 { list.withBound(part.lowerBound) { nodes.setLastBound($0) } }
         }
