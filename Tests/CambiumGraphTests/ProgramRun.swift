@@ -182,7 +182,7 @@ struct ProgramRun {
         let fingerprint = timeline.head.fingerprint
         let source = storage.copy()
         let opened = try Timeline(image, layout: fingerprint, schema: reference.schema.catalog, source: source, memory: memory)
-        try Finding.check(opened.storedFlaws(), "proof of the stored pages")
+        try Finding.check(GraphProof.flaws(of: opened), "proof of the stored pages")
         if opened.head.digest() != timeline.head.digest() { throw Finding("the stored graph has another digest") }
         try Finding.check(opened.head.invariantFindings(), "invariants of the stored graph")
         try Finding.check(PageChecker.findings(in: opened), "pages of the stored graph")

@@ -107,7 +107,7 @@ struct LoadedCheckpoint: ~Copyable {
         }
         let byteCount = pages.root.chunks.count { $0.hasPages } * PageFile.chunkByteCount
         let isProven = checksAll || pages.isCheckedCompletely && byteCount <= tuning.provenByteCountMax
-        let found = isProven ? timeline.storedFlaws() : timeline.storedTableFlaws()
+        let found = isProven ? GraphProof.flaws(of: timeline) : GraphProof.tableFlaws(of: timeline)
         guard found.isEmpty else { throw pages.flaw(found.prefix(3).joined(separator: " ")) }
         guard Self.hasValidLabels(pages, timeline) else {
             throw pages.flaw("a label has a name that no caller may set, or names a transaction after the checkpoint")

@@ -6,17 +6,15 @@ struct CloneChain {
     let ownerSlot: Int
     let owners: CloneRows
     let members: CloneRows
-}
 
-extension GraphLayout {
     /// Returns the to-many relationships without an order for which the clone copies all members of each copied owner.
-    func wholeChains(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules) -> [CloneChain] {
+    static func whole(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules, _ layout: GraphLayout) -> [CloneChain] {
         var found: [CloneChain] = []
         if plan.options.depth != nil { return found }
-        for (number, link) in links.enumerated() {
+        for (number, link) in layout.links.enumerated() {
             guard case .list(let list, let childEnd) = link,
                 case .chain(let first, let last, let count, let previous, let next) = list.shape,
-                plan.rows[list.memberTable].count > 0, rules.isAlways(.copy, ends[2 * number + 1 - childEnd])
+                plan.rows[list.memberTable].count > 0, rules.isAlways(.copy, layout.ends[2 * number + 1 - childEnd])
             else { continue }
             let chain = LinkWriter.Chain(
                 owners: list.ownerTable, members: list.memberTable, first: first, last: last, count: count, previous: previous, next: next)

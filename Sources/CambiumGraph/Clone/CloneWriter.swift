@@ -51,7 +51,7 @@ package enum CloneWriter {
             plan.rows[table.index].setTargets(claim(&draft, table, hierarchy))
         }
         let rules = CloneLinkRules(draft.layout, plan)
-        let chains = draft.layout.wholeChains(plan, rules)
+        let chains = CloneChain.whole(plan, rules, draft.layout)
         var lonely = Set<Int>()
         for hierarchy in plan.hierarchies {
             guard let table = draft.layout.table(of: hierarchy.root) else { continue }

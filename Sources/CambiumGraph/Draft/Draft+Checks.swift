@@ -115,30 +115,3 @@ extension Draft {
         "\(entity(at: place)?.name ?? "?")/\(id(place).serial)"
     }
 }
-
-extension Reader {
-    func place(of id: ObjectID, _ layout: GraphLayout) -> ObjectPlace? {
-        guard let table = layout.table(of: id.root), let row = row(table.index, serial: id.serial) else { return nil }
-        return ObjectPlace(table: table.index, row: row)
-    }
-
-    /// Returns the number of members that `owner` has in a relationship; `end` is the owner's end of the link. Complexity: O(1).
-    func memberCount(_ end: EndLayout, owner: UInt32) -> Int {
-        switch end.layout {
-        case .pair(let tables, let slots):
-            return rows(tables[end.end]).link(owner, slots[end.end]) == noRow ? 0 : 1
-        case .list(let list, let childEnd):
-            if end.end != childEnd { return memberCount(list, owner: owner) }
-            return rows(list.memberTable).link(owner, list.ownerSlot) == noRow ? 0 : 1
-        case .edges(_, let lists, let isSymmetric):
-            let count = memberCount(lists[end.end], owner: owner)
-            return isSymmetric ? count + memberCount(lists[1 - end.end], owner: owner) : count
-        }
-    }
-}
-
-extension Rows {
-    @inline(__always) func isNull(_ row: UInt32, _ slot: Int, _ kind: ColumnKind) -> Bool {
-        if case .fixed = kind { !isPresent(row, slot) } else { isNullString(row, slot) }
-    }
-}

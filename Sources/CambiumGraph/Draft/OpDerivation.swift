@@ -138,10 +138,3 @@ struct OpDerivation {
         return rows.withCell(row, slot, table.columns[slot]) { before.equals(row, slot, table.columns[slot], $0) }
     }
 }
-
-extension Reader {
-    /// Returns the next serial of a table, or 1 if the graph does not have the table yet.
-    func nextSerialOrOne(_ table: Int, of layout: GraphLayout) -> UInt64 {
-        table < layout.tables.count ? nextSerial(table) : 1
-    }
-}

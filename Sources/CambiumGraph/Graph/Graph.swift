@@ -221,38 +221,3 @@ public struct PlaceSequence: Sequence, Sendable {
     /// Returns an iterator that begins with the place of the least id. Complexity: O(1).
     public func makeIterator() -> Iterator { Iterator(objects: objects.makeIterator()) }
 }
-
-extension Reader {
-    func forEachRow(of table: TableLayout, groups: Range<Int>? = nil, _ body: (UInt32) -> Void) {
-        let rows = rows(table.index)
-        for index in groups ?? 0..<groupCount(table.index) {
-            guard let group = rows.group(at: index) else { continue }
-            for half in 0..<PageLayout.fanOut / 64 {
-                var bits = group.live.word(half)
-                while bits != 0 {
-                    body(UInt32(index << PageLayout.fanOutShift + half << 6 + bits.trailingZeroBitCount))
-                    bits &= bits - 1
-                }
-            }
-        }
-    }
-}
-
-extension Rows {
-    /// Returns the serial of the object that a row is a copy of, or `nil` if the row is not a copy.
-    func source(_ row: UInt32) -> UInt64? {
-        isPresent(row, TableLayout.sourceSlot) ? fixed(row, TableLayout.sourceSlot, as: UInt64.self) : nil
-    }
-
-    func provenance(_ row: UInt32, _ slot: Int) -> UInt64 {
-        let group = group(row)
-        let base = group.provenance
-        let page = group[slot]
-        let leaf = chunks[page]
-        let place = Int(row & PageLayout.rowMask)
-        if chunks.kind(page) == .wideLeaf {
-            return base &+ WideLeaf(leaf).values[place]
-        }
-        return base &+ UInt64(LinkLeaf(leaf).values[place])
-    }
-}

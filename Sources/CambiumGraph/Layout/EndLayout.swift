@@ -52,4 +52,21 @@ extension GraphLayout {
         guard let slot = end.target?.slot else { return false }
         return !tables[startTable(end)].indexesOfSlot[slot].isEmpty
     }
+
+    /// Returns the table of the objects at an end of a link.
+    @inline(__always) func startTable(_ end: EndLayout) -> Int {
+        let link = schema.links[end.link]
+        return tableIndex(ofKnown: end.end == 0 ? link.first.root : link.second.root)
+    }
+
+    /// Returns the ends that a walk follows for a relationship. A many-to-many relationship that is its own inverse has two ends, because
+    /// an object may be at either end of an edge.
+    func walkedEnds(_ relationship: Relationship) -> [EndLayout] {
+        let end = self.end(relationship)
+        if case .edges(_, _, isSymmetric: true) = end.layout { return [end, opposite(end)] }
+        return [end]
+    }
+
+    /// Returns the other end of a link. The other end exists even if the schema does not name an inverse relationship.
+    func opposite(_ end: EndLayout) -> EndLayout { self.end(end.link, 1 - end.end) }
 }

@@ -30,7 +30,7 @@ struct MigrationPlan {
         let succession = SchemaSuccession(old.schema, new.schema)
         self.succession = succession
         var tables: [TableMigration] = []
-        let (oldLinks, newLinks) = (old.linksOfTables, new.linksOfTables)
+        let (oldLinks, newLinks) = (ColumnRole.linksOfTables(old), ColumnRole.linksOfTables(new))
         for table in new.tables {
             tables.append(try TableMigration(table, from: (old, oldLinks), to: (new, newLinks), links, succession))
         }

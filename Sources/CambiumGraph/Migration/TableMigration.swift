@@ -22,7 +22,7 @@ struct TableMigration {
     ) throws(CambiumError) {
         let (old, new) = (before.layout, after.layout)
         self.new = table
-        let places = new.columnRoles(of: table.index, links: after.links[table.index])
+        let places = ColumnRole.roles(in: new, of: table.index, links: after.links[table.index])
         guard let source = Self.source(of: table, old, new, links, after.links[table.index]) else {
             self.old = nil
             (columns, droppedSlots, droppedIndexes) = ([], [], [])
@@ -30,7 +30,7 @@ struct TableMigration {
             return
         }
         self.old = source
-        let oldRoles = old.columnRoles(of: source.index, links: before.links[source.index])
+        let oldRoles = ColumnRole.roles(in: old, of: source.index, links: before.links[source.index])
         let oldSlots = Dictionary(oldRoles.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         var columns: [ColumnMigration] = []
         for role in places {
@@ -138,11 +138,11 @@ enum ColumnRole: Hashable {
     }
 }
 
-extension GraphLayout {
-    /// For each table, the links that have columns in the table.
-    var linksOfTables: [[Int]] {
-        var found = [[Int]](repeating: [], count: tables.count)
-        for (number, link) in links.enumerated() {
+extension ColumnRole {
+    /// Returns, for each table, the links that have columns in the table.
+    static func linksOfTables(_ layout: GraphLayout) -> [[Int]] {
+        var found = [[Int]](repeating: [], count: layout.tables.count)
+        for (number, link) in layout.links.enumerated() {
             let holders: Set<Int> =
                 switch link {
                 case .pair(let tables, _): [tables[0], tables[1]]
@@ -157,22 +157,22 @@ extension GraphLayout {
     /// Returns the role of each column of a table, such as an attribute or a part of a link.
     ///
     /// - Parameter own: The links that have columns in the table.
-    func columnRoles(of table: Int, links own: [Int]) -> [ColumnRole] {
-        let layout = tables[table]
+    static func roles(in graph: GraphLayout, of table: Int, links own: [Int]) -> [ColumnRole] {
+        let layout = graph.tables[table]
         var roles = [ColumnRole](repeating: .created, count: layout.columns.count)
         if layout.root != nil {
             (roles[TableLayout.changedSlot], roles[TableLayout.sourceSlot]) = (.changed, .source)
             roles[TableLayout.virtualPageSlot] = .virtualPage
             if let slot = layout.entitySlot { roles[slot] = .entity }
             for entity in layout.entities {
-                for attribute in schema.entity(entity)?.attributes ?? [] {
+                for attribute in graph.schema.entity(entity)?.attributes ?? [] {
                     roles[layout.slot(of: attribute.number)] = .attribute(attribute.number)
                 }
             }
             for (property, slot) in layout.exactSlots { roles[slot] = .exactSum(property) }
         }
         for number in own {
-            switch links[number] {
+            switch graph.links[number] {
             case .pair(let tables, let slots):
                 for end in [1, 0] where tables[end] == table { roles[slots[end]] = .link(number, .partner(end: end)) }
             case .list(let list, let childEnd): list.setRoles(&roles, table, number, end: 1 - childEnd)

@@ -178,10 +178,3 @@ extension IndexRange {
         }
     }
 }
-
-extension Rows {
-    /// Ends the process if an index leads to a row without an object.
-    func requireLive(_ row: UInt32) {
-        if !isLive(row) { chunks.refuse("an index leads to an object that does not exist") }
-    }
-}

@@ -8,7 +8,7 @@ extension Graph {
         let ordered = OrderedReader(reader.chunks, record.tree)
         var (count, strangerCount, misplacedCount) = (0, 0, 0)
         // The order of the entries is checked, too, so no entry occurs twice. Therefore, comparing the counts finds missing rows.
-        let flaws = reader.treeFindings(record.tree) { entry in
+        let flaws = ordered.findings { entry in
             let row = entry.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             let isOwn = row >> PageLayout.rowShift < record.groupCount && rows.isLive(row) && index.covers(row, rows, table)
             if !isOwn || index.entry(row, rows) != entry { strangerCount += 1 }
@@ -36,6 +36,16 @@ extension OrderedReader {
             return memory.baseAddress.map { rank(of: OrderedBytes($0, bytes.count)) } ?? 0
         }
     }
+
+    /// Returns the faults of the nodes of a tree as sentences. Calls `body` with each entry in order.
+    func findings(_ body: ([UInt8]) -> Void) -> [String] {
+        guard tree.height > 0 else { return tree == OrderedTree() ? [] : ["an empty tree has a root or entries"] }
+        var check = TreeCheck(chunks: chunks)
+        let count = check.visit(tree.root, level: Int(tree.height) - 1, lower: [], body)
+        if count != Int(clamping: tree.count) { check.findings.append("the tree has \(count) entries, but its count is \(tree.count)") }
+        if tree.height > 1, chunks.inner(tree.root).count < 2 { check.findings.append("the root has one child") }
+        return check.findings
+    }
 }
 
 extension OrderedIndexLayout {
@@ -44,18 +54,6 @@ extension OrderedIndexLayout {
         [UInt8](unsafeUninitializedCapacity: Self.entryByteCountMax) { buffer, initialized in
             if let memory = buffer.baseAddress { initialized = writeEntry(row, rows, to: memory) }
         }
-    }
-}
-
-extension Reader {
-    /// Returns the faults of the nodes of a tree as sentences. Calls `body` with each entry in order.
-    func treeFindings(_ tree: OrderedTree, _ body: ([UInt8]) -> Void) -> [String] {
-        guard tree.height > 0 else { return tree == OrderedTree() ? [] : ["an empty tree has a root or entries"] }
-        var check = TreeCheck(chunks: chunks)
-        let count = check.visit(tree.root, level: Int(tree.height) - 1, lower: [], body)
-        if count != Int(clamping: tree.count) { check.findings.append("the tree has \(count) entries, but its count is \(tree.count)") }
-        if tree.height > 1, chunks.inner(tree.root).count < 2 { check.findings.append("the root has one child") }
-        return check.findings
     }
 }
 

@@ -55,10 +55,21 @@ struct EvacuationFinder {
             // Consecutive slots of the index's directory may refer to the same bucket.
             if bucket == last { continue }
             last = bucket
-            if reader.chain(of: bucket, has: victims) {
+            if Self.chain(of: bucket, has: victims, reader.chunks) {
                 note(.bucket(table: table.index, index: index.number, hash: bits == 0 ? 0 : UInt64(place) << UInt64(64 - bits)))
             }
         }
+    }
+
+    /// Returns whether a bucket or one of its overflow pages lies in the chunks of `victims`.
+    static func chain(of bucket: PageRef, has victims: [Bool], _ chunks: Chunks) -> Bool {
+        var (bucket, overflowCount) = (bucket, 0)
+        while bucket != 0 {
+            if bucket.lies(in: victims) { return true }
+            chunks.countOverflow(&overflowCount)
+            bucket = Bucket(chunks[bucket]).overflow
+        }
+        return false
     }
 
     // MARK: Ordered indexes
@@ -129,19 +140,6 @@ struct EvacuationFinder {
             guard Blob.pages(page, reader.chunks).contains(where: { $0.lies(in: victims) }) else { continue }
             cells[page, default: []].append(.init(table: table, row: UInt32(index) << PageLayout.rowShift | place, slot: slot))
         }
-    }
-}
-
-extension Reader {
-    /// Returns whether a bucket or one of its overflow pages lies in the chunks of `victims`.
-    func chain(of bucket: PageRef, has victims: [Bool]) -> Bool {
-        var (bucket, overflowCount) = (bucket, 0)
-        while bucket != 0 {
-            if bucket.lies(in: victims) { return true }
-            chunks.countOverflow(&overflowCount)
-            bucket = Bucket(chunks[bucket]).overflow
-        }
-        return false
     }
 }
 

@@ -69,7 +69,7 @@ enum Packer {
     }
 
     private static func evacuateBucket(_ draft: inout Draft, _ table: Int, _ index: Int, _ hash: UInt64, _ victims: [Bool]) {
-        guard draft.reader.chain(of: draft.reader.bucket(table, index, hash), has: victims) else { return }
+        guard EvacuationFinder.chain(of: draft.reader.bucket(table, index, hash), has: victims, draft.chunks) else { return }
         var reference = draft.indexWriter.ownedBucketSlot(table, index, hash)
         var overflowCount = 0
         while reference.pointee != 0 {

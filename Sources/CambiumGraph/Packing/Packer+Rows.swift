@@ -16,7 +16,7 @@ extension Packer {
         }
         // If the rows of a group fit into no shared group, the group waits for a second group. Both groups move into a new shared group.
         // Moving the waiting group alone would save nothing.
-        var waiting = plan.waiting.flatMap { draft.reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
+        var waiting = plan.waiting.flatMap { RowGathering.isSparse($0, table, draft.reader, sparseness: plan.sparseness) ? $0 : nil }
         let memberCountMax = PackingLimits.memberFactorMax * rowCountMax
         // The members are counted again, because objects of the waiting group may have gained members since the last step.
         var waitingCount = waiting.map { memberCount(draft, of: $0, draft.reader.rows(table.index).liveBits($0), lists) } ?? 0
@@ -26,7 +26,7 @@ extension Packer {
             let source = plan.sources[plan.next]
             plan.next += 1
             lookCount += 1
-            guard draft.reader.isSparse(source, table, sparseness: plan.sparseness), source != waiting,
+            guard RowGathering.isSparse(source, table, draft.reader, sparseness: plan.sparseness), source != waiting,
                 !targets.contains(where: { $0.group == source })
             else { continue }
             let live = draft.reader.rows(table.index).liveBits(source)
@@ -73,20 +73,9 @@ extension Packer {
         }
         return count
     }
-
 }
 
 extension GraphLayout {
-    /// Whether the rows of a table can move. The rows cannot move if an ordered relationship of the table is its own inverse. A move would
-    /// exchange the ends of an edge, which would change the position of the edge in the ordered lists.
-    func isGatherable(_ table: TableLayout) -> Bool {
-        guard table.root != nil else { return false }
-        return !links.contains { link in
-            guard case .edges(_, let lists, let isSymmetric) = link else { return false }
-            return isSymmetric && lists[0].ownerTable == table.index && (lists[0].isOrdered || lists[1].isOrdered)
-        }
-    }
-
     /// Returns the lists whose owners are objects of a table. Their members are objects or edges.
     fileprivate func movedLists(of table: TableLayout) -> [ListLayout] {
         endsByTable[table.index].compactMap { end -> ListLayout? in

@@ -22,7 +22,7 @@ struct RowGathering {
     /// Chooses the first table in which gathering the rows of sparse groups is worthwhile. Complexity: O(groups).
     init?(_ graph: Graph, _ survey: PackingSurvey) {
         let (reader, layout, limits) = (graph.reader, graph.layout, survey.limits)
-        for table in layout.tables where layout.isGatherable(table) {
+        for table in layout.tables where Self.isGatherable(table, layout) {
             guard reader.isThin(table, limits) else { continue }
             let live = reader.liveCount(table.index)
             let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
@@ -36,12 +36,31 @@ struct RowGathering {
         }
         return nil
     }
+
+    /// Whether the rows of a table can move. The rows cannot move if an ordered relationship of the table is its own inverse. A move would
+    /// exchange the ends of an edge, which would change the position of the edge in the ordered lists.
+    static func isGatherable(_ table: TableLayout, _ layout: GraphLayout) -> Bool {
+        guard table.root != nil else { return false }
+        return !layout.links.contains { link in
+            guard case .edges(_, let lists, let isSymmetric) = link else { return false }
+            return isSymmetric && lists[0].ownerTable == table.index && (lists[0].isOrdered || lists[1].isOrdered)
+        }
+    }
+
+    /// Returns whether a group contains few live rows. The group of the next new object does not count as sparse.
+    static func isSparse(_ index: UInt32, _ table: TableLayout, _ reader: Reader, sparseness: Int) -> Bool {
+        guard let group = reader.rows(table.index).group(at: Int(index)) else { return false }
+        let live = Int(group.liveCount)
+        let virtualPage = group.virtualPage
+        let next = UInt32(truncatingIfNeeded: reader.nextSerial(table.index) >> UInt64(PageLayout.fanOutShift))
+        return live > 0 && live * sparseness <= PageLayout.fanOut && virtualPage != next
+    }
 }
 
 extension Graph {
     /// Whether some table has so few live rows that packing may gather them. Complexity: O(tables x relationships).
     package func hasThinTable(_ limits: PackingLimits) -> Bool {
-        layout.tables.contains { layout.isGatherable($0) && reader.isThin($0, limits) }
+        layout.tables.contains { RowGathering.isGatherable($0, layout) && reader.isThin($0, limits) }
     }
 }
 
@@ -52,10 +71,6 @@ extension Reader {
         return groupCount >= limits.groupCountMin && liveCount(table.index) * limits.sparseness < groupCount << PageLayout.fanOutShift
     }
 
-    func freeGroupCount(_ table: Int) -> Int {
-        Int(tablePage(table).freeCount)
-    }
-
     /// Returns the groups with few live rows, in the order of their virtual pages (ranges of consecutive serials).
     fileprivate func sparseGroups(_ table: TableLayout, sparseness: Int) -> [UInt32] {
         let rows = rows(table.index)
@@ -63,17 +78,8 @@ extension Reader {
         for index in 0..<groupCount(table.index) {
             guard let group = rows.group(at: index) else { continue }
             let virtualPage = group.virtualPage
-            if isSparse(UInt32(index), table, sparseness: sparseness) { found.append((virtualPage, UInt32(index))) }
+            if RowGathering.isSparse(UInt32(index), table, self, sparseness: sparseness) { found.append((virtualPage, UInt32(index))) }
         }
         return found.sorted { $0.virtualPage < $1.virtualPage }.map(\.group)
-    }
-
-    /// Returns whether a group contains few live rows. The group of the next new object does not count as sparse.
-    func isSparse(_ index: UInt32, _ table: TableLayout, sparseness: Int) -> Bool {
-        guard let group = rows(table.index).group(at: Int(index)) else { return false }
-        let live = Int(group.liveCount)
-        let virtualPage = group.virtualPage
-        let next = UInt32(truncatingIfNeeded: nextSerial(table.index) >> UInt64(PageLayout.fanOutShift))
-        return live > 0 && live * sparseness <= PageLayout.fanOut && virtualPage != next
     }
 }

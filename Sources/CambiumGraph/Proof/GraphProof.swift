@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The proof follows no reference that it has not checked, visits no page twice, and stays within the chunks of the graph. So the proof
 /// ends, and it neither traps nor reads beyond its memory. Complexity: O(pages and values).
-struct GraphProof {
+package struct GraphProof {
     let space: PageSpace
     let chunks: Chunks
     /// Reads the graph, or its register (requests and labels) while the register is proven.
@@ -229,20 +229,20 @@ struct GraphProof {
     }
 }
 
-extension Timeline {
-    /// Returns the flaws of the pages as sentences, or an empty array if the pages form a valid graph. The timeline must have been opened
-    /// from a checkpoint, and must not have changed since. Complexity: O(pages and values).
-    package func storedFlaws() -> [String] {
-        let flaws = GraphProof.flaws(of: head.version)
-        space.isProven = flaws.isEmpty
+extension GraphProof {
+    /// Returns the flaws of the pages of a timeline as sentences, or an empty array if the pages form a valid graph. The timeline must have
+    /// been opened from a checkpoint, and must not have changed since. Complexity: O(pages and values).
+    package static func flaws(of timeline: Timeline) -> [String] {
+        let flaws = flaws(of: timeline.head.version)
+        timeline.space.isProven = flaws.isEmpty
         return flaws
     }
 
     /// Returns only the flaws of the pages of tables. All other pages are checked when they are read. Complexity: O(tables + chunks).
-    package func storedTableFlaws() -> [String] {
+    package static func tableFlaws(of timeline: Timeline) -> [String] {
         // A draft writes in place to each page with the draft's epoch. An author of forged pages must not be able to predict this epoch, so
         // a random number is added to the epoch.
-        Self.epochs.wrappingAdd(UInt64.random(in: 1...UInt64(UInt32.max)), ordering: .relaxed)
-        return GraphProof.tableFlaws(of: head.version)
+        Timeline.epochs.wrappingAdd(UInt64.random(in: 1...UInt64(UInt32.max)), ordering: .relaxed)
+        return tableFlaws(of: timeline.head.version)
     }
 }

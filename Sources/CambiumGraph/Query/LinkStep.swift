@@ -50,33 +50,3 @@ extension ListLayout {
     /// The owner's column with the number of members; `nil` if the list is ordered.
     var countSlot: Int? { if case .chain(_, _, let count, _, _) = shape { count } else { nil } }
 }
-
-extension Reader {
-    /// Calls `body` with each object at the other end of the link until `body` returns `false`. Returns whether `body` always returned
-    /// `true`.
-    @inline(__always)
-    func visitMembers(_ end: EndLayout, owner: UInt32, _ body: (UInt32) -> Bool) -> Bool {
-        switch end.layout {
-        case .pair(let tables, let slots):
-            let target = rows(tables[end.end]).link(owner, slots[end.end])
-            return target == noRow || body(target)
-        case .list(let list, let childEnd):
-            if end.end == childEnd {
-                let parent = rows(list.memberTable).link(owner, list.ownerSlot)
-                return parent == noRow || body(parent)
-            }
-            for row in ListRows(self, list, owner: owner) where !body(row) { return false }
-            return true
-        case .edges(let table, let lists, let isSymmetric):
-            let edges = rows(table)
-            for edge in ListRows(self, lists[end.end], owner: owner) where !body(edges.link(edge, lists[1 - end.end].ownerSlot)) {
-                return false
-            }
-            if !isSymmetric { return true }
-            for edge in ListRows(self, lists[1 - end.end], owner: owner) where !body(edges.link(edge, lists[end.end].ownerSlot)) {
-                return false
-            }
-            return true
-        }
-    }
-}

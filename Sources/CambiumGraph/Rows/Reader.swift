@@ -70,6 +70,10 @@ struct Reader {
         Int(tablePage(table).groupCount)
     }
 
+    func freeGroupCount(_ table: Int) -> Int {
+        Int(tablePage(table).freeCount)
+    }
+
     func count(of entity: EntityNumber, in table: TableLayout) -> Int {
         table.count(of: entity, in: tablePage(table.index)).pointee
     }

@@ -123,3 +123,33 @@ extension Rows {
         self.group(at: Int(group))?.live.all ?? 0
     }
 }
+
+// MARK: Single rows
+
+extension Rows {
+    @inline(__always) func isNull(_ row: UInt32, _ slot: Int, _ kind: ColumnKind) -> Bool {
+        if case .fixed = kind { !isPresent(row, slot) } else { isNullString(row, slot) }
+    }
+
+    /// Returns the serial of the object that a row is a copy of, or `nil` if the row is not a copy.
+    func source(_ row: UInt32) -> UInt64? {
+        isPresent(row, TableLayout.sourceSlot) ? fixed(row, TableLayout.sourceSlot, as: UInt64.self) : nil
+    }
+
+    func provenance(_ row: UInt32, _ slot: Int) -> UInt64 {
+        let group = group(row)
+        let base = group.provenance
+        let page = group[slot]
+        let leaf = chunks[page]
+        let place = Int(row & PageLayout.rowMask)
+        if chunks.kind(page) == .wideLeaf {
+            return base &+ WideLeaf(leaf).values[place]
+        }
+        return base &+ UInt64(LinkLeaf(leaf).values[place])
+    }
+
+    /// Ends the process if an index leads to a row without an object.
+    func requireLive(_ row: UInt32) {
+        if !isLive(row) { chunks.refuse("an index leads to an object that does not exist") }
+    }
+}

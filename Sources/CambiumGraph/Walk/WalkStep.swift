@@ -83,16 +83,3 @@ struct WalkSteps: Sendable {
         return end
     }
 }
-
-extension GraphLayout {
-    /// Returns the ends that a walk follows for a relationship. A many-to-many relationship that is its own inverse has two ends, because
-    /// an object may be at either end of an edge.
-    func walkedEnds(_ relationship: Relationship) -> [EndLayout] {
-        let end = self.end(relationship)
-        if case .edges(_, _, isSymmetric: true) = end.layout { return [end, opposite(end)] }
-        return [end]
-    }
-
-    /// Returns the other end of a link. The other end exists even if the schema does not name an inverse relationship.
-    func opposite(_ end: EndLayout) -> EndLayout { self.end(end.link, 1 - end.end) }
-}

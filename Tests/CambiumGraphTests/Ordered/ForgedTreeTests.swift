@@ -55,7 +55,7 @@ import Testing
                 let chunk = forged.chunk(Int(change.page >> 12))
                 (chunk + Int(change.page & 4095) * 16 + change.offset).storeBytes(of: change.byte, as: UInt8.self)
             }
-            return try Timeline(image, layout: fingerprint, schema: catalog, source: forged).storedFlaws()
+            return GraphProof.flaws(of: try Timeline(image, layout: fingerprint, schema: catalog, source: forged))
         }
 
         func byte(_ page: PageRef, _ offset: Int) -> UInt8 {

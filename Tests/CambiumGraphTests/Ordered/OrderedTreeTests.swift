@@ -49,7 +49,7 @@ import Testing
 
         func check(_ reader: Reader) throws {
             var found: [[UInt8]] = []
-            try Finding.check(reader.treeFindings(tree) { found.append($0) }, "tree")
+            try Finding.check(OrderedReader(reader.chunks, tree).findings { found.append($0) }, "tree")
             if found != expected { throw Finding("\(found.count) entries instead of \(expected.count), or other entries") }
             try checkRanks(OrderedReader(reader.chunks, tree), expected)
         }

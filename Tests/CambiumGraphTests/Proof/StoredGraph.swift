@@ -29,6 +29,6 @@ struct StoredGraph {
     private static func flaws(
         _ image: PageImage, _ chunks: ChunkStorage, _ catalog: SchemaCatalog, _ fingerprint: UInt64
     ) throws -> [String] {
-        try Timeline(image, layout: fingerprint, schema: catalog, source: chunks).storedFlaws()
+        GraphProof.flaws(of: try Timeline(image, layout: fingerprint, schema: catalog, source: chunks))
     }
 }
