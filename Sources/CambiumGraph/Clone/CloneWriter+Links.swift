@@ -181,3 +181,147 @@ extension CloneWriter {
         }
     }
 }
+
+/// The edges that a clone copies in a many-to-many relationship, and the copies of these edges. Each edge is copied at most once.
+private struct CloneEdges {
+    let originals: CloneBits
+    /// The copies of the edges. The index of a copy is the rank of its original in `originals`, the number of edges before it.
+    var copies: [UInt32] = []
+
+    init(groupCount: Int, _ chunks: Chunks) { originals = CloneBits(groupCount: groupCount, chunks) }
+
+    func copy(of edge: UInt32) -> UInt32 { copies[Int(originals.rank(of: edge))] }
+
+    /// Numbers the edges, and calls `body` with each edge in the order of the numbers.
+    func rankEach(_ body: (UInt32) -> Void) {
+        var rank: UInt32 = 0
+        for group in originals.groups {
+            originals.setRank(group, rank)
+            var bits = originals.bits(ofGroup: group)
+            rank += UInt32(bits.nonzeroBitCount)
+            while bits != 0 {
+                body(group << PageLayout.rowShift | UInt32(bits.trailingZeroBitCount))
+                bits &= bits - 1
+            }
+        }
+    }
+}
+
+extension CloneWriter {
+    static func copyEdges(
+        _ draft: inout Draft,
+        _ number: Int, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ plan: borrowing ClonePlan,
+        _ rules: CloneLinkRules
+    ) {
+        let rows = Pair(plan.rows[lists[0].ownerTable], plan.rows[lists[1].ownerTable])
+        if rows[0].count == 0, rows[1].count == 0 { return }
+        var edges = CloneEdges(groupCount: draft.reader.groupCount(table.index), draft.chunks)
+        for sides in isSymmetric ? [[0, 1]] : [[0], [1]] { choose(draft, edges.originals, sides, number, table, lists, rows, rules) }
+        let source = draft.reader.rows(table.index)
+        var copies: [UInt32] = []
+        edges.rankEach { edge in
+            let first = source.link(edge, 0)
+            let second = source.link(edge, 1)
+            copies.append(
+                addCopy(
+                    &draft,
+                    rows[0].contains(first) ? rows[0].copy(of: first) : first,
+                    rows[1].contains(second) ? rows[1].copy(of: second) : second, table, lists, isSymmetric))
+        }
+        edges.copies = copies
+        draft.replayWork += copies.count * ReplayWork.copiedLink
+        if !copies.isEmpty { draft.indexWriter.addToIndex(table, edges: copies) }
+        for side in 0...1 where lists[side].isOrdered { orderEdges(&draft, side, lists, rows, edges, table) }
+        for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(&draft, side, number, lists, rows, edges, table) }
+    }
+
+    /// Adds to `chosen` the edges that must be copied because they link a copied object of one side. If a relationship is its own inverse,
+    /// `sides` contains both sides, because the object may be on either side of an edge.
+    private static func choose(
+        _ draft: borrowing Draft,
+        _ chosen: CloneBits, _ sides: [Int], _ number: Int, _ table: TableLayout, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>,
+        _ rules: CloneLinkRules
+    ) {
+        let (here, there) = (draft.layout.end(number, sides[0]), draft.layout.end(number, 1 - sides[0]))
+        let (owners, targets) = (draft.layout.tables[lists[sides[0]].ownerTable], draft.layout.tables[lists[1 - sides[0]].ownerTable])
+        let reader = draft.reader
+        let source = reader.rows(table.index)
+        rows[sides[0]].forEach { owner, _ in
+            let rule = rules.rule(here, owners, owner, reader)
+            var joined: [UInt32] = []
+            var isCopied = false
+            for side in sides {
+                for edge in ListRows(reader, lists[side], owner: owner) {
+                    let target = source.link(edge, lists[1 - side].ownerSlot)
+                    if !rows[1 - side].contains(target) {
+                        if rule == .share { joined.append(edge) }
+                        continue
+                    }
+                    let other = rules.rule(there, targets, target, reader)
+                    if other == .copy, owners.index != targets.index || target != owner { isCopied = true }
+                    if CloneLinkRules.keeps(rule, other) { _ = chosen.insert(edge) }
+                }
+            }
+            // `isCopied` is true if a copied target, other than the owner itself, has the rule `.copy` for this link. Then the clone may
+            // have found the owner through that target. So the owner's copy is linked to copies only, not to shared objects.
+            if !isCopied { for edge in joined { _ = chosen.insert(edge) } }
+        }
+    }
+
+    /// Creates an edge, and appends it to those lists of its two objects that have no order. The caller adds the edge to the index.
+    private static func addCopy(
+        _ draft: inout Draft, _ left: UInt32, _ right: UInt32, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool
+    ) -> UInt32 {
+        let (first, second) = EndLayout.pair(0, isSymmetric, left, right)
+        let edge = draft.linkWriter.newEdge(table, first, second)
+        if !lists[0].isOrdered { draft.linkWriter.add(lists[0], owner: first, member: edge) }
+        // If an object is linked to itself, the edge is in one list only.
+        if !lists[1].isOrdered, !(isSymmetric && first == second) { draft.linkWriter.add(lists[1], owner: second, member: edge) }
+        return edge
+    }
+
+    /// Puts the edges of one side into ordered lists. The list of an owner's copy has the same order as the list of the owner. The list of
+    /// an owner that is not copied gets its new edges at the end, in the order of the copies' ids.
+    private static func orderEdges(
+        _ draft: inout Draft, _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
+    ) {
+        let reader = draft.reader
+        var builder = TreeBuilder(draft.linkWriter.tree(lists[side]))
+        rows[side].forEach { owner, copy in
+            for edge in ListRows(reader, lists[side], owner: owner) where edges.originals.contains(edge) {
+                builder.append(edges.copy(of: edge), &draft)
+            }
+            builder.finish(owner: copy, &draft)
+        }
+        forEachJoined(&draft, side, lists, rows, edges, table) { draft, owner, edge, _ in
+            draft.linkWriter.add(lists[side], owner: owner, member: edge)
+        }
+    }
+
+    /// Records the changed links of objects that are not copied, but were linked to copies of objects on the given side.
+    private static func noteJoined(
+        _ draft: inout Draft,
+        _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
+    ) {
+        // `forEachJoined` takes the side of the owners. Here, the owners are objects of the other side.
+        forEachJoined(&draft, 1 - side, lists, rows, edges, table) { draft, owner, _, _ in
+            draft.noteChange(number, 1 - side, owner)
+        }
+    }
+
+    /// Calls `body` for each link between a copy on the other side and an object on this side that is not copied. `owner` is the object
+    /// that is not copied.
+    private static func forEachJoined(
+        _ draft: inout Draft, _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout,
+        _ body: (inout Draft, _ owner: UInt32, _ edge: UInt32, _ copy: UInt32) -> Void
+    ) {
+        let reader = draft.reader
+        let source = reader.rows(table.index)
+        rows[1 - side].forEach { row, copy in
+            for edge in ListRows(reader, lists[1 - side], owner: row) where edges.originals.contains(edge) {
+                let owner = source.link(edge, lists[side].ownerSlot)
+                if !rows[side].contains(owner) { body(&draft, owner, edges.copy(of: edge), copy) }
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-import CambiumModel
+package import CambiumModel
 
 extension Draft {
     /// Links two objects. If an end is to-one, the object at this end loses its previous link.
@@ -182,5 +182,159 @@ extension Draft {
         tableWriter.setProvenance(mark.table, row, TableLayout.changedSlot)
         if mark.isDerivedFrom { DerivedNotes.noteDerived(&self, link, end, row) }
         if mark.isCounted { pending.noteObject(mark.table, row) }
+    }
+}
+
+/// The checks that linking, unlinking and moving have in common: the objects and the relationship must fit each other.
+extension Draft {
+    /// Returns the ends of a link that an op names. Throws the errors of `linkEnds`.
+    func resolve(
+        _ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID
+    ) throws(CambiumError) -> (EndLayout, ObjectPlace, ObjectPlace) {
+        let owner = try livePlace(id)
+        let row = try livePlace(target)
+        guard let entity = entity(at: owner), let relationship = entity.relationship(property) else {
+            throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship with the number \(property.rawValue).")
+        }
+        try check(row, target, for: relationship, of: text(of: id))
+        return (layout.end(relationship), owner, row)
+    }
+
+    /// Throws `.invalidInput` if the relationship cannot hold the object at `place`, because of the object's entity.
+    private func check(
+        _ place: ObjectPlace, _ target: ObjectID, for relationship: Relationship, of owner: @autoclosure () -> String
+    ) throws(CambiumError) {
+        let number = entity(at: place)?.number
+        if number == relationship.destination { return }
+        if let number, let family = schema.entity(relationship.destination)?.family, family.contains(number) { return }
+        let wanted = schema.entity(relationship.destination)?.name ?? ""
+        throw CambiumError(
+            .invalidInput,
+            "'\(relationship.name)' of \(owner()) holds objects of '\(wanted)', but \(text(of: target)) has another entity. "
+                + "Pass an object of '\(wanted)'.")
+    }
+
+    /// Returns the ends of a link that a caller requests: the relationship in this schema, and the places of both objects.
+    ///
+    /// - Throws: `.notFound` for a missing object. `.invalidInput` if the entity of the object does not have the relationship, or the
+    ///   relationship cannot hold the target.
+    package func linkEnds(
+        _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID
+    ) throws(CambiumError) -> LinkEnds {
+        let owner = try livePlace(id)
+        let row = try livePlace(target)
+        // The caller may have the relationship from another schema that equals the draft's schema, such as the schema with which the store
+        // was made.
+        guard let own = entity(at: owner)?.relationship(relationship.number), own === relationship || own.isNamed(as: relationship) else {
+            let name = "\(text(of: id)) has no relationship '\(relationship.name)'"
+            throw CambiumError(.invalidInput, "\(name). Look the relationship up in the store's schema.")
+        }
+        try check(row, target, for: own, of: text(of: id))
+        return LinkEnds(relationship: own, owner: owner, target: row)
+    }
+
+    /// Checks the links that a caller requests for a new object, and returns them. Throws the errors of `linkEnds`. Also throws
+    /// `.invalidInput` for several targets of a to-one relationship.
+    package func linkTargets(
+        _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
+    ) throws(CambiumError) -> [(Relationship, ObjectID)] {
+        var found: [(Relationship, ObjectID)] = []
+        for (name, targets) in links {
+            let relationship = try entity.requiredRelationship(name)
+            if !relationship.isToMany, targets.count > 1 {
+                throw CambiumError(
+                    .invalidInput, "'\(entity.name).\(name)' leads to one object, but \(targets.count) objects were given. Give one object."
+                )
+            }
+            for target in targets {
+                try check(try livePlace(target), target, for: relationship, of: "the new '\(entity.name)'")
+                found.append((relationship, target))
+            }
+        }
+        return found
+    }
+
+    /// Returns whether two objects are linked.
+    package func isLinked(_ ends: LinkEnds) -> Bool {
+        reader.isLinked(layout.end(ends.relationship), owner: ends.owner.row, target: ends.target.row)
+    }
+
+    package func memberCount(_ ends: LinkEnds) -> Int {
+        reader.memberCount(layout.end(ends.relationship), owner: ends.owner.row)
+    }
+}
+
+/// The two ends of a link that a caller wants to create or remove, both checked.
+package struct LinkEnds {
+    package let relationship: Relationship
+    let owner: ObjectPlace
+    let target: ObjectPlace
+}
+
+extension Relationship {
+    /// Returns whether a relationship of another schema corresponds to this relationship.
+    fileprivate func isNamed(as other: Relationship) -> Bool { name == other.name && number == other.number && root == other.root }
+}
+
+extension Draft {
+    /// The number of edges (many-to-many links) whose memory is prefetched together.
+    private static let stepCount = 64
+
+    /// Links an object without members to distinct objects, in the order of `targets`.
+    mutating func linkFirst(_ end: EndLayout, owner: UInt32, targets: [UInt32]) {
+        guard case .edges(let table, let lists, let isSymmetric) = end.layout else {
+            for target in targets { link(end, owner: owner, target: target) }
+            return
+        }
+        guard !isSymmetric, let own = LinkWriter.Chain(lists[end.end]), let far = LinkWriter.Chain(lists[1 - end.end]) else {
+            for target in targets { addEdge(end, layout.tables[table], lists, isSymmetric, owner, target, nil) }
+            return
+        }
+        let tableLayout = layout.tables[table]
+        for start in stride(from: 0, to: targets.count, by: Self.stepCount) {
+            addEdges(end, tableLayout, own, far, owner, targets[start..<min(start + Self.stepCount, targets.count)])
+        }
+    }
+
+    /// Adds edges that do not exist yet. First prefetches the memory that the links of all edges need, because this memory is scattered.
+    private mutating func addEdges(
+        _ end: EndLayout, _ table: TableLayout, _ own: LinkWriter.Chain, _ far: LinkWriter.Chain, _ owner: UInt32,
+        _ targets: ArraySlice<UInt32>
+    ) {
+        let reader = reader
+        for target in targets {
+            reader.prefetchBlock(table.index, 0, edgeHash(end, owner, target))
+            let last = reader.rows(far.owners).link(target, far.last)
+            if last != noRow { reader.rows(far.members).prefetchLink(last, far.next) }
+        }
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: targets.count) { edges in
+            var count = 0
+            for target in targets {
+                let (first, second) = EndLayout.pair(end.end, false, owner, target)
+                let edge = linkWriter.newEdge(table, first, second)
+                touched?.markEdge(end.link, edge)
+                if count > 0 {
+                    tableWriter.setLink(own.members, edge, own.previous, edges[count - 1])
+                    tableWriter.setLink(own.members, edges[count - 1], own.next, edge)
+                }
+                edges[count] = edge
+                count += 1
+            }
+            linkWriter.append(own, owner, first: edges[0], last: edges[count - 1], count: count)
+            noteChange(end.link, end.end, owner)
+            for (place, target) in targets.enumerated() {
+                linkWriter.append(far, owner: target, member: edges[place])
+                noteChange(end.link, 1 - end.end, target)
+            }
+            for (place, target) in targets.enumerated() {
+                indexWriter.addEntry(table.index, 0, hash: edgeHash(end, owner, target), row: edges[place])
+            }
+        }
+    }
+
+    @inline(__always)
+    private func edgeHash(_ end: EndLayout, _ owner: UInt32, _ target: UInt32) -> UInt64 {
+        let (first, second) = EndLayout.pair(end.end, false, owner, target)
+        return reader.edgeHash(first, second)
     }
 }
