@@ -184,7 +184,7 @@ import Testing
         #expect(PageChecker.findings(in: timeline) == [])
         timeline.requestCountMax = 0
         try store.write(Author(requestID: "none")) { try $0.insert("Memo") }
-        #expect(store.graph.request("none") == nil && store.graph.requestCount == 3)
+        #expect(store.graph.request("none") == nil && store.graph.requests.count == 3)
     }
 
     @Test func `a graph that a reader in another process has seen is durable`() throws {

@@ -67,9 +67,6 @@ public struct Author: Sendable, Hashable {
             actor: metadata.actor, message: metadata.message, requestID: metadata.requestID, requestDigest: metadata.requestDigest)
     }
 
-    /// The same author and message, without a request to remember.
-    var withoutRequest: Author { Author(actor: actor, message: message) }
-
     func check() throws(CambiumError) {
         if actor == nil, message == nil, requestID == nil, requestDigest == nil { return }
         if requestID == nil, requestDigest != nil {

@@ -24,9 +24,6 @@ extension Graph {
 
     /// The requests that the store remembers, oldest first. Complexity: O(requests x log requests).
     package var requests: [RegisterEntry] { reader.register(of: layout)?.entries(of: Register.requests) ?? [] }
-
-    /// The number of requests that the store remembers.
-    package var requestCount: Int { reader.register(of: layout)?.liveCount(Register.requests.table.index) ?? 0 }
 }
 
 extension Reader {

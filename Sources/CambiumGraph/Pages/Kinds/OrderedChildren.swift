@@ -27,9 +27,6 @@ struct OrderedChildren {
         children.append(Child(reference: reference, count: count, boundStart: bytes.count, boundEnd: bytes.count))
     }
 
-    mutating func setCount(_ child: Int, _ count: Int) { children[child].count = count }
-    mutating func setReference(_ child: Int, _ reference: PageRef) { children[child].reference = reference }
-
     /// Sets the lower bound of the child that was added last. The bound may be given in two parts.
     mutating func setLastBound(_ first: OrderedBytes, _ second: OrderedBytes? = nil) {
         let last = children.count - 1
