@@ -205,7 +205,7 @@ private struct Baskets {
                 let name = Self.names[Int.random(in: 0..<4, using: &random)]
                 ops.append(.set(line, try assignments([name: value(name, &random)])))
             case 4..<7:
-                if kind == .list || kind == .ordered || !graph.isLinked(basket, try linesRelationship, line) {
+                if try kind == .list || kind == .ordered || !graph.isLinked(basket, linesRelationship, line) {
                     ops.append(try link(line, basket))
                 } else {
                     ops.append(.unlink(basket, try linesRelationship.number, target: line))
