@@ -89,6 +89,22 @@ import Testing
         }
     }
 
+    @Test func `the search for a row of an import reads only the pieces with its serial`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Self.schema.get(), durability: .synced, environment: fixedEnvironment())
+        _ = try store.importing("Thing", (1...2000).map { "{\"id\":\($0),\"a_string\":\"row \($0)\"}\n" }.joined())
+        var (pieceCount, foundCount) = (0, 0)
+        _ = try Store.record(store.graph.transaction, LogReader(volume)).opening { piece in
+            var serials: [UInt64] = []
+            try AssignedValue.forEach(in: piece) { serials.append($1.serial) }
+            #expect(piece.serials?.lowerBound == serials.min() && piece.serials?.upperBound == serials.max())
+            pieceCount += 1
+            if piece.serials?.contains(777) == true { foundCount += 1 }
+            return false
+        }
+        #expect(foundCount == 1 && pieceCount > 40)
+    }
+
     @Test func `the last transaction that set a value is found, and the one of an earlier moment`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)

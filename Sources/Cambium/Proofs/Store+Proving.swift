@@ -72,9 +72,11 @@ extension Store {
     }
 
     /// Returns the tree of a note, or the newest one, and its checkpoint as text.
-    static func tree(_ reader: LogReader, _ note: SignedNote?) throws -> (TiledLog, checkpoint: String) {
+    static func tree(
+        _ reader: LogReader, _ note: SignedNote?, commitments: [TransactionNumber: [UInt8]] = [:]
+    ) throws -> (TiledLog, checkpoint: String) {
         let head = try note.map { note throws(CambiumError) in try TreeHead(note) }
-        let log = try TiledLog(reader, TileFiles(reader.volume, .cache), size: head?.size)
+        let log = try TiledLog(reader, TileFiles(reader.volume, .cache), size: head?.size, commitments: commitments)
         if let head, let note {
             guard head.root == log.root else {
                 throw CambiumError(

@@ -40,22 +40,22 @@ extension Store {
         }
         let (value, text) = (try graph[object, attribute], graph.schema.text(of: object, entity: entity))
         let reader = try LogReader(volume)
-        let record = try settingRecord(object, name, graph.provenance(of: place), reader)
-        guard let record, let piece = try record.opening({ try object.value($0, name) != nil }),
-            let set = try object.value(piece.piece, name), set.value == value
+        guard let (record, piece) = try settingRecord(object, name, graph.provenance(of: place), reader),
+            let commitment = piece.commitment, let set = try object.value(piece.piece, name), set.value == value
         else {
             throw CambiumError(
                 .notFound,
                 "No single change states the value of '\(attribute)' of \(text): it is a default, or came with a clone or a migration.")
         }
         let (schemaRecord, names) = try schemaRecord(name, reader, upTo: record.number)
-        var (log, checkpoint) = try tree(reader, note)
+        // The commitment to a large import takes long to compute, so it is computed once.
+        var (log, checkpoint) = try tree(reader, note, commitments: [record.number: commitment])
         guard record.number.rawValue <= log.size else {
             throw CambiumError(.notFound, "Transaction \(record.number), which set the value, is later than the note. Sign again.")
         }
         let schemaProof = try log.inclusion(of: schemaRecord.number.rawValue - 1)
         let opening = ProofOpening(
-            LeafOpening(envelope: record.envelope, commitment: try record.commitment(), piece: piece),
+            LeafOpening(envelope: record.envelope, commitment: commitment, piece: piece),
             ProofOpening.Place(
                 object: text, property: attribute, row: UInt64(set.row), value: value,
                 schema: LeafOpening(envelope: schemaRecord.envelope, commitment: try schemaRecord.commitment(), piece: names),
@@ -67,22 +67,23 @@ extension Store {
         return ProofFile(extra: opening.bytes, index: proof.index, path: proof.path, checkpoint: checkpoint)
     }
 
-    /// Returns the last transaction that states a value of an attribute: usually the one that last changed the object.
+    /// Returns the last transaction that states a value of an attribute, with the piece that states it: usually the transaction that last
+    /// changed the object.
     private static func settingRecord(
         _ object: ObjectID, _ name: AttributeName, _ provenance: (created: TransactionNumber, changed: TransactionNumber),
         _ reader: LogReader
-    ) throws -> LogRecord? {
+    ) throws -> (LogRecord, PieceOpening)? {
         let last = try record(provenance.changed, reader)
-        if try last.opening({ try object.value($0, name) != nil }) != nil { return last }
-        var found: LogRecord?
+        if let piece = try last.opening({ try object.value($0, name) != nil }) { return (last, piece) }
+        var found: (LogRecord, PieceOpening)?
         struct Reached: Error {}
         do {
             let base = try TiledLog.base(reader, provenance.created.rawValue - 1)
             _ = try reader.scan(from: provenance.created, after: base, makesDurable: true) { record in
                 if record.number >= provenance.changed { throw Reached() }
                 if case .redacted = record.payload { return }
-                if try record.number >= provenance.created && record.opening({ try object.value($0, name) != nil }) != nil {
-                    found = record
+                if record.number >= provenance.created, let piece = try record.opening({ try object.value($0, name) != nil }) {
+                    found = (record, piece)
                 }
             }
         } catch is Reached {}  // The later transactions were not asked for.
@@ -112,6 +113,7 @@ extension Store {
 extension ObjectID {
     /// Returns the last value of an attribute of this object that a piece assigns, with its row; `nil` if the piece assigns none.
     fileprivate func value(_ piece: PayloadPiece, _ name: AttributeName) throws -> (row: Int, value: Value)? {
+        if let serials = piece.serials, !serials.contains(serial) { return nil }
         var found: (row: Int, value: Value)?
         try AssignedValue.forEach(in: piece) { row, assigned in
             if assigned.serial == serial, assigned.isOf(name), let value = assigned.value(name.type) { found = (row, value) }

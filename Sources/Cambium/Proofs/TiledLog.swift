@@ -16,21 +16,27 @@ struct TiledLog {
     /// `size` transactions, and `.conflict` if published tiles belong to another log. Complexity: O(bytes of the log from the first
     /// transaction that is in no full tile, or from the checkpoint or segment before it).
     ///
-    /// - Parameter size: the number of transactions; `nil` for all that are durable.
-    init(_ reader: LogReader, _ files: TileFiles, size: UInt64? = nil) throws {
+    /// - Parameters:
+    ///   - size: the number of transactions; `nil` for all that are durable.
+    ///   - commitments: the commitments to payloads that were already computed.
+    init(
+        _ reader: LogReader, _ files: TileFiles, size: UInt64? = nil, commitments: [TransactionNumber: [UInt8]] = [:]
+    ) throws {
         let fullCount = try files.fullCount()
         let known = size.map { min(fullCount, $0 >> 8) } ?? fullCount
         do {
-            try self.init(reader, files, after: known << 8, upTo: size)
+            try self.init(reader, files, after: known << 8, upTo: size, commitments)
             try check(reader, files)
         } catch let error as CambiumError where known > 0 && [.damaged, .conflict, .notFound].contains(error.code) && !files.hasEntries {
             // The cache may be of another log that had the same directory, or be corrupt.
-            try self.init(reader, files, after: 0, upTo: size)
+            try self.init(reader, files, after: 0, upTo: size, commitments)
             try check(reader, files)
         }
     }
 
-    private init(_ reader: LogReader, _ files: TileFiles, after start: UInt64, upTo last: UInt64?) throws {
+    private init(
+        _ reader: LogReader, _ files: TileFiles, after start: UInt64, upTo last: UInt64?, _ commitments: [TransactionNumber: [UInt8]]
+    ) throws {
         var builder = try TileBuilder(size: start) { tile throws(CambiumError) in try Self.partial(tile, files) }
         var entries: [UInt8] = []
         let base = try Self.base(reader, start)
@@ -39,7 +45,7 @@ struct TiledLog {
             do {
                 _ = try reader.scan(from: first, after: base, makesDurable: true) { record in
                     guard record.number >= first else { return }
-                    let content = try record.envelope + record.commitment()
+                    let content = try record.envelope + (commitments[record.number] ?? record.commitment())
                     if files.hasEntries {
                         entries += [UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
                         entries += content

@@ -14,8 +14,13 @@ package struct PayloadPiece: Sendable {
 
     package let kind: Kind
     package let bytes: ArraySlice<UInt8>
+    /// The lowest and the highest serial of the rows, as far as they are known without reading the bytes; `nil` for another piece. They are
+    /// no part of the piece.
+    package let serials: ClosedRange<UInt64>?
 
-    package init(_ kind: Kind, _ bytes: ArraySlice<UInt8>) { (self.kind, self.bytes) = (kind, bytes) }
+    package init(_ kind: Kind, _ bytes: ArraySlice<UInt8>, serials: ClosedRange<UInt64>? = nil) {
+        (self.kind, self.bytes, self.serials) = (kind, bytes, serials)
+    }
 
     /// A piece of rows or names ends with the entry with which it has this many bytes.
     static let byteCountMin = 512
@@ -56,13 +61,16 @@ package struct PayloadPiece: Sendable {
         piece.write(head.bytes)
         var offsets = [Int](repeating: 0, count: columns.count)
         var index = 0
+        var serials: ClosedRange<UInt64>?
         for run in block.serials.runs {
             for serial in run.first..<run.first + UInt64(run.count) {
                 piece.writeVarint(serial)
+                serials = min(serials?.lowerBound ?? serial, serial)...max(serials?.upperBound ?? serial, serial)
                 for (place, column) in columns.enumerated() { column.write(index, &offsets[place], to: &piece) }
                 index += 1
                 if piece.count >= byteCountMin || index == block.serials.count {
-                    try body(PayloadPiece(.rows, piece.bytes[...]))
+                    try body(PayloadPiece(.rows, piece.bytes[...], serials: serials))
+                    serials = nil
                     piece.removeAll(keepingAtMost: 1 << 16)
                     piece.write(head.bytes)
                 }
