@@ -96,6 +96,8 @@ public struct Verification: Sendable {
                 count += 1
             }
         }
+        var graphs: [TransactionNumber: ExpectedGraph] = [:]
+        if stored != .none { graphs[stored] = ExpectedGraph(replay.timeline.head) }
         let end = try replay.run(
             makesDurable: true,
             until: { record in
@@ -106,7 +108,8 @@ public struct Verification: Sendable {
             observe: { record in
                 try tree.append(record)
                 count += 1
-            })
+            },
+            at: Set(listed), show: { graphs[$0.transaction] = ExpectedGraph($0) })
         if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
         if let finding = tree.finding { noteCorruption("log: \(finding)") }
@@ -120,8 +123,8 @@ public struct Verification: Sendable {
             return true
         }
         let last = replay.timeline.head.transaction
-        let expected = ExpectedGraph(transaction: last, digest: checkGraph(of: replay), nextSerials: replay.timeline.head.nextSerials)
-        digest = expected.digest
+        graphs[last] = ExpectedGraph(replay.timeline.head, digest: checkGraph(of: replay))
+        digest = graphs[last]?.digest
         // Each checkpoint takes as much memory as this graph, so the graph is released first.
         _ = consume replay
         if let note = try PageFile.corruptionNote(reader.volume) { noteCorruption("checkpoints: \(note)") }
@@ -132,7 +135,7 @@ public struct Verification: Sendable {
         // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
         let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
         for number in numbers where number <= last || listed.contains(number) {
-            try check(number, reader, expected, time: tree.times[number], isOldest: number == oldest)
+            try check(number, reader, graphs, upTo: last, time: tree.times[number], isOldest: number == oldest)
         }
         return true
     }
@@ -167,14 +170,18 @@ public struct Verification: Sendable {
     /// The remedy if a checkpoint is corrupt, the log before it was retired, and there is no older checkpoint.
     private static let remedyWithoutLog = "Open the store again to use a later checkpoint."
 
-    /// Compares every chunk of a checkpoint with the checksum of that chunk. Also compares the graph that results from the checkpoint with
-    /// the graph of the log. Reports a checkpoint whose position is not in the log.
+    /// Compares every chunk of a checkpoint with the checksum of that chunk. Also compares the graph of the checkpoint with the graph of
+    /// the log at that moment; if that graph is not known, compares the graphs after the last transaction. Reports a checkpoint whose
+    /// position is not in the log.
     ///
     /// - Parameters:
+    ///   - graphs: The graphs of the log, by their transactions.
+    ///   - last: The last transaction of the log that was replayed.
     ///   - time: The time of the transaction in the log; `nil` if it is not known.
     ///   - isOldest: Whether the log before the checkpoint was retired, and there is no older checkpoint.
     private mutating func check(
-        _ number: TransactionNumber, _ reader: LogReader, _ expected: ExpectedGraph, time: Timestamp?, isOldest: Bool
+        _ number: TransactionNumber, _ reader: LogReader, _ graphs: [TransactionNumber: ExpectedGraph], upTo last: TransactionNumber,
+        time: Timestamp?, isOldest: Bool
     ) throws {
         do throws(any Error) {
             var replay = try Replay(LoadedCheckpoint(reader, of: number, checksAll: true))
@@ -185,10 +192,16 @@ public struct Verification: Sendable {
                     "the checkpoint of transaction \(number) states the time \(replay.lastTime), but the log states \(time), so requests "
                         + "for a time may return a wrong graph. Save all intact data with 'cambium repair'")
             }
-            _ = try replay.run(makesDurable: true) { $0.number > expected.transaction }
-            let graph = replay.timeline.head
-            if graph.digest() != expected.digest || graph.nextSerials != expected.nextSerials {
-                noteCorruption("a replay from the checkpoint of transaction \(number) produces a different graph from that of the log")
+            let isKnown = graphs[number] != nil
+            let found = isKnown ? ExpectedGraph(replay.timeline.head) : nil
+            // A replay of the next transaction shows whether the log continues where the checkpoint ends.
+            if isKnown, number < last {
+                _ = try replay.run(reader, to: EarlierMoment(number: number.next)) {}
+            } else {
+                _ = try replay.run(makesDurable: true) { $0.number > last }
+            }
+            if (found ?? ExpectedGraph(replay.timeline.head)) != graphs[isKnown ? number : last] {
+                noteCorruption("the checkpoint of transaction \(number) leads to a different graph from that of the log")
             }
         } catch let error as CambiumError where error.code == .damaged {
             let (text, remedy) = (error.description, CambiumError.checkpointRemedy)
@@ -200,11 +213,15 @@ public struct Verification: Sendable {
     }
 }
 
-/// The graph that a replay of the whole log produces. A replay from any checkpoint must produce the same graph.
-private struct ExpectedGraph {
-    let transaction: TransactionNumber
+/// The graph that a replay of the log produces. A checkpoint of the same transaction must have the same graph.
+private struct ExpectedGraph: Equatable {
     let digest: GraphDigest
     let nextSerials: [EntityNumber: UInt64]
+
+    init(_ graph: Graph, digest: GraphDigest? = nil) {
+        self.digest = digest ?? graph.digest()
+        nextSerials = graph.nextSerials
+    }
 }
 
 extension Store {

@@ -70,9 +70,10 @@ struct Replay {
     /// - Parameters:
     ///   - isEarlier: returns whether the point is before a transaction. If so, neither that transaction nor a later one is applied.
     ///   - observe: receives every transaction, including the transactions after the point.
+    ///   - stops: the transactions whose graphs `show` receives.
     mutating func run(
         makesDurable: Bool = false, until isEarlier: (LogRecord) -> Bool = { _ in false },
-        observe: (LogRecord) throws -> Void = { _ in }
+        observe: (LogRecord) throws -> Void = { _ in }, at stops: Set<TransactionNumber> = [], show: (Graph) -> Void = { _ in }
     ) throws -> LogReader.End {
         let first = timeline.head.transaction
         var draft = ReplayDraft(timeline)
@@ -86,6 +87,11 @@ struct Replay {
             }
             work += try draft.replay(record)
             transactionCount += 1
+            if stops.contains(record.number) {
+                try draft.publish()
+                show(timeline.head)
+                draft.begin()
+            }
         }
         try end.requireTransactions(of: max(first, storedEnd), in: reader.volume)
         if transactionCount > 0 || base == nil {
@@ -160,9 +166,99 @@ struct Replay {
     }
 }
 
+/// The objects that a transaction changed.
+enum TransactionTouches {
+    /// The objects that the ops name. A transaction whose ops set attributes or insert objects changes no other object.
+    case named([ObjectID])
+    /// The difference between the graphs before and after the transaction.
+    case changes(Changes)
+}
+
+extension Replay {
+    /// The maximum number of transactions in one draft.
+    private static let draftedCountMax = 4096
+
+    /// Applies the transactions up to `last`, and then stops reading. Throws as `run(_:stepwiseTo:_:)` does, and the errors of `note`.
+    /// Complexity: O(bytes of the log up to `last`).
+    ///
+    /// - Parameter note: receives each transaction, the objects that it may have changed, and whether it changed the schema.
+    mutating func run(
+        _ reader: LogReader, notingObjectsThrough last: TransactionNumber,
+        _ note: (TransactionNumber, TransactionTouches, _ changesSchema: Bool) throws -> Void
+    ) throws {
+        struct Reached: Error {}
+        let timeline = timeline
+        let first = timeline.head.transaction
+        if first >= last { return }
+        var draft = ReplayDraft(timeline)
+        var (count, draftedCount) = (0, 0)
+        var names = OpSubjects(timeline.head.schema)
+        defer { transactionCount += count }
+        do {
+            let base = transactionCount == 0 ? base : nil
+            let end = try reader.scan(from: first.next, after: base, makesDurable: true, at: &place) { record in
+                let named = try names.objects(of: record)
+                if named == nil || draftedCount >= Self.draftedCountMax {
+                    if draftedCount > 0 {
+                        try draft.publish()
+                        draft.begin()
+                    }
+                    draftedCount = 0
+                }
+                let before = timeline.head
+                try draft.replay(record)
+                (count, draftedCount, lastTime) = (count + 1, draftedCount + 1, record.metadata.time)
+                if let named {
+                    try note(record.number, .named(named), false)
+                } else {
+                    try draft.publish()
+                    draft.begin()
+                    draftedCount = 0
+                    let after = timeline.head
+                    let changesSchema = after.schemaTransaction == record.number
+                    if changesSchema { names = OpSubjects(after.schema) }
+                    try note(record.number, .changes(after.changes(since: before)), changesSchema)
+                }
+                if record.number >= last { throw Reached() }
+            }
+            throw CambiumError(
+                .damaged, "The log ends with transaction \(end.lastTransaction), but transaction \(last) was committed.",
+                place: .init(file: LogDirectory.name))
+        } catch is Reached {}
+    }
+}
+
+/// Finds the objects of transactions whose ops change only the objects that they name.
+struct OpSubjects {
+    /// The ops of a transaction with at least this number of bytes are not searched for names.
+    private static let byteCountMax = 4096
+
+    /// Whether the schema has derived attributes, which change without an op.
+    private let hasDerived: Bool
+
+    init(_ schema: Schema) { hasDerived = schema.entities.contains { $0.attributes.contains(where: \.isDerived) } }
+
+    /// Returns the objects that a transaction may have changed. Returns `nil` if only a comparison of graphs shows them.
+    func objects(of record: LogRecord) throws -> [ObjectID]? {
+        struct Other: Error {}
+        if hasDerived || record.byteCount >= Self.byteCountMax { return nil }
+        var ids: [ObjectID] = []
+        do {
+            try record.forEachOp { op in
+                switch op {
+                case .set(let id, _), .insert(let id, entity: _, _), .mark(let id, _, _): if ids.last != id { ids.append(id) }
+                case .label, .digest, .undo: break
+                case .schema, .link, .unlink, .move, .delete, .upsert, .relink, .clone: throw Other()
+                }
+            }
+        } catch is Other { return nil }
+        return ids
+    }
+}
+
 /// The draft of a replay. The draft contains many transactions, and is published before derived attributes make it expensive: they read
 /// the members that changed since the draft began.
-private struct ReplayDraft: ~Copyable {
+struct ReplayDraft: ~Copyable {
     private let timeline: Timeline
     /// `nil` after `publish`.
     private var draft: Draft?
@@ -196,7 +292,7 @@ private struct ReplayDraft: ~Copyable {
     }
 
     /// Begins with the number of the current graph, because the resulting graph keeps this number if no transaction is replayed.
-    private mutating func begin() {
+    mutating func begin() {
         var draft = timeline.draft()
         draft.beginReplayed(timeline.head.transaction.rawValue)
         self.draft = consume draft
