@@ -60,7 +60,7 @@ extension AuditTrail {
         let graph = try graph(at: point)
         guard let entity = graph.entity(of: id) else { throw graph.schema.missingObject(id) }
         var search = BlameSearch(graph, id, entity)
-        var line = try ObjectLifeline(self, id, from: graph, downTo: Self.first)
+        var line = try ObjectLifeline(self, id, from: graph, downTo: Self.first, readsOps: true)
         while !search.isDone, let found = try line.next() {
             search.note(found, line, isIgnored: isIgnored(found.step.entry))
         }

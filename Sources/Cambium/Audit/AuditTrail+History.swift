@@ -106,12 +106,14 @@ extension AuditTrail {
         let latest = try graph.transaction == newest() ? graph.schema : self.graph(at: .latest).schema
         let rows = HistoryRows(latest: latest, properties: selection.properties)
         var filter = try HistoryFilter(selection, latest: graph)
-        var line = try ObjectLifeline(self, id, from: graph, downTo: selection.first ?? Self.first)
+        // A condition is evaluated in the graphs before and after a transaction.
+        let readsOps = selection.condition == nil && selection.entity == nil
+        var line = try ObjectLifeline(self, id, from: graph, downTo: selection.first ?? Self.first, readsOps: readsOps)
         var segments = [LineageSegment(id: id, last: graph.transaction)]
         while let found = try line.next() {
             if found.source != nil {
                 segments[segments.count - 1].first = found.step.entry.number
-                segments.append(LineageSegment(id: line.id, last: line.graph.transaction))
+                segments.append(LineageSegment(id: line.id, last: line.position))
             }
             guard selection.contains(found.step.entry), filter.includes(found.id, found.step) else { continue }
             for entry in rows.rows(found.change, of: found.id, found.step, source: found.source) {

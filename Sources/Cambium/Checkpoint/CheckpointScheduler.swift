@@ -15,6 +15,10 @@ final class CheckpointScheduler: Sendable {
     private let tuning: LogTuning
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
+    /// The queue on which the touch index is extended, so that a long extension delays no checkpoint.
+    private let touchQueue = DispatchQueue(label: "cambium.store.touches", qos: .utility)
+    /// The lock that a thread holds while it extends the touch index.
+    private let touching = WriterLock()
 
     private struct State {
         /// The number of logged bytes at the time when an automatic checkpoint last failed; `nil` if no automatic checkpoint has failed.
@@ -96,6 +100,29 @@ final class CheckpointScheduler: Sendable {
         let newest = checkpointer.newest
         let tailByteCount = writer.alarm.loggedByteCount - newest.loggedByteCount
         if tailByteCount >= tuning.closingCheckpointByteCount || tailWork(newest) >= tuning.replayWorkMax { attempt() }
+        extendTouches(countMax: tuning.closingTouchCountMax)
+    }
+
+    /// Extends the touch index up to the newest checkpoint. Commits and checkpoints continue at the same time.
+    ///
+    /// - Parameter countMax: The maximum number of transactions. If more are not in the index, nothing is done.
+    func extendTouches(countMax: UInt64 = .max) {
+        touching.hold {
+            let builder = TouchBuilder(
+                volume: checkpointer.volume, memory: writer.timeline.budget, tuning: tuning,
+                check: { [writer] in
+                    if writer.lock.hold({ writer.isClosed }) { throw CambiumError(.notWritable, "The store was closed. Open it again.") }
+                },
+                writing: { [checkpointer] body in try checkpointer.whileNoneIsMade(body) })
+            // Histories are the same without the index. The next checkpoint extends it again.
+            try? builder.extend(countMax: countMax)
+        }
+    }
+
+    /// Attempts a checkpoint, and then extends the touch index in the background.
+    private func attemptInBackground() {
+        attempt()
+        touchQueue.async { [weak self] in self?.extendTouches() }
     }
 
     /// Makes an automatic checkpoint. Records whether the checkpoint failed, except if it was refused because the store was closed.
@@ -121,7 +148,7 @@ final class CheckpointScheduler: Sendable {
 
     private func consider(_ reading: UpkeepAlarm.Reading) {
         // A block in the queue must not keep the store alive, so the block captures `self` weakly.
-        if isDue(reading) { return queue.async { [weak self] in self?.attempt() } }
+        if isDue(reading) { return queue.async { [weak self] in self?.attemptInBackground() } }
         // A deletion may be the last commit that the full graph accepts, and no commit may follow changes that take long to replay. So the
         // checkpoint must not depend on a later commit.
         guard let pause = pauseToWait(reading) else { return }
@@ -154,7 +181,7 @@ final class CheckpointScheduler: Sendable {
             setAlarm(state)
             return state.isQueued
         }
-        if isDue { attempt() }
+        if isDue { attemptInBackground() }
     }
 
     private func lengthenPause(_ state: inout State) {

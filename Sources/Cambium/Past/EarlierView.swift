@@ -70,6 +70,13 @@ struct EarlierView {
     mutating func advance(
         _ reader: LogReader, stepwiseTo last: TransactionNumber, _ body: (Graph, LogRecord) throws -> Bool
     ) throws { try replay.run(reader, stepwiseTo: last, body) }
+
+    /// Advances to `last`, and reports the objects that each transaction may have changed. Throws as `Replay.run` does. After an error, the
+    /// view can no longer be used.
+    mutating func advance(
+        _ reader: LogReader, notingObjectsThrough last: TransactionNumber,
+        _ note: (TransactionNumber, TransactionTouches, _ changesSchema: Bool) throws -> Void
+    ) throws { try replay.run(reader, notingObjectsThrough: last, note) }
 }
 
 extension LogReader {

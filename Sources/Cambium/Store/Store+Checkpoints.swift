@@ -5,7 +5,8 @@ public import CambiumModel
 extension Store {
     /// Makes a checkpoint of the newest graph. When the store is next opened, it begins with this graph. Writers continue at the same time;
     /// only one checkpoint is made at a time. The store also makes checkpoints automatically, in the background and before it is closed:
-    /// when the log after the last checkpoint has grown to several MiB, or takes 50 ms to replay.
+    /// when the log after the last checkpoint has grown to 1 MiB, or takes 50 ms to replay. After a checkpoint, the store extends the
+    /// touch index, which makes histories fast (Docs/Formats/TOUCHES.md). A failure to extend it is not an error.
     ///
     /// Throws `.ioFailure` if a disk operation fails; in that case, the existing checkpoints stay, and nothing else changes. Throws
     /// `.notWritable` if the store was closed, or if an earlier write or sync has failed. Throws `.invalidInput` for a store in memory, and
@@ -13,7 +14,10 @@ extension Store {
     @discardableResult
     public func checkpoint() throws -> CheckpointReceipt {
         try writer.checkOutsideOfWrites("checkpoint")
-        return try scheduler().checkpoint()
+        let checkpoints = try scheduler()
+        let receipt = try checkpoints.checkpoint()
+        checkpoints.extendTouches()
+        return receipt
     }
 
     /// Returns the policy that decides which checkpoints are kept, from `store.json`. Throws `.invalidInput` for a store in memory,

@@ -28,7 +28,7 @@ package struct LogTuning: Sendable {
     package var checkpointsInBackground = true
     /// If the log after the newest checkpoint takes this number of bytes, another checkpoint is made. This part of the log must also be at
     /// least a sixteenth as large as the newest checkpoint.
-    package var checkpointByteCount = 4 << 20
+    package var checkpointByteCount = 1 << 20
     /// The number of bytes of log that triggers a checkpoint once the last checkpoint is `checkpointInterval` microseconds old.
     package var oldByteCount = 64 << 10
     package var checkpointInterval: Int64 = 300_000_000
@@ -58,6 +58,13 @@ package struct LogTuning: Sendable {
     package var newestCheckpointCount = 2
     /// The limit on the pages that only time travel needs is at least this number of bytes, unless the setting `pastPercent` is 0.
     package var pastByteCountMin = 64 << 20
+
+    /// The touch index is extended after a checkpoint if at least this number of transactions are not in it.
+    package var touchedTransactionCountMin: UInt64 = 4096
+    /// While the store is being closed, the touch index is extended by at most this number of transactions.
+    package var closingTouchCountMax: UInt64 = 1 << 18
+    /// Parts of the touch index are merged if they have at most this number of touches together.
+    package var touchPartCountMax = 1 << 21
 
     package static let standard = LogTuning()
 

@@ -209,4 +209,22 @@ package struct LogReader: Sendable {
         try cursor.advance(body)
         return try cursor.judge(body)
     }
+
+    /// Returns a transaction; `nil` if the log does not have it. Throws as `scan` does. Complexity: O(bytes of the log from the preceding
+    /// checkpoint, or of one frame if the segment is sealed).
+    ///
+    /// - Parameter base: the part of the log before a checkpoint that precedes the transaction; `nil` if there is no such checkpoint.
+    package func record(_ number: TransactionNumber, after base: () throws -> LogPrefix?) throws -> LogRecord? {
+        struct Reached: Error {}
+        var found: LogRecord?
+        do {
+            let isSealed = try LogDirectory.isSealed(number, volume)
+            _ = try scan(from: number, after: isSealed ? nil : base(), makesDurable: true) { record in
+                if record.number < number { return }
+                found = record.number == number ? record : nil
+                throw Reached()
+            }
+        } catch is Reached {}
+        return found
+    }
 }

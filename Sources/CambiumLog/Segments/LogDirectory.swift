@@ -29,6 +29,13 @@ package enum LogDirectory {
         }
     }
 
+    /// Whether the segment with a transaction is sealed. Returns `false` if this cannot be determined.
+    static func isSealed(_ transaction: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
+        guard let segment = try segments(volume).last(where: { $0 <= transaction }) else { return false }
+        // A reader that expects an open segment can also read a sealed one.
+        return (try? FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind.isSealed) ?? false
+    }
+
     /// Returns the segments that begin at or before `last`.
     package static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
         try segments(volume).filter { $0 <= last }

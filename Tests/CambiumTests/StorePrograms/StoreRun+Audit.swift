@@ -23,6 +23,22 @@ extension StoreRun {
             if store.graph.contains(id) { try checkBlame(of: id, trail, scan) }
         }
         try checkWholeHistory(trail, scan)
+        try checkTouches(scan)
+    }
+
+    /// Compares histories and blame with the touch index in each state.
+    private mutating func checkTouches(_ scan: Scan) throws {
+        for state in TouchState.allCases {
+            let copy = MemoryVolume(contents: volume.contents)
+            try state.prepare(copy, &random)
+            let trail = AuditTrail(copy)
+            for id in scan.ids.shuffled(using: &random).prefix(3) {
+                do {
+                    try checkHistory(of: id, trail, scan, checksGaps: false)
+                    if store.graph.contains(id) { try checkBlame(of: id, trail, scan) }
+                } catch let finding as Finding { throw Finding("with the touch index in the state \(state), \(finding)") }
+            }
+        }
     }
 
     /// Reads all transactions with a cursor, and compares each of them with the reference graphs.
@@ -48,12 +64,13 @@ extension StoreRun {
         entries.filter { $0.object != nil }.map { "\($0.transaction) \($0.object?.name ?? "") \($0.change)" }
     }
 
-    private func checkHistory(of id: ObjectID, _ trail: AuditTrail, _ scan: Scan) throws {
+    private func checkHistory(of id: ObjectID, _ trail: AuditTrail, _ scan: Scan, checksGaps: Bool = true) throws {
         let found = try text(trail.history(of: id))
         let expected = text(rows(of: id, scan))
         if found != expected {
             throw Finding("the history of \(id) is\n\(found.joined(separator: "\n"))\nand not\n\(expected.joined(separator: "\n"))")
         }
+        guard checksGaps else { return }
         let check = try trail.checkHistory(of: id)
         if !check.isComplete { throw Finding("the history of \(id) has gaps at \(check.gaps)") }
     }

@@ -1,0 +1,163 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// The transactions that changed an object, from the touch index, and what their ops say about the object. See Docs/Formats/TOUCHES.md.
+///
+/// Throws `Mistrust` if the index contradicts the log or a graph. The caller then continues without the index.
+struct ObjectTouches {
+    struct Mistrust: Error {}
+
+    /// The effect of a transaction on an object, as far as its ops show it.
+    enum Effect {
+        /// The transaction sets attributes of the object, and changes nothing else of it.
+        case sets([PropertyNumber: Value])
+        /// Only graphs show the effect.
+        case other
+    }
+
+    private let trail: AuditTrail
+    private let reader: LogReader
+    private let index: TouchIndex
+    /// The oldest transaction that was not retired.
+    private let oldest: TransactionNumber
+    /// Whether the index covers the log from its first transaction.
+    var isFromFirst: Bool { oldest == AuditTrail.first }
+    /// The last transaction that the index covers.
+    let covered: TransactionNumber
+    /// The checkpoints, newest first, and the parts of the log before them that were looked up.
+    private let checkpoints: [TransactionNumber]
+    private var prefixes: [TransactionNumber: LogPrefix] = [:]
+    private var numbers: (id: ObjectID, own: [TransactionNumber], all: [TransactionNumber])?
+    private var records: [TransactionNumber: LogRecord] = [:]
+    private var effects: [TransactionNumber: Effect] = [:]
+
+    /// The number of earlier transactions whose ops are searched for the value before a change.
+    private static let searchedCountMax = 64
+
+    /// Returns `nil` if there is no index that belongs to the log and covers it from the oldest transaction.
+    init?(_ trail: AuditTrail, from oldest: TransactionNumber) {
+        // Without an index, histories are slower and otherwise the same.
+        guard let reader = try? LogReader(trail.volume), let index = try? TouchIndex.read(reader), index.first <= oldest,
+            let checkpoints = try? CheckpointRecord.list(trail.volume)
+        else { return nil }
+        (self.trail, self.reader, self.index, self.checkpoints) = (trail, reader, index, checkpoints)
+        self.oldest = oldest
+        covered = index.last
+    }
+
+    /// Returns the last transaction up to `last` that may have changed an object; `nil` if there is no such transaction.
+    mutating func last(of id: ObjectID, upTo last: TransactionNumber) throws -> TransactionNumber? {
+        let all = try transactions(of: id)
+        return Self.count(all, upTo: last) == 0 ? nil : all[Self.count(all, upTo: last) - 1]
+    }
+
+    /// Returns the last transaction up to `last` that may have changed an object itself, however the schema changed.
+    mutating func last(of id: ObjectID, itselfUpTo last: TransactionNumber) throws -> TransactionNumber? {
+        if numbers?.id != id { _ = try transactions(of: id) }
+        guard let own = numbers?.own, Self.count(own, upTo: last) > 0 else { return nil }
+        return own[Self.count(own, upTo: last) - 1]
+    }
+
+    /// Returns the number of transactions up to `last`.
+    private static func count(_ all: [TransactionNumber], upTo last: TransactionNumber) -> Int {
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle] <= last { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Returns the transactions that changed an object or the schema, in ascending order.
+    private mutating func transactions(of id: ObjectID) throws -> [TransactionNumber] {
+        if let numbers, numbers.id == id { return numbers.all }
+        guard let own = try index.transactions(of: id) else { throw Mistrust() }
+        let all = Set(own).union(index.schemas).sorted()
+        numbers = (id, own, all)
+        effects = [:]
+        return all
+    }
+
+    // MARK: Ops
+
+    /// Returns a transaction. Throws `Mistrust` if the log does not have it.
+    mutating func record(_ number: TransactionNumber) throws -> LogRecord {
+        if let record = records[number] { return record }
+        let found = try reader.record(number) {
+            guard let checkpoint = checkpoints.first(where: { $0 < number }) else { return nil }
+            if let prefix = prefixes[checkpoint] { return prefix }
+            // A writer may have dropped the checkpoint.
+            let prefix = (try? PageFile.root(trail.volume, store: reader.settings.store, checkpoint)).flatMap { $0 }.map {
+                LogPrefix($0.record)
+            }
+            prefixes[checkpoint] = prefix
+            return prefix
+        }
+        guard let found else { throw Mistrust() }
+        if records.count > 2 * Self.searchedCountMax { records = [:] }
+        records[number] = found
+        return found
+    }
+
+    /// Returns what the ops of a transaction say about an object.
+    ///
+    /// - Parameter schema: The schema before and after the transaction.
+    mutating func effect(of number: TransactionNumber, on id: ObjectID, _ schema: Schema) throws -> Effect {
+        if let effect = effects[number] { return effect }
+        let record = try record(number)
+        var effect = Effect.other
+        if try OpSubjects(schema).objects(of: record)?.contains(id) == true {
+            var (values, isOther): ([PropertyNumber: Value], Bool) = ([:], false)
+            try record.forEachOp { op in
+                switch op {
+                case .set(id, let assignments): for each in assignments { values[each.property] = each.value }
+                case .insert(id, entity: _, _), .mark(id, _, _): isOther = true
+                default: break
+                }
+            }
+            if !isOther { effect = .sets(values) }
+        }
+        effects[number] = effect
+        return effect
+    }
+
+    /// Returns the value of an attribute before a transaction, from the ops of earlier transactions or from a graph. Returns `nil` if the
+    /// index has no earlier transaction, or if the object did not exist.
+    mutating func value(
+        of attribute: Attribute, of id: ObjectID, before number: TransactionNumber, _ schema: Schema
+    ) throws -> Value? {
+        let all = try transactions(of: id)
+        var (place, end) = (Self.count(all, upTo: TransactionNumber(rawValue: number.rawValue - 1)), number)
+        var searchedCount = 0
+        while place > 0 {
+            place -= 1
+            if all[place] < oldest { return nil }
+            if searchedCount < Self.searchedCountMax, case .sets(let values) = try effect(of: all[place], on: id, schema) {
+                if let value = values[attribute.number] { return value }
+            } else {
+                let graph = try graph(all[place]..<end, of: id)
+                return graph.value(of: attribute, of: id)
+            }
+            (end, searchedCount) = (all[place], searchedCount + 1)
+        }
+        return nil
+    }
+
+    // MARK: Graphs
+
+    /// Returns a graph after one of several transactions, of which only the first one changed an object: the graph of a checkpoint if there
+    /// is one. Throws `Mistrust` if the graph shows a later change of the object.
+    func graph(_ range: Range<TransactionNumber>, of id: ObjectID) throws -> Graph {
+        let checkpoint = checkpoints.first { range.contains($0) }
+        let graph: Graph
+        do {
+            graph = try trail.graph(after: checkpoint ?? range.lowerBound)
+        } catch let error as CambiumError where checkpoint != nil && error.code == .notFound {
+            // A writer has dropped the checkpoint.
+            graph = try trail.graph(after: range.lowerBound)
+        }
+        if let place = graph.place(of: id), graph.provenance(of: place).changed > range.lowerBound { throw Mistrust() }
+        return graph
+    }
+}
