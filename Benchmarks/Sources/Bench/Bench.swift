@@ -25,7 +25,7 @@ struct Bench {
 /// One part of the measurement. Later steps use the stores of earlier steps.
 enum Step: String, CaseIterable {
     case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates
-    case changes, debian, clones, hubs, export, indexes, holds, walks, queries, live, records, creates
+    case changes, debian, clones, hubs, export, indexes, holds, walks, queries, live, records, creates, audit
 
     func run(_ settings: Settings) throws {
         switch self {
@@ -50,6 +50,7 @@ enum Step: String, CaseIterable {
         case .live: try LiveQueries(settings).run()
         case .records: try Records(settings).run()
         case .creates: try Creates(settings).run()
+        case .audit: try Audit(settings).run()
         }
     }
 }
