@@ -77,7 +77,7 @@ struct ModelSets {
 
     // MARK: Identity
 
-    /// Reads the identity that the user info states. The check of the schema later verifies that the names in the identity are attributes.
+    /// Reads the identity that the user info states. The check of the schema later verifies the names in the identity.
     private mutating func readIdentity(_ index: Int) {
         guard let text = entities[index].userInfo[Self.identityKey] else { return }
         let identity = text.split(separator: ",").map { name in
@@ -88,27 +88,31 @@ struct ModelSets {
     }
 
     /// Makes a uniqueness constraint the identity if it is the only constraint of its entity. If an ancestor or a descendant of the entity
-    /// has an identity, the constraint stays a constraint, because a hierarchy has only one identity. A constraint with a relationship
-    /// stays one too, because an identity consists of attributes.
+    /// has an identity, the constraint stays a constraint, because a hierarchy has only one identity. So does a constraint whose
+    /// relationships would make identities need each other.
     private mutating func deriveIdentities() {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))
-        for index in order where entities[index].unique.count == 1 && entities[index].identity.isEmpty && !isNamedBelow.contains(index) {
-            guard ancestors(index).allSatisfy({ entities[$0].identity.isEmpty }), isFindable(entities[index].unique[0], index) else {
-                continue
+        for hasOwner in [false, true] {
+            for index in order where entities[index].unique.count == 1 && entities[index].identity.isEmpty && !isNamedBelow.contains(index)
+            {
+                let (set, lineage) = (entities[index].unique[0], [index] + ancestors(index))
+                guard lineage.dropFirst().allSatisfy({ entities[$0].identity.isEmpty }), isFindable(set, lineage),
+                    lineage.contains(where: { entities[$0].relationships.contains { set.contains($0.name) } }) == hasOwner
+                else { continue }
+                let before = entities[index]
+                entities[index].identity = set
+                entities[index].unique = []
+                if hasOwner, !IdentityOrder(entities, parents: parents).isSound { entities[index] = before }
             }
-            entities[index].identity = entities[index].unique[0]
-            entities[index].unique = []
         }
     }
 
-    /// Returns whether an import can find objects by a set of an entity. A set with a derived attribute or a relationship cannot be the
-    /// identity.
-    private func isFindable(_ set: [String], _ index: Int) -> Bool {
-        ([index] + ancestors(index)).allSatisfy { entity in
-            !entities[entity].attributes.contains { $0.derivation != nil && set.contains($0.name) }
-                && !entities[entity].relationships.contains { set.contains($0.name) }
-        }
+    /// Returns whether an import can find objects by a set of an entity. A set with a derived attribute cannot be the identity.
+    ///
+    /// - Parameter lineage: The entity and its ancestors.
+    private func isFindable(_ set: [String], _ lineage: [Int]) -> Bool {
+        lineage.allSatisfy { entity in !entities[entity].attributes.contains { $0.derivation != nil && set.contains($0.name) } }
     }
 
     /// Returns the ancestors of an entity, from its parent to its root.

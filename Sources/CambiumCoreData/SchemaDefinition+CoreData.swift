@@ -10,8 +10,9 @@ extension SchemaDefinition {
     ///
     /// The definition keeps names and the order of properties. `warnings` lists the parts of the model that a schema cannot express.
     ///
-    /// If an entity has exactly one uniqueness constraint, and it contains only attributes, the constraint becomes the entity's identity.
-    /// The key `cambium.identity` in the entity's user info states another identity, as attributes separated by commas.
+    /// If an entity has exactly one uniqueness constraint, the constraint becomes the entity's identity. A constraint with relationships
+    /// stays a constraint if identities would need each other. The key `cambium.identity` in the entity's user info states another
+    /// identity, as names separated by commas.
     ///
     /// In a schema, a limit on the length of a text counts Unicode scalars. In Core Data, the limit counts UTF-16 units.
     ///

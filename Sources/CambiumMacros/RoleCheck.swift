@@ -27,10 +27,10 @@
 
         private func checkIdentity(_ type: TypeSyntax, _ shape: TypeShape, _ findings: inout Findings) {
             checkIdentityJSON(&findings)
-            if shape.wrapped.isRelationship {
+            if shape.wrapped.isToMany {
                 let mistake = Mistake(
-                    "identityRelationship", "'\(property.name)' is a relationship, but an identity consists of attributes.",
-                    "Mark an attribute with @Identity instead, for example one of type UUID, Int or String.")
+                    "identityRelationship", "'\(property.name)' leads to several objects, so it cannot be part of an identity.",
+                    "Mark an attribute or a Ref with @Identity instead, for example one of type UUID, Int or String.")
                 findings.add(mistake, at: type)
             } else if shape.isOptional {
                 let mistake = Mistake(
@@ -80,6 +80,14 @@
     }
 
     extension TypeShape {
+        /// Whether the syntax of the type shows that the property leads to several objects.
+        var isToMany: Bool {
+            switch self {
+            case .toMany, .array, .set: true
+            default: false
+            }
+        }
+
         /// Whether the syntax of the type shows that the property is a relationship.
         var isRelationship: Bool {
             switch self {

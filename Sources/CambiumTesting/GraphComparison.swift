@@ -37,11 +37,13 @@ private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: Objec
     for relationship in entity.relationships {
         if let found = difference(graph, reference, relationship, id, place) { return "'\(relationship.name)' \(found)" }
     }
-    let identity = entity.identity.map { reference.value(of: $0, of: id) ?? .null }
+    let identity = reference.identityValues(of: id, entity)
     if !identity.isEmpty, graph.place(entity, identity: identity).map(graph.id) != (identity.contains(.null) ? nil : id) {
         return "is not found by its identity"
     }
-    if identity.count == 1, let finder = graph.finder(entity), let found = difference(finder, identity[0], place) { return found }
+    let found = (graph.identityValues(of: id) ?? []).map { ValueKey(unique: $0) }
+    if found != identity.map({ ValueKey(unique: $0) }) { return "has another identity" }
+    if identity.count == 1, let finder = graph.finder(entity), let flaw = difference(finder, identity[0], place) { return flaw }
     return nil
 }
 

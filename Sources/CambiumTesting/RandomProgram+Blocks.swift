@@ -14,7 +14,7 @@ extension RandomProgram {
             let first = serial(entity, graph)
             let count = random.isTrue(1, outOf: 12) ? Int.random(in: 100...300, using: &random) : Int.random(in: 1...5, using: &random)
             serials = (0..<UInt64(count)).map { first + $0 }.filter { !graph.contains(ObjectID(root: entity.root, serial: $0)) }
-            if kind == .insertStub { attributes = entity.identity }
+            if kind == .insertStub { attributes = entity.identityAttributes }
         } else {
             let ids = graph.ids.filter { graph.entity(of: $0)?.number == entity.number }
             let stubs = ids.filter(graph.isStub)

@@ -17,6 +17,9 @@ package struct RandomSchema {
         for index in made.entities.indices { made.addSets(index, &random) }
         for _ in 0..<Int.random(in: 1...2 * made.entities.count + 1, using: &random) { made.addRelationships(&random) }
         for index in made.entities.indices { made.addOwnedSet(index, &random) }
+        // A copy of the generator, so that the other parts of the schema do not depend on the owners.
+        var own = random
+        for index in made.entities.indices { made.addOwner(index, &own) }
         made.addCloneRules(&random)
         made.addDerivedAttributes(&random)
         if random.isTrue(1, outOf: 3) { made.entities.shuffle(using: &random) }
@@ -123,12 +126,25 @@ package struct RandomSchema {
         entities[index].unique.append(([target] + (attribute.map { [$0] } ?? [])).shuffled(using: &random))
     }
 
-    /// Removes the relationships from unique sets that no longer exist under their names, or that have become to-many.
+    /// Adds a to-one relationship to the identity that an entity declares, unless an identity would then need itself.
+    private mutating func addOwner(_ index: Int, _ random: inout SplitMix64) {
+        let targets = lineage(index).flatMap { entities[$0].relationships }.filter { $0.cardinality == .toOne }
+        guard random.isTrue(1, outOf: 2), !entities[index].identity.isEmpty, let target = random.pick(targets)?.name else { return }
+        let before = entities[index].identity
+        entities[index].identity = (before + [target]).shuffled(using: &random)
+        let places = Dictionary(uniqueKeysWithValues: entities.indices.map { (entities[$0].name, $0) })
+        let parents = entities.map { $0.parent.flatMap { places[$0] } }
+        if !IdentityOrder(entities, parents: parents).isSound { entities[index].identity = before }
+    }
+
+    /// Removes the relationships from unique sets and identities that no longer exist under their names, or that have become to-many.
     mutating func forgetLostTargets() {
         let attributes = Set(entities.flatMap { $0.attributes.map(\.name) })
         for index in entities.indices {
             let targets = lineage(index).flatMap { entities[$0].relationships }.filter { $0.cardinality == .toOne }.map(\.name)
-            let sets = entities[index].unique.map { $0.filter { attributes.contains($0) || targets.contains($0) } }
+            func isKept(_ name: String) -> Bool { attributes.contains(name) || targets.contains(name) }
+            entities[index].identity = entities[index].identity.filter(isKept)
+            let sets = entities[index].unique.map { $0.filter(isKept) }
             entities[index].unique = sets.filter { !$0.isEmpty }
         }
     }

@@ -95,11 +95,24 @@ package struct ReferenceGraph: Sendable {
 
     /// Returns the object with these identity values, or `nil` if there is no such object.
     package func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
-        guard !values.isEmpty, values.count == entity.identity.count else { return nil }
+        guard !values.isEmpty, values.count == entity.identityValues.count else { return nil }
         let wanted = values.map(ValueKey.init(unique:))
         if wanted.contains(.null) { return nil }
-        return ids(of: entity).first { id in
-            entity.identity.map { ValueKey(unique: objects[id]?.attributes[$0.number] ?? .null) } == wanted
+        return ids(of: entity).first { identityValues(of: $0, entity).map(ValueKey.init(unique:)) == wanted }
+    }
+
+    /// Returns the values that state the identity of an object.
+    package func identityValues(of id: ObjectID, _ entity: Entity) -> [Value] {
+        entity.identityValues.map { wanted in
+            var owner = id
+            for relationship in wanted.path {
+                guard let next = members(relationship, of: owner).first else { return .null }
+                owner = next
+            }
+            guard let attribute = wanted.attribute else {
+                return self.entity(of: owner).map { .string(schema.text(of: owner, entity: $0)) } ?? .null
+            }
+            return objects[owner]?.attributes[attribute.number] ?? .null
         }
     }
 

@@ -128,7 +128,7 @@ struct ModelEntityTests {
     }
 
     @Test(arguments: [("", [["r"]], 0), (" toMany='YES'", [], 1)] as [(String, [[String]], Int)])
-    func `a uniqueness constraint may contain a to-one relationship, and never becomes the identity then`(
+    func `a uniqueness constraint with a relationship stays a constraint if the identity would need itself`(
         count: String, unique: [[String]], warningCount: Int
     ) throws {
         let (entity, warnings) = try thing(
@@ -137,6 +137,20 @@ struct ModelEntityTests {
         )
         #expect(entity?.unique == unique && entity?.identity == [])
         #expect(warnings.count == warningCount)
+    }
+
+    @Test func `a single uniqueness constraint with relationships becomes the identity`() throws {
+        func entity(_ name: String, _ set: String, _ inside: String) -> String {
+            "<entity name='\(name)'>\(inside)<uniquenessConstraints>\(set)</uniquenessConstraints></entity>"
+        }
+        let name = "<attribute name='name' attributeType='String'/>"
+        let links = ["club", "person"].map { "<relationship name='\($0)' maxCount='1' destinationEntity='\($0.capitalized)'/>" }.joined()
+        let definition = try ModelFixture.definition(
+            entity("Club", constraint("name"), name) + entity("Person", constraint("name"), name)
+                + entity("Membership", constraint("club", "person"), links))
+        #expect(definition.entities.map(\.identity) == [["name"], ["name"], ["club", "person"]])
+        #expect(definition.entities.allSatisfy { $0.unique.isEmpty })
+        #expect(try Schema(definition).entity("Membership")?.identityValues.map(\.name) == ["club.name", "person.name"])
     }
 
     @Test(arguments: [

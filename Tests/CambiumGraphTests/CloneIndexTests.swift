@@ -50,7 +50,7 @@ import Testing
         #expect(graph.invariantFindings() == [] && PageChecker.findings(in: timeline) == [])
         var seen = Set<Value>()
         for id in graph.objects(of: node) {
-            let value = try #require(graph.value(of: node.identity[0], of: id))
+            let value = try #require(graph.value(of: node.identityAttributes[0], of: id))
             #expect(seen.insert(value).inserted && graph.place(node, identity: [value]).map(graph.id(of:)) == id)
             guard id.serial > UInt64(Self.count), case .uuid(let uuid) = value else { continue }
             #expect(uuid.uuid.6 >> 4 == 4 && uuid.uuid.8 >> 6 == 2)

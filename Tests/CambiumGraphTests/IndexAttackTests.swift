@@ -15,7 +15,7 @@ import Testing
         init() throws {
             let schema = try Schema(SchemaDefinition { EntityDefinition("Thing", identity: ["n"]) { AttributeDefinition("n", .int64) } })
             thing = try #require(schema.entity("Thing"))
-            number = thing.identity[0]
+            number = thing.identityAttributes[0]
             catalog = schema.catalog
         }
 
@@ -208,7 +208,7 @@ import Testing
         let zero: Value = type == .float ? .float(0) : .double(0)
         let id = ObjectID(root: thing.number, serial: 1)
         #expect([minus, zero].allSatisfy { graph.place(thing, identity: [$0]).map(graph.id(of:)) == id })
-        #expect(graph.value(of: thing.identity[0], of: id) == minus)
+        #expect(graph.value(of: thing.identityAttributes[0], of: id) == minus)
     }
 
     @Test func `a log with both zeros is replayed`() throws {

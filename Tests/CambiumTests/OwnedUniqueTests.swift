@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("unique", "issues", "is to-many"), ("indexes", "self", "an index consists"), ("identity", "self", "consists of attributes"),
+        ("unique", "issues", "is to-many"), ("indexes", "self", "an index consists"), ("identity", "self", "needs itself"),
     ])
     func `a set refuses a relationship that it cannot contain`(key: String, name: String, reason: String) throws {
         let list = key == "identity" ? "[\"\(name)\"]" : "[[\"\(name)\"]]"

@@ -13,6 +13,8 @@ struct RandomIdentityGraph {
         let count = Int.random(in: 1...4, using: &random)
         for number in 0..<count { definition.entities.append(entity(number)) }
         for number in 0..<Int.random(in: 1...2 * count, using: &random) { addRelationship(number) }
+        var own = random
+        for number in 1..<max(1, count) where own.isTrue(1, outOf: 2) { addOwner(number, &own) }
     }
 
     // MARK: The schema
@@ -49,6 +51,19 @@ struct RandomIdentityGraph {
         }
     }
 
+    /// Adds a relationship to an earlier entity, so that no identity needs itself, and makes it a component of the identity.
+    private mutating func addOwner(_ number: Int, _ random: inout SplitMix64) {
+        let target = Int.random(in: 0..<number, using: &random)
+        var owner = RelationshipDefinition("owner", to: "Entity\(target)")
+        if random.isTrue(1, outOf: 2) {
+            owner.inverse = "owned\(number)"
+            let kind: RelationshipDefinition.Cardinality = random.isTrue(1, outOf: 2) ? .toMany : .orderedToMany
+            definition.entities[target].relationships.append(.init("owned\(number)", to: "Entity\(number)", kind, inverse: "owner"))
+        }
+        definition.entities[number].relationships.append(owner)
+        definition.entities[number].identity.insert("owner", at: random.isTrue(1, outOf: 2) ? 0 : 1)
+    }
+
     func emptyStore() throws -> Store { try Store.inMemory(schema: try Schema(definition)) }
 
     // MARK: The objects
@@ -58,7 +73,10 @@ struct RandomIdentityGraph {
         var ids: [String: [ObjectID]] = [:]
         try store.write { transaction in
             for entity in store.schema.entities {
-                for number in 0..<Int.random(in: 0...12, using: &random) {
+                let isOwner = definition.entities.contains { other in
+                    other.relationships.contains { $0.name == "owner" && $0.destination == entity.name }
+                }
+                for number in 0..<max(isOwner ? 1 : 0, Int.random(in: 0...12, using: &random)) {
                     let values = entity.attributes.map { attribute in
                         (attribute, attribute.isOptional ? value(attribute.type) : name(attribute.type, number))
                     }
@@ -73,6 +91,10 @@ struct RandomIdentityGraph {
                             continue
                         }
                         try transaction.link(owner, relationship.name, target)
+                    }
+                    guard relationship.name == "owner" else { continue }
+                    for id in ids[entity.name] ?? [] where try transaction.members("owner", of: id).isEmpty {
+                        if let target = random.pick(ids[destination] ?? []) { try transaction.link(id, "owner", target) }
                     }
                 }
             }

@@ -26,6 +26,39 @@ import Testing
         }
     }
 
+    private static let owned = """
+        { "entities": {
+            "Project": { "identity": ["key"], "attributes": { "key": {"type": "string"} },
+              "relationships": { "issues": {"to": "Issue", "many": true, "inverse": "project"} } },
+            "Issue": { "identity": ["project", "number"],
+              "attributes": { "number": {"type": "int64"}, "title": {"type": "string", "optional": true} },
+              "relationships": { "project": {"to": "Project", "inverse": "issues"},
+                                 "comments": {"to": "Comment", "many": true, "inverse": "issue"} } },
+            "Comment": { "identity": ["issue", "n"], "attributes": { "n": {"type": "int64"} },
+              "relationships": { "issue": {"to": "Issue", "inverse": "comments"} } } } }
+        """
+
+    @Test func `an identity with an owner is written with the values of the owner's identity`() throws {
+        let place = try Workplace()
+        try place.write(Self.owned, to: "schema.json")
+        try place.write(#"{"key":"CORE","issues":[{"number":17,"comments":[{"n":3}]}]}"#, to: "rows.json")
+        for line in [
+            "init s --schema schema.json", "import s Project rows.json", "import s Project rows.json", "set s Issue:CORE,17 title=x",
+        ] {
+            #expect(try run(place, line.split(separator: " ").map(String.init)).code == 0, "\(line)")
+        }
+        #expect(try place.run("show", "s", "Comment:CORE,17,3").output == place.run("show", "s", "Comment/1").output)
+        #expect(try place.run("find", "s", "Issue", "--identity", "CORE", "--identity", "17", "--count").output.contains("1"))
+        #expect(try place.run("query", "s", input: "show Issue CORE 17\n").output.contains("Issue/1"))
+        for command in [["diff", "s", "2", "3"], ["log", "s", "--ops"], ["history", "s", "Issue:CORE,17"]] {
+            #expect(try run(place, command).output.contains("CORE-17"), "\(command)")
+        }
+        let wrong = try place.run("show", "s", "Comment:CORE,17")
+        #expect(wrong.code == 65 && wrong.errors.contains("issue.project.key,issue.number,n"), "\(wrong.errors)")
+        #expect(try place.run("delete", "s", "Comment:CORE,17,3").code == 0)
+        #expect(try place.run("history", "s", "Comment:CORE,17,3").output.contains("Comment/1"))
+    }
+
     private func run(_ place: Workplace, _ arguments: [String]) throws -> Workplace.Outcome {
         try place.run(executable: Workplace.binary, arguments)
     }

@@ -111,6 +111,11 @@ enum DocstringSchemaSnippets {
         print(note.name, note.identity.map(\.name), note.relationships.map(\.name))
     }
 
+    static func printIdentity(_ store: Store) throws {
+        let issue = try store.schema.required("Issue")  // "identity": ["project", "number"]
+        for component in issue.identity { print(component.name) }
+    }
+
     static func printAttributes(_ store: Store) throws {
         let note = try store.schema.required("Note")
         for attribute in note.attributes { print(attribute.name, attribute.type, attribute.isOptional) }

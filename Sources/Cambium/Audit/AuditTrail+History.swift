@@ -290,8 +290,7 @@ struct StoreHistory {
             var cursor = try trail.transactions(from: part.lowerBound, through: part.upperBound)
             while let step = try cursor.next() {
                 for change in step.changes where change.kind != .inserted && change.id.root == entity.root {
-                    guard let own = step.before.entity(of: change.id), own.identity.count == values.count else { continue }
-                    if own.identity.map({ step.before.value(of: $0, of: change.id) ?? .null }) == values { found = change.id }
+                    if step.before.identityValues(of: change.id) == values { found = change.id }
                 }
             }
             if let found { return found }

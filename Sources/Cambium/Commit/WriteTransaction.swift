@@ -77,7 +77,10 @@ public struct WriteTransaction: ~Copyable {
         draft.find(entity, identity: text)
     }
 
-    /// Returns the id of the object with these identity values, in the order of `entity.identity`. Returns `nil` if there is no such
+    /// Returns the object whose identity has this key: a part for each component, in the order of `entity.identity`.
+    package borrowing func find(_ entity: Entity, key: [IdentityKeyPart]) -> ObjectID? { draft.find(entity, key: key) }
+
+    /// Returns the id of the object with these identity values, in the order of `entity.identityValues`. Returns `nil` if there is no such
     /// object, or if a value is not of its attribute's type.
     ///
     /// If several objects have the values, returns one of them; the commit would refuse such duplicates. Complexity: O(1) expected.

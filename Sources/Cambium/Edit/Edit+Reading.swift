@@ -104,16 +104,80 @@ extension Edit {
     // MARK: Identity
 
     package func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
-        guard let entity = own(entity), !values.isEmpty, values.count == entity.identity.count else { return nil }
-        var wanted: [Value] = []
-        for (value, attribute) in zip(values, entity.identity) {
-            guard let form = StoredForm(value, type: attribute.type), let stored = Value(stored: form, type: attribute.type) else {
-                return nil
+        guard let entity = own(entity), !values.isEmpty, values.count == entity.identityValues.count else { return nil }
+        return find(entity, values[...])
+    }
+
+    /// Finds an object by the values that state its identity. Those of a relationship find its target first. The identities of a schema do
+    /// not depend on themselves, so the recursion ends.
+    private func find(_ entity: Entity, _ values: ArraySlice<Value>) -> ObjectID? {
+        reads?.note(EditReads.Identity(entity: entity.number, values: Array(values)))
+        var (key, rest): ([IdentityKeyPart], _) = ([], values)
+        for component in entity.identity {
+            switch component {
+            case .attribute:
+                guard let value = rest.popFirst() else { return nil }
+                key.append(.value(value))
+            case .relationship(let relationship):
+                guard let destination = schema.entity(relationship.destination) else { return nil }
+                let count = max(1, destination.identityValues.count)
+                guard rest.count >= count, let target = target(destination, rest.prefix(count)) else { return nil }
+                key.append(.object(target))
+                rest = rest.dropFirst(count)
             }
-            wanted.append(stored.withoutNegativeZero)
         }
-        reads?.note(EditReads.Identity(entity: entity.number, values: values))
-        if let found = base.find(entity, identity: values), hasIdentity(found, entity, wanted) { return found }
+        return find(entity, key: key)
+    }
+
+    private func target(_ destination: Entity, _ values: ArraySlice<Value>) -> ObjectID? {
+        if !destination.identity.isEmpty { return find(destination, values) }
+        guard case .string(let text)? = values.first, let (id, _) = schema.id(text), id.root == destination.root else { return nil }
+        return liveEntity(of: id) == nil ? nil : id
+    }
+
+    /// Returns the object whose identity has this key, as `find(_:key:)` does, and records the search as a read of the caller.
+    func foundByIdentity(_ entity: Entity, _ key: [IdentityKeyPart]) -> ObjectID? {
+        if let values = identityValues(of: key, entity) { reads?.note(EditReads.Identity(entity: entity.number, values: values)) }
+        return find(entity, key: key)
+    }
+
+    /// Returns the values that state an identity; `nil` if one of them is not known.
+    private func identityValues(of key: [IdentityKeyPart], _ entity: Entity) -> [Value]? {
+        var values: [Value] = []
+        for (part, component) in zip(key, entity.identity) {
+            switch part {
+            case .value(let value): values.append(value)
+            case .object(let id):
+                guard let target = liveEntity(of: id) else { return nil }
+                if case .relationship(let relationship) = component,
+                    let destination = schema.entity(relationship.destination), !destination.identity.isEmpty
+                {
+                    guard let inner = identityValues(of: identity(of: id, destination), destination) else { return nil }
+                    values += inner
+                } else {
+                    values.append(.string(schema.text(of: id, entity: target)))
+                }
+            }
+        }
+        return values
+    }
+
+    /// Returns the object whose identity has this key: a part for each component, in the order of `entity.identity`.
+    package func find(_ entity: Entity, key: [IdentityKeyPart]) -> ObjectID? {
+        guard let entity = own(entity), !key.isEmpty, key.count == entity.identity.count else { return nil }
+        var wanted: [IdentityKeyPart] = []
+        for (part, component) in zip(key, entity.identity) {
+            switch (part, component) {
+            case (.value(let value), .attribute(let attribute)):
+                guard let form = StoredForm(value, type: attribute.type), let stored = Value(stored: form, type: attribute.type) else {
+                    return nil
+                }
+                wanted.append(.value(stored.withoutNegativeZero))
+            case (.object, .relationship): wanted.append(part)
+            default: return nil
+            }
+        }
+        if let found = base.find(entity, key: key), hasIdentity(found, entity, wanted) { return found }
         return identities.candidates(entity, wanted).filter { hasIdentity($0, entity, wanted) }.min()
     }
 
@@ -129,11 +193,20 @@ extension Edit {
         return nil
     }
 
-    private func hasIdentity(_ id: ObjectID, _ entity: Entity, _ wanted: [Value]) -> Bool {
+    private func hasIdentity(_ id: ObjectID, _ entity: Entity, _ wanted: [IdentityKeyPart]) -> Bool {
         guard let found = liveEntity(of: id), entity.family.contains(found.number) else { return false }
         return identity(of: id, entity) == wanted
     }
 
-    /// Returns the identity values of an object in the form in which searches compare them: a negative zero is replaced with zero.
-    func identity(of id: ObjectID, _ entity: Entity) -> [Value] { entity.identity.map { current($0, of: id).withoutNegativeZero } }
+    /// Returns the key of an object's identity in the form in which searches compare it: a negative zero is replaced with zero. The part of
+    /// a relationship without a target is null.
+    func identity(of id: ObjectID, _ entity: Entity) -> [IdentityKeyPart] {
+        entity.identity.map { component in
+            switch component {
+            case .attribute(let attribute): .value(current(attribute, of: id).withoutNegativeZero)
+            case .relationship(let relationship):
+                currentMembers(relationship, of: id).first.map { .object($0) } ?? .value(.null)
+            }
+        }
+    }
 }

@@ -158,8 +158,8 @@ public struct Edit: Sendable {
         history.note(write, isChange: isChange)
         switch write {
         case .insertion(let id, _): noteIdentity(of: id)
-        case .value(let place, _, _): noteIdentity(of: place.id, ifChangedBy: place.property)
-        case .deletion, .target, .list, .splice, .member: break
+        case .value(let place, _, _), .target(let place, _, _): noteIdentity(of: place.id, ifChangedBy: place.property)
+        case .deletion, .list, .splice, .member: break
         }
     }
 

@@ -75,6 +75,11 @@ extension Edit {
     /// Records that a call depends on the parts of an object's identity that the edit does not set.
     func noteReads(ofIdentityOf id: ObjectID, _ entity: Entity) {
         if reads == nil { return }
-        for attribute in entity.identity { noteRead(attribute, of: id) }
+        for component in entity.identity {
+            switch component {
+            case .attribute(let attribute): noteRead(attribute, of: id)
+            case .relationship(let relationship): noteRead(relationship, of: id)
+            }
+        }
     }
 }

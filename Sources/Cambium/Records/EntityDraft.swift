@@ -145,6 +145,12 @@ struct EntityDraft {
     ) {
         var relationship = definition.relationships[index]
         switch effect {
+        case .identity:
+            if relationship.cardinality == .toOne {
+                if !definition.identity.contains(relationship.name) { definition.identity.append(relationship.name) }
+            } else {
+                mistakes.append("\(place) leads to several objects, which cannot be part of an identity. Remove .identity.")
+            }
         case .inverse(let name):
             if let name = names(name) { relationship.inverse = name } else { mistakes.append(Self.unknown(place, "inverse")) }
         case .onDelete(let rule): relationship.deleteRule = rule

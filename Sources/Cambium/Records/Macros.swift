@@ -50,13 +50,14 @@
         indexes: [[String]] = [], userInfo: [String: String] = [:], renamedFrom: String? = nil
     ) = #externalMacro(module: "CambiumMacros", type: "EntityMacro")
 
-    /// Marks an attribute that identifies an object. A save of a record without a `ref` updates the object with the same identity.
+    /// Marks an attribute or a to-one relationship that identifies an object. A save of a record without a `ref` updates the object with
+    /// the same identity.
     ///
     ///     @Identity var id: UUID
     ///     @Identity(.rebuild(.uuid)) var id: UUID
     ///
-    /// Several attributes of a struct may form its identity together. Every object has a value for each of these attributes, so their types
-    /// are not optional.
+    /// Several properties of a struct may form its identity together. Every object has a value for each of them, so their types are not
+    /// optional. A property of type `Ref` is the owner of the object: `@Identity var project: Ref<Project>`.
     ///
     /// - Parameter options: Options of attributes.
     @attached(peer)

@@ -34,7 +34,7 @@ public struct PropertyOption: Sendable {
 
     let effect: Effect
 
-    /// The attribute belongs to the identity, by which saves and imports recognize an object.
+    /// The attribute or the to-one relationship belongs to the identity, by which saves and imports recognize an object.
     public static var identity: Self { Self(effect: .identity) }
     /// No two objects have the same value.
     public static var unique: Self { Self(effect: .unique) }

@@ -60,9 +60,22 @@ final class RecordBinding: Sendable {
         }
         omittedRoots = roots
         let indexes = entity.identity.compactMap { wanted in
-            properties.firstIndex { if case .attribute(let attribute) = $0 { attribute === wanted } else { false } }
+            properties.firstIndex { property in
+                switch property {
+                case .attribute(let attribute): attribute === wanted.attribute
+                case .relationship(let relationship, _): relationship === wanted.relationship
+                }
+            }
         }
         identity = indexes.count == entity.identity.count ? indexes : []
+    }
+
+    /// Returns the relationship of a property, if the relationship belongs to the entity's identity; otherwise `nil`.
+    func owner(_ index: Int) -> Relationship? {
+        guard case .relationship(let relationship, _) = property(index),
+            entity.identity.contains(where: { $0.relationship === relationship })
+        else { return nil }
+        return relationship
     }
 
     /// Returns the property at an index that the program passed. Ends the process if the record's schema has no such property.

@@ -60,8 +60,8 @@ struct RecordTarget: ~Copyable {
     /// Whether the target is an edit whose base lacks the object, although the object's id is permanent.
     func lacksInBase(_ id: ObjectID) -> Bool { !id.isProvisional && edit.map { $0.knownEntity(of: id) == nil } == true }
 
-    func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
-        transaction?.find(entity, identity: values) ?? edit?.find(entity, identity: values)
+    func find(_ entity: Entity, key: [IdentityKeyPart]) -> ObjectID? {
+        transaction?.find(entity, key: key) ?? edit?.foundByIdentity(entity, key)
     }
 
     func value(_ attribute: Attribute, of id: ObjectID) -> Value {

@@ -78,7 +78,7 @@ extension RecordWriter {
 
     @usableFromInline
     mutating func writeTarget<Record: EntityRecord>(_ property: Int, _ record: inout Record) throws {
-        guard writesRelationship(property) else { return }
+        guard writesRelationship(property) else { return try noteOwner(property, record) }
         try setTarget(property, try saveNested(&record, property), of: Record.self)
     }
 

@@ -206,14 +206,48 @@ extension RecordWriter {
         return (try? form(stored)) == value
     }
 
-    /// Returns the object whose identity is among `values`; `nil` if there is no such object, or if `values` lacks a part of the identity.
+    /// Returns the object whose identity is among `values` and the owners of the record; `nil` if there is no such object, or if the record
+    /// lacks a part of the identity.
     borrowing func identified(_ binding: RecordBinding) -> ObjectID? {
-        if binding.identity.isEmpty { return nil }
-        var identity: [Value] = []
-        for attribute in binding.entity.identity {
-            guard let value = values.first(where: { $0.0 === attribute })?.1, !value.isNull else { return nil }
-            identity.append(value)
+        if binding.entity.identity.isEmpty { return nil }
+        var key: [IdentityKeyPart] = []
+        for component in binding.entity.identity {
+            switch component {
+            case .attribute(let attribute):
+                guard let value = values.first(where: { $0.0 === attribute })?.1, !value.isNull else { return nil }
+                key.append(.value(value))
+            case .relationship(let relationship):
+                let isContainer = relationship.number == current.arrival
+                guard let owner = isContainer ? path.last : current.owners[relationship.number] else { return nil }
+                key.append(.object(owner))
+            }
         }
-        return target.find(binding.entity, identity: identity)
+        return target.find(binding.entity, key: key)
+    }
+
+    /// Records the object to which a relationship of the identity leads, so that the save finds the object of the record. Does nothing for
+    /// other relationships, and if the call to `write(to:)` is not for the attributes.
+    mutating func noteOwner<Record: EntityRecord>(_ property: Int, _ ref: Ref<Record>) throws {
+        guard wantsAttributes, let relationship = current.binding.owner(property) else { return }
+        current.owners[relationship.number] = try objectID(of: ref)
+    }
+
+    /// Does the same for a relationship that contains a record. The record is saved later, so an owner that does not exist yet is not
+    /// recorded: the object of the current record cannot exist either.
+    mutating func noteOwner<Record: EntityRecord>(_ property: Int, _ record: Record) throws {
+        guard wantsAttributes, let relationship = current.binding.owner(property) else { return }
+        current.owners[relationship.number] = try located(record, arrival: relationship.inverse)
+    }
+
+    /// Returns the object of a record, without saving anything; `nil` if there is no such object.
+    private mutating func located<Record: EntityRecord>(_ record: Record, arrival: PropertyNumber?) throws -> ObjectID? {
+        if let ref = record.ref, let id = try objectID(of: ref) { return id }
+        var copy = record
+        let outer = (current, values, derivedValues, forms)
+        defer { (current, values, derivedValues, forms) = outer }
+        (values, derivedValues, forms) = ([], [], [])
+        current = Frame(binding: try bound(Record.self), arrival: arrival)
+        try copy.write(to: &self)
+        return identified(current.binding)
     }
 }

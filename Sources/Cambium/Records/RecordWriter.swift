@@ -69,6 +69,8 @@ public struct RecordWriter: ~Copyable {
         var listed: Set<ObjectID> = []
         /// The objects in `containers` that a property of the record omits, although the relationship in the store leads to them.
         var omitted: Set<ObjectID> = []
+        /// The objects to which the relationships of the identity lead, if they exist already.
+        var owners: [PropertyNumber: ObjectID] = [:]
         /// The id that the object had in the edit that inserted it; `nil` if the record's ref does not state it.
         var provisionalID: ObjectID?
         /// The index at which the search for the next name begins: the property after the one that was last written by name.
@@ -212,7 +214,7 @@ public struct RecordWriter: ~Copyable {
     /// Returns the object that a ref names, or `nil` if a rolled-back transaction inserted the object.
     ///
     /// Throws `.objectDeleted` if the object does not exist, and `.misuse` if the ref belongs to another store.
-    private borrowing func objectID<Record: EntityRecord>(of ref: Ref<Record>) throws -> ObjectID? {
+    borrowing func objectID<Record: EntityRecord>(of ref: Ref<Record>) throws -> ObjectID? {
         let entity = Record.recordSchema.entity
         guard ref.origin.storeKey == read.storeKey else {
             throw CambiumError(

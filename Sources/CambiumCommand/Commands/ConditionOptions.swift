@@ -24,7 +24,7 @@ struct ConditionOptions: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
         help: .init(
-            "Find only the object with this identity. Repeat the option for each attribute of the identity.", valueName: "value"))
+            "Find only the object with this identity. Repeat the option for each value of the identity.", valueName: "value"))
     var identity: [String] = []
     @Flag(help: "Find only stubs: objects of which only the identity is known.") var stubs = false
 

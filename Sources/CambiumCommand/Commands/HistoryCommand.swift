@@ -137,8 +137,7 @@ extension AuditTrail {
                 return graph.id(of: try identity.place(in: graph))
             } catch {
                 guard error.code == .notFound else { throw error }
-                let values = try zip(identity.texts, identity.entity.identity).map { try ObjectIdentity.value($0, $1) }
-                if let former = try formerObject(identity.entity, identity: values, through: last) { return former }
+                if let former = try formerObject(identity.entity, identity: try identity.values(), through: last) { return former }
                 throw error
             }
         }

@@ -74,7 +74,7 @@ struct QueryRequest {
             let values = try identity(of: entity)
             query =
                 isLive
-                ? query.narrowed(to: entity.identity, values)
+                ? query.narrowed(to: entity.identityValues, values)
                 : query.narrowed(to: graph.find(entity, identity: values).map { [$0] } ?? [])
         }
         // The order and the limit of a stored query select the objects to group. `--sort`, `--limit` and `--offset` apply to the groups.
@@ -163,23 +163,21 @@ struct QueryRequest {
     /// Returns the values of the identity in the options.
     private func identity(of entity: Entity) throws -> [Value] {
         let identity = condition.identity
-        guard identity.count == entity.identity.count else {
-            let names = entity.identity.map(\.name).joined(separator: ", ")
+        guard identity.count == entity.identityValues.count else {
+            let names = entity.identityValues.map(\.name).joined(separator: ", ")
             let rule = names.isEmpty ? "'\(entity.name)' has no identity" : "The identity of '\(entity.name)' consists of \(names)"
-            let remedy = names.isEmpty ? "Omit --identity" : "Give one --identity for each attribute"
+            let remedy = names.isEmpty ? "Omit --identity" : "Give one --identity for each of them"
             throw CambiumError(.unknownName, "\(rule), but --identity has \(Readable.of(identity.count, "value")). \(remedy).")
         }
-        var values: [Value] = []
-        for (text, attribute) in zip(identity, entity.identity) { values.append(try ObjectIdentity.value(text, attribute)) }
-        return values
+        return try ObjectIdentity(entity, identity).values()
     }
 }
 
 extension Query {
     /// Returns this query, restricted to objects with these identity values.
-    fileprivate func narrowed(to identity: [Attribute], _ values: [Value]) -> Query {
-        let parts = zip(identity, values).map { attribute, value in
-            Condition.comparison(Comparison(Operand(.path(QueryPath([attribute.name]))), .equal, .value(value)))
+    fileprivate func narrowed(to identity: [IdentityValue], _ values: [Value]) -> Query {
+        let parts = zip(identity, values).map { wanted, value in
+            Condition.comparison(Comparison(Operand(.path(QueryPath(wanted.names))), .equal, .value(value)))
         }
         var narrowed = self
         narrowed.condition = .and(parts + [condition].compactMap(\.self))

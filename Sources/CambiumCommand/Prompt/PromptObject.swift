@@ -36,17 +36,17 @@ struct PromptObject {
         }
         let values = parts.dropFirst()
         if let mistake = ObjectIdentity(entity, values.map(\.text)).mistake(in: "line") {
-            let names = entity.identity.map(\.name).joined(separator: " ")
+            let names = entity.identityValues.map(\.name).joined(separator: " ")
             let remedy =
                 names.isEmpty
                 ? "Write an id, such as '\(entity.name)/1'." : "Write a value for each of these after 'show \(entity.name)': \(names)."
-            let extra = values.dropFirst(entity.identity.count).first
+            let extra = values.dropFirst(entity.identityValues.count).first
             throw PromptMistake("\(mistake) \(remedy)", at: (extra ?? first).start)
         }
         var identity: [Value] = []
-        for (clause, attribute) in zip(values, entity.identity) {
+        for (clause, wanted) in zip(values, entity.identityValues) {
             do throws(CambiumError) {
-                identity.append(try ObjectIdentity.value(clause.text, attribute))
+                identity.append(try ObjectIdentity.value(clause.text, wanted))
             } catch {
                 throw PromptMistake(error, at: clause.start)
             }

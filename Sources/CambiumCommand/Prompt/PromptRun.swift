@@ -136,8 +136,8 @@ struct PromptRun {
     /// identifies the target of a relationship, the prompt shows this attribute.
     private static func shown(_ entity: Entity, _ schema: Schema) -> [String] {
         let links = entity.relationships.filter { !$0.isToMany }.map { relationship in
-            let identity = schema.entity(relationship.destination)?.identity ?? []
-            return escaped(relationship.name) + (identity.count == 1 ? ".\(identity[0].name)" : "")
+            let identity = schema.entity(relationship.destination)?.soleIdentityAttribute
+            return escaped(relationship.name) + (identity.map { ".\($0.name)" } ?? "")
         }
         return entity.attributes.map { escaped($0.name) } + links
     }

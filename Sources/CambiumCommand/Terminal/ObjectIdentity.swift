@@ -1,7 +1,8 @@
 import Cambium
 import CambiumJSON
 
-/// The identity of an object as text, in an argument or at the prompt: an entity and a text for each attribute of its identity.
+/// The identity of an object as text, in an argument or at the prompt: an entity and a text for each value of its identity. A relationship
+/// of the identity has the values of its target's identity, so `Comment:CORE,17,3` is the third comment of the issue `CORE,17`.
 struct ObjectIdentity {
     let entity: Entity
     let texts: [String]
@@ -9,8 +10,8 @@ struct ObjectIdentity {
     /// The forms of an object in arguments, for help texts.
     static let forms = "an id such as Note/42, or an identity such as Note:7"
 
-    /// Parses an argument such as `Issue:CORE,17`. The values are separated by commas. If the identity has one attribute, a comma is part
-    /// of its value. A value may be quoted as in a CSV file: `Issue:"a,b",17`.
+    /// Parses an argument such as `Issue:CORE,17`. The values are separated by commas. If the identity has one value, a comma is part of
+    /// it. A value may be quoted as in a CSV file: `Issue:"a,b",17`.
     ///
     /// Returns `nil` if the text has no colon, or has a slash before the colon. Throws `.unknownName` if the schema has no such entity.
     init?(parsing text: String, _ schema: Schema) throws(CambiumError) {
@@ -19,7 +20,7 @@ struct ObjectIdentity {
         if name.isEmpty || name.contains("/") { return nil }
         let entity = try schema.required(name)
         let values = String(text.unicodeScalars[text.unicodeScalars.index(after: colon)...])
-        self.init(entity, Self.texts(values, isSingle: entity.identity.count == 1))
+        self.init(entity, Self.texts(values, isSingle: entity.identityValues.count == 1))
     }
 
     init(_ entity: Entity, _ texts: [String]) { (self.entity, self.texts) = (entity, texts) }
@@ -74,7 +75,7 @@ struct ObjectIdentity {
             let text = NameList.trimmed(part)
             texts.append(text)
             let name = text.prefix { $0 != ":" }
-            if name.count < text.count { missingCount = max(1, schema.entity(String(name))?.identity.count ?? 1) - 1 }
+            if name.count < text.count { missingCount = max(1, schema.entity(String(name))?.identityValues.count ?? 1) - 1 }
         }
         return texts
     }
@@ -84,8 +85,7 @@ struct ObjectIdentity {
     /// Returns the place of the object. Throws `.notFound` if there is no such object.
     func place(in graph: Graph) throws(CambiumError) -> ObjectPlace {
         if let mistake = mistake(in: "text") { throw CambiumError(.invalidInput, "\(mistake) \(remedy)") }
-        var values: [Value] = []
-        for (text, attribute) in zip(texts, entity.identity) { values.append(try Self.value(text, attribute)) }
+        let values = try values()
         guard let place = graph.place(entity, identity: values) else {
             let identity = Excerpt.plain(texts.joined(separator: ","))
             throw CambiumError(
@@ -95,12 +95,19 @@ struct ObjectIdentity {
         return place
     }
 
+    /// Converts the texts to the types of the identity's values.
+    func values() throws(CambiumError) -> [Value] {
+        var values: [Value] = []
+        for (text, wanted) in zip(texts, entity.identityValues) { values.append(try Self.value(text, wanted)) }
+        return values
+    }
+
     /// Converts the text of one value of an identity.
-    static func value(_ text: String, _ attribute: Attribute) throws(CambiumError) -> Value {
+    static func value(_ text: String, _ wanted: IdentityValue) throws(CambiumError) -> Value {
         do throws(ConversionError) {
-            return try Value(written: text, type: attribute.type)
+            return try Value(written: text, type: wanted.type)
         } catch {
-            throw CambiumError(.invalidInput, "'\(attribute.name)': \(error.message).")
+            throw CambiumError(.invalidInput, "'\(wanted.name)': \(error.message).")
         }
     }
 
@@ -108,14 +115,15 @@ struct ObjectIdentity {
     ///
     /// - Parameter place: The noun for the text that the user wrote.
     func mistake(in place: String) -> String? {
-        if texts.count == entity.identity.count, !texts.isEmpty { return nil }
+        let count = entity.identityValues.count
+        if texts.count == count, !texts.isEmpty { return nil }
         if texts.isEmpty { return "'\(entity.name)' alone does not name an object." }
         if entity.identity.isEmpty { return "'\(entity.name)' has no identity, so no value names its objects." }
-        return "The identity of '\(entity.name)' has \(Readable.of(entity.identity.count, "value")), but the \(place) has \(texts.count)."
+        return "The identity of '\(entity.name)' has \(Readable.of(count, "value")), but the \(place) has \(texts.count)."
     }
 
     private var remedy: String {
-        let names = entity.identity.map(\.name).joined(separator: ",")
+        let names = entity.identityValues.map(\.name).joined(separator: ",")
         return names.isEmpty ? "Write an id, such as '\(entity.name)/1'." : "Write '\(entity.name):' and a value for each of: \(names)."
     }
 }

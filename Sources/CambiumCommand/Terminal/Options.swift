@@ -261,7 +261,7 @@ extension Schema {
     /// - Parameter value: The text that was given for an id. It may be the value of the identity.
     private static func search(_ entity: Entity?, _ value: String) -> String {
         let command = "cambium find STORE \(entity?.name ?? "ENTITY")"
-        if let entity, entity.identity.count != 1 { return command }
+        if let entity, entity.identityValues.count != 1 { return command }
         // If a message must shorten or escape the value, a command with the changed value would fail.
         let isPlain = !value.isEmpty && Excerpt.plain(value) == value
         return "\(command) --identity \(isPlain ? ShellWord.quoted(value) : "VALUE")"

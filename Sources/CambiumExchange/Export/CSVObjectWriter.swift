@@ -73,13 +73,17 @@ struct CSVObjectWriter {
                     }
                     continue
                 }
-                if options.content == .names || ExportTable.isOmitted(relationship, of: arrival, tree, options) { continue }
+                let isOwner = options.references == .identity && objects.table.keys(member).isIdentity(key.name)
+                if options.content == .names, !isOwner { continue }
+                if ExportTable.isOmitted(relationship, of: arrival, tree, options) { continue }
                 guard count + group.columns.count <= CSVRecordScan.fieldCountMax else {
                     throw CambiumError(
                         .limitExceeded,
                         "An export as CSV has at most \(CSVRecordScan.fieldCountMax) columns. Include fewer relationships, or write JSON.")
                 }
-                if !relationship.isToMany, let child = tree.child(key.name), let next = schema.entity(relationship.destination) {
+                if options.content == .names {
+                    group.columns.append(.named(key.name))
+                } else if !relationship.isToMany, let child = tree.child(key.name), let next = schema.entity(relationship.destination) {
                     let nested = try Self.group(
                         next, child, arrival: relationship, prefix: prefix + key.name + ".", schema, options, objects, &count)
                     group.columns.append(.nested(key.name, nested))
@@ -208,9 +212,10 @@ struct CSVObjectWriter {
     /// Returns the text that refers to an object. Returns `nil` if the object's identity contains null, because no import could find the
     /// object.
     private func reference(_ place: ObjectPlace) -> [UInt8]? {
-        let identity = objects.table.identity(of: place)
-        if options.references == .identity, identity.contains(where: \.isNull) { return nil }
-        if options.references == .identity, objects.table.keys(of: place).hasTextIdentity { return Self.text(identity[0]) }
+        if options.references == .identity, objects.table.isNameless(place) { return nil }
+        if options.references == .identity, objects.table.keys(of: place).hasTextIdentity {
+            return objects.table.soleIdentity(of: place).map(Self.text)
+        }
         var writer = JSONWriter()
         if options.references == .id { return Array(text(of: place).utf8) }
         objects.reference(place, &writer)

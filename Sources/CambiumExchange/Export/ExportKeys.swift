@@ -39,10 +39,23 @@ final class ExportKeys {
     }
 
     let entity: Entity
-    /// The attributes that identify the objects of the entity.
-    let identityAttributes: [Attribute]
-    /// The fields of `identityAttributes`, in the same order.
-    let identity: [Field]
+    /// A component of the identity of an object.
+    enum IdentityPart {
+        case field(Attribute, Field)
+        case owner(Relationship, EndHandle)
+
+        var name: String {
+            switch self {
+            case .field(let attribute, _): attribute.name
+            case .owner(let relationship, _): relationship.name
+            }
+        }
+    }
+
+    /// The attributes and to-one relationships that identify the objects of the entity.
+    let identity: [IdentityPart]
+    /// The attribute that identifies the objects of the entity; `nil` if several properties, a relationship or nothing identifies them.
+    let soleIdentity: (attribute: Attribute, field: Field)?
     /// The attributes, then the relationships, in declaration order.
     let keys: [Key]
     private let keysByName: [String: Key]
@@ -52,15 +65,24 @@ final class ExportKeys {
     let quotedEntity: [UInt8]
     let quotedStub: [UInt8]
 
-    fileprivate init(_ entity: Entity, identity attributes: [Attribute], prefix: String, _ graph: Graph) {
+    fileprivate init(_ entity: Entity, identity components: [IdentityComponent], prefix: String, _ graph: Graph) {
         func quoted(_ name: String) -> [UInt8] {
             var writer = JSONWriter()
             writer.key(prefix + name)
             return writer.bytes
         }
         self.entity = entity
-        identityAttributes = attributes
-        identity = attributes.map(graph.field)
+        identity = components.map { component in
+            switch component {
+            case .attribute(let attribute): .field(attribute, graph.field(attribute))
+            case .relationship(let relationship): .owner(relationship, graph.end(relationship))
+            }
+        }
+        if identity.count == 1, case .field(let attribute, let field) = identity[0] {
+            soleIdentity = (attribute, field)
+        } else {
+            soleIdentity = nil
+        }
         keys =
             entity.attributes.map { Key($0, quoted($0.name), graph) } + entity.relationships.map { Key($0, quoted($0.name), graph) }
         keysByName = Dictionary(keys.map { ($0.name, $0) }) { first, _ in first }
@@ -76,11 +98,11 @@ final class ExportKeys {
         return Array(writer.bytes.dropFirst().dropLast())
     }
 
-    /// Whether CSV refers to an object by the text of its identity. If the identity is JSON or has several attributes, CSV contains a JSON
-    /// reference instead.
-    var hasTextIdentity: Bool { identityAttributes.count == 1 && identityAttributes[0].type != .json }
+    /// Whether CSV refers to an object by the text of its identity. If the identity is JSON, a relationship or several properties, CSV
+    /// contains a JSON reference instead.
+    var hasTextIdentity: Bool { soleIdentity.map { $0.attribute.type != .json } ?? false }
 
-    func isIdentity(_ name: String) -> Bool { identityAttributes.contains { $0.name == name } }
+    func isIdentity(_ name: String) -> Bool { identity.contains { $0.name == name } }
 
     func content(_ name: String) -> Content? { keysByName[name]?.content }
 }
@@ -96,7 +118,7 @@ final class ExportTable {
     }
 
     let graph: Graph
-    private let identityAttributes: (Entity) -> [Attribute]
+    private let identityComponents: (Entity) -> [IdentityComponent]
     private var made: [Place: ExportKeys] = [:]
     /// The keys without a prefix, indexed by entity number.
     private var unprefixed: [ExportKeys?] = []
@@ -104,10 +126,10 @@ final class ExportTable {
     /// `nil` if the table has objects of several entities.
     private var ofTables: [ExportKeys?] = []
 
-    /// - Parameter identity: returns the attributes that identify the objects of an entity.
-    init(_ graph: Graph, identity: @escaping (Entity) -> [Attribute] = { $0.identity }) {
+    /// - Parameter identity: returns the components of the identity of an entity's objects.
+    init(_ graph: Graph, identity: @escaping (Entity) -> [IdentityComponent] = { $0.identity }) {
         self.graph = graph
-        identityAttributes = identity
+        identityComponents = identity
     }
 
     /// Returns the keys for the objects of an entity. Creates them at the first call.
@@ -116,7 +138,7 @@ final class ExportTable {
     func keys(_ entity: Entity, prefix: String = "") -> ExportKeys {
         let place = Place(entity: entity.number, prefix: prefix)
         if let keys = made[place] { return keys }
-        let keys = ExportKeys(entity, identity: identityAttributes(entity), prefix: prefix, graph)
+        let keys = ExportKeys(entity, identity: identityComponents(entity), prefix: prefix, graph)
         made[place] = keys
         return keys
     }
@@ -141,17 +163,29 @@ final class ExportTable {
         list[index] = keys
     }
 
-    /// Returns the identity values of an object.
-    func identity(of place: ObjectPlace) -> [Value] { keys(of: place).identity.map { graph.value(of: $0, at: place) } }
+    /// Returns the only value of an object's identity, or `nil` if its identity is not one attribute.
+    func soleIdentity(of place: ObjectPlace) -> Value? { keys(of: place).soleIdentity.map { graph.value(of: $0.field, at: place) } }
+
+    /// Returns whether no import could find an object by its identity: a value is null, there is no owner, or the owner has no identity.
+    /// An identity depends only on other identities, so the recursion ends.
+    func isNameless(_ place: ObjectPlace) -> Bool {
+        keys(of: place).identity.contains { part in
+            switch part {
+            case .field(_, let field): return graph.withCell(field, place) { $0.kind == .null }
+            case .owner(_, let handle):
+                guard let owner = graph.target(handle, of: place) else { return true }
+                return keys(of: owner).identity.isEmpty || isNameless(owner)
+            }
+        }
+    }
 
     /// Returns whether an object's identity is a single value that an import reads as a reference. In place of a reference, an import reads
     /// a JSON object as a nested object, and a JSON array as a list of members.
     ///
     /// - Parameter keys: the keys of the object.
     func isScalar(identityOf place: ObjectPlace, _ keys: ExportKeys) -> Bool {
-        guard keys.identity.count == 1 else { return false }
-        guard keys.identityAttributes[0].type == .json, case .json(let text) = graph.value(of: keys.identity[0], at: place)
-        else { return true }
+        guard let (attribute, field) = keys.soleIdentity else { return false }
+        guard attribute.type == .json, case .json(let text) = graph.value(of: field, at: place) else { return true }
         return text.utf8.first != UInt8(ascii: "{") && text.utf8.first != UInt8(ascii: "[")
     }
 

@@ -50,18 +50,35 @@ struct ExportOrder {
     /// Appends bytes that sort in the order of the identities: whole numbers by value, all other values by the bytes of their text. Null
     /// comes last. The bytes are the same for -0.0 and 0.0, because an import finds the same object by either number.
     private func appendKey(of place: ObjectPlace, to bytes: inout [UInt8]) {
-        for field in table.keys(of: place).identity {
-            table.graph.withCell(field, place) { cell in
-                if cell.kind == .null { return bytes.append(4) }
-                switch field.type {
-                case .int16: Self.append(Int64(Int16(truncatingIfNeeded: cell.low)), to: &bytes)
-                case .int32: Self.append(Int64(Int32(truncatingIfNeeded: cell.low)), to: &bytes)
-                case .int64: Self.append(Int64(bitPattern: cell.low), to: &bytes)
-                case .string: Self.append(3, cell.bytes, to: &bytes)
-                case .bool, .float, .double, .decimal:
-                    Self.append(2, table.graph.value(of: field, at: place).withoutNegativeZero.text.utf8, to: &bytes)
-                case .uri, .data, .date, .uuid, .json: Self.append(3, table.graph.value(of: field, at: place).text.utf8, to: &bytes)
+        for part in table.keys(of: place).identity {
+            switch part {
+            case .field(_, let field): appendKey(field, of: place, to: &bytes)
+            case .owner(_, let handle):
+                guard let owner = table.graph.target(handle, of: place) else {
+                    bytes.append(4)
+                    continue
                 }
+                // An identity depends only on other identities, so the recursion ends. An owner without identity has only its id.
+                if table.keys(of: owner).identity.isEmpty {
+                    Self.append(Int64(table.graph.id(of: owner).serial), to: &bytes)
+                } else {
+                    appendKey(of: owner, to: &bytes)
+                }
+            }
+        }
+    }
+
+    private func appendKey(_ field: Field, of place: ObjectPlace, to bytes: inout [UInt8]) {
+        table.graph.withCell(field, place) { cell in
+            if cell.kind == .null { return bytes.append(4) }
+            switch field.type {
+            case .int16: Self.append(Int64(Int16(truncatingIfNeeded: cell.low)), to: &bytes)
+            case .int32: Self.append(Int64(Int32(truncatingIfNeeded: cell.low)), to: &bytes)
+            case .int64: Self.append(Int64(bitPattern: cell.low), to: &bytes)
+            case .string: Self.append(3, cell.bytes, to: &bytes)
+            case .bool, .float, .double, .decimal:
+                Self.append(2, table.graph.value(of: field, at: place).withoutNegativeZero.text.utf8, to: &bytes)
+            case .uri, .data, .date, .uuid, .json: Self.append(3, table.graph.value(of: field, at: place).text.utf8, to: &bytes)
             }
         }
     }

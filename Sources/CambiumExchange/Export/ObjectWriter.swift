@@ -87,7 +87,7 @@ package final class ObjectWriter {
             case .field(let field):
                 if !isNamed || keys.isIdentity(key.name) { attribute(key, field, place, &writer) }
             case .end(let relationship, let handle):
-                if isNamed { return }
+                if isNamed, !keys.isIdentity(key.name) { continue }
                 if !ExportTable.isOmitted(relationship, of: position.arrival, position.tree, options) {
                     self.relationship(key, relationship, handle, place, position, &writer)
                 }
@@ -130,7 +130,7 @@ package final class ObjectWriter {
         _ key: ExportKeys.Key, _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ position: Position,
         _ writer: inout JSONWriter
     ) {
-        guard let tree = position.tree.child(relationship.name) else {
+        guard options.content == .objects, let tree = position.tree.child(relationship.name) else {
             // A reference to an object without an identity is omitted, because no import could resolve it.
             if canRefer(relationship) { names(key, relationship, handle, place, &writer) }
             return
@@ -214,11 +214,11 @@ package final class ObjectWriter {
 
     /// Returns whether the identity of an object contains null, so that no import could find the object by a reference.
     private func isNameless(_ place: ObjectPlace) -> Bool {
-        options.references == .identity && table.keys(of: place).identity.contains { graph.withCell($0, place) { $0.kind == .null } }
+        options.references == .identity && table.isNameless(place)
     }
 
-    /// Writes a reference to an object: its id, its only identity value if that is a scalar, or a JSON object with all of its identity
-    /// attributes. Writes null if the identity contains null.
+    /// Writes a reference to an object: its id, its only identity value if that is a scalar, or a JSON object with all components of its
+    /// identity. A relationship of the identity is a reference to its target. Writes null if the identity contains null.
     ///
     /// - Parameter declared: the destination of the relationship that refers to the object; `nil` if any entity is possible. If the object
     ///   belongs to a sub-entity, the reference is a JSON object that also names the sub-entity. Without that name, an import that creates
@@ -230,21 +230,25 @@ package final class ObjectWriter {
         }
         if isNameless(place) { return writer.null() }
         let namesEntity = declared.map { $0 !== keys.entity } ?? false
-        if !namesEntity, table.isScalar(identityOf: place, keys) { return identity(keys, 0, place, &writer) }
+        if !namesEntity, table.isScalar(identityOf: place, keys) { return identity(keys.identity[0], place, &writer) }
         writer.beginObject()
         if namesEntity {
             writer.quotedKey(keys.quotedEntity)
             writer.string(keys.entity.name)
         }
-        for (index, attribute) in keys.entity.identity.enumerated() where index < keys.identity.count {
-            writer.key(attribute.name)
-            identity(keys, index, place, &writer)
+        for part in keys.identity {
+            writer.key(part.name)
+            identity(part, place, &writer)
         }
         writer.endObject()
     }
 
-    private func identity(_ keys: ExportKeys, _ index: Int, _ place: ObjectPlace, _ writer: inout JSONWriter) {
-        let field = keys.identity[index]
-        graph.withCell(field, place) { value($0, field, place, keys.identityAttributes[index].name, &writer) }
+    private func identity(_ part: ExportKeys.IdentityPart, _ place: ObjectPlace, _ writer: inout JSONWriter) {
+        switch part {
+        case .field(let attribute, let field): graph.withCell(field, place) { value($0, field, place, attribute.name, &writer) }
+        case .owner(let relationship, let handle):
+            guard let owner = graph.target(handle, of: place) else { return writer.null() }
+            reference(owner, declared: graph.schema.entity(relationship.destination), &writer)
+        }
     }
 }

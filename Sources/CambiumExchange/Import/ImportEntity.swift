@@ -20,15 +20,15 @@ final class ImportEntity {
 
     let entity: Entity
     let number: EntityNumber
-    /// A hash of the root entity and the identity attributes. Identity values can be compared only if this hash is the same, because
-    /// entities of one hierarchy may have different identity attributes.
+    /// A hash of the root entity and the properties of the identity. Identity values can be compared only if this hash is the same, because
+    /// entities of one hierarchy may have different identities.
     let identityKey: UInt64
     /// The entity in which identities are looked up, with its sub-entities. `nil` if identities are looked up in the whole hierarchy.
     let scope: Entity?
     let isAbstract: Bool
     /// Whether the hierarchy consists of this entity only.
     let isAlone: Bool
-    /// The index of the identity attribute if the identity has exactly one; otherwise `.max`.
+    /// The index of the identity attribute if the identity is exactly one attribute; otherwise `.max`.
     let keyAttribute: UInt16
     let facts: [Facts]
     let table: ImportTable
@@ -38,6 +38,10 @@ final class ImportEntity {
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
+    /// The components of the identity, in the order of its index.
+    let identityParts: [IdentityPart]
+    /// Whether the identity contains a relationship, so that the import must find the owner of an object before the object.
+    let isOwned: Bool
     /// For the index of each identity attribute with a rule in the mapping, the paths from which the rule reads the value.
     private let identityPaths: [Int: [String]]
     /// The table that finds objects by identity; `nil` if an index of the schema finds them, or if the entity has no identity.
@@ -66,12 +70,14 @@ final class ImportEntity {
         }
         self.links = links
         ends = entity.relationships.map { ($0.isToMany, $0.destination) }
-        identity = outcome.identityPlaces(in: entity)
+        identityParts = outcome.identityParts(in: entity)
+        identity = identityParts.compactMap(\.attribute)
+        isOwned = identity.count < identityParts.count
         let rules = resolver.rules(entity)?.objects.attributes ?? [:]
         identityPaths = identity.reduce(into: [:]) { $0[$1] = rules[entity.attributes[$1].name]?.source.paths }
-        identityKey = identity.reduce(UInt64(entity.root.rawValue)) { $0 &* 65_599 &+ UInt64(entity.attributes[$1].number.rawValue) }
+        identityKey = outcome.identity.reduce(UInt64(entity.root.rawValue)) { $0 &* 65_599 &+ UInt64($1.rawValue) }
         scope = outcome.index == nil && outcome.scope?.parent != nil ? outcome.scope : nil
-        keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
+        keyAttribute = identityParts.count == 1 ? identityParts[0].attribute.map { UInt16($0) } ?? .max : .max
         facts = entity.attributes.enumerated().map { [table] in
             Facts(
                 isOptional: $0.element.isOptional || $0.element.isDerived, hasDefault: table.hasDefault($0.offset),

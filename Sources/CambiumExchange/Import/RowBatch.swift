@@ -43,7 +43,8 @@ package struct RowBatch: Sendable {
     struct Object {
         /// The index of the JSON token at which the object begins in the document of the row.
         let token: Int32
-        /// An index into `failures` if the object cannot be imported; otherwise negative. An object with a failure has no links.
+        /// An index into `failures` if the object cannot be imported; otherwise negative. An object with a failure has no links, unless
+        /// its entity has an unknown key and its identity contains a relationship.
         var failure: Int32 = -1
         /// Whether the failure is an unknown key. If the object belongs to a sub-entity of `entity`, that sub-entity may have the key.
         var hasUnknownKey = false

@@ -24,7 +24,9 @@ final class RowEntity {
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
-    /// The index of the identity attribute if the identity has exactly one; otherwise `.max`.
+    /// Whether the identity contains a relationship.
+    let isOwned: Bool
+    /// The index of the identity attribute if the identity is exactly one attribute; otherwise `.max`.
     let keyAttribute: UInt16
     /// Whether the identity has one attribute, and the schema has an index over this attribute.
     let isHashed: Bool
@@ -56,9 +58,11 @@ final class RowEntity {
         }
         links = entity.relationships
         ends = entity.relationships.map { ($0.isToMany, $0.destination) }
-        identity = outcome.identityPlaces(in: entity)
-        keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
-        isHashed = identity.count == 1 && outcome.index != nil
+        let parts = outcome.identityParts(in: entity)
+        identity = parts.compactMap(\.attribute)
+        isOwned = identity.count < parts.count
+        keyAttribute = parts.count == 1 ? parts[0].attribute.map { UInt16($0) } ?? .max : .max
+        isHashed = keyAttribute != .max && outcome.index != nil
         keys = KeyTable(
             entity.attributes.enumerated().filter { !$0.element.isDerived }.map { ($0.element.name, .attribute($0.offset)) }
                 + entity.relationships.enumerated().map { ($0.element.name, .relationship($0.offset)) })
@@ -93,10 +97,24 @@ extension Entity {
     var isAlone: Bool { parent == nil && family.count == 1 }
 }
 
+/// A component of the identity by which an import finds objects.
+enum IdentityPart {
+    /// An index into the attributes of the entity.
+    case attribute(Int)
+    /// An index into the relationships of the entity.
+    case link(Int)
+
+    var attribute: Int? { if case .attribute(let index) = self { index } else { nil } }
+    var link: Int? { if case .link(let index) = self { index } else { nil } }
+}
+
 extension MappingResolver.Outcome {
-    /// Returns the indexes of the identity attributes in `entity.attributes`.
-    func identityPlaces(in entity: Entity) -> [Int] {
-        identity.compactMap { part in entity.attributes.firstIndex { $0.number == part } }
+    /// Returns the components of the identity, in the order of the index.
+    func identityParts(in entity: Entity) -> [IdentityPart] {
+        identity.compactMap { part in
+            entity.attributes.firstIndex { $0.number == part }.map { .attribute($0) }
+                ?? entity.relationships.firstIndex { $0.number == part }.map { .link($0) }
+        }
     }
 }
 

@@ -5,9 +5,12 @@ import CambiumModel
 /// Finds the objects that rows describe or refer to.
 extension RowPlanner {
     /// Finds the object with the identity values in the row. Returns `.new` if there is no such object.
+    ///
+    /// - Parameter owners: The objects to which the relationships of the identity lead; `nil` if it has no relationships.
     func target(
-        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+        _ entity: ImportEntity, _ values: RowBatch.Span, _ owners: Owners?, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) -> RowPlan.Target {
+        if let owners { return try ownedTarget(entity, values, owners, batch, draft) }
         if entity.keyAttribute != .max {
             return find(try part(Int(entity.keyAttribute), entity, values, batch), entity, batch, draft)
         }
@@ -22,7 +25,7 @@ extension RowPlanner {
     func subEntity(of read: RowBatch.Object, _ batch: borrowing RowBatch, _ draft: borrowing Draft) -> EntityNumber? {
         let entity = entities[read.entity].counted
         // A missing identity finds no object. The caller then reports the failure of the reader.
-        guard let target = try? self.target(entity, read.values, batch, draft),
+        guard let target = knownTarget(read, entity, batch, draft),
             let number = self.entity(of: target, entity, draft), number != entity.number
         else { return nil }
         return entity.entity.family.contains(number) ? number : nil
@@ -65,7 +68,7 @@ extension RowPlanner {
         return "\(object) already has the identity \(identity), and '\(name)' is not '\(entity.entity.name)' or a sub-entity of it"
     }
 
-    private func part(
+    func part(
         _ index: Int, _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
     ) throws(RowFailure) -> RowBatch.Value {
         var fault = "missing"

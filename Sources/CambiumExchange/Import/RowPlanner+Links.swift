@@ -13,11 +13,20 @@ extension RowPlanner {
         case .kept: return
         case .cleared: return clear(owner, Int(link.index), entity)
         case .failed: throw batch.failures[Int(link.failure)]
-        case .members: break
+        case .members: finish(place, of: owner, try members(of: place, owner: owner, entity, batch, draft), entity, batch)
         }
-        let (isToMany, destination) = entity.ends[Int(link.index)]
+    }
+
+    /// Plans the objects to which a link leads. Returns them as indexes into `plan.targets`.
+    ///
+    /// - Parameter owner: The index of the owner in the plan; `nil` if the import still looks for the owner.
+    mutating func members(
+        of place: Int, owner: Int?, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+    ) throws(RowFailure) -> Range<Int> {
+        let link = batch.links[place]
+        let destination = entity.ends[Int(link.index)].destination
         let firstPending = pending.count
-        steps.append(Step(entity: entity.number, link: place))
+        steps.append(Step(entity: entity.number, link: place, owner: owner))
         try entities[destination].with { destination throws(RowFailure) in
             for place in link.members.range { try member(batch.members[place], destination, batch, draft) }
         }
@@ -27,13 +36,20 @@ extension RowPlanner {
             for place in firstPending..<pending.count { plan.targets.append(pending[place]) }
             pending.removeFew(downTo: firstPending)
         }
+        return first..<plan.targets.count
+    }
+
+    /// Plans a link whose members are planned already.
+    mutating func finish(_ place: Int, of owner: Int, _ targets: Range<Int>, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
+        let link = batch.links[place]
+        let isToMany = entity.ends[Int(link.index)].isToMany
         let change: RowPlan.Link.Change = !isToMany ? .target : options.toMany == .append ? .append : .replace
         // If the only reference of a to-one relationship was skipped, the relationship stays unchanged. The exception is a value of the
         // wrong type that the options treat as null: it clears the relationship.
-        if change == .target, first == plan.targets.count {
+        if change == .target, targets.isEmpty {
             if link.isMismatched, options.mismatch == .null { clear(owner, Int(link.index), entity) }
         } else {
-            plan.links.append(.init(owner: owner, link: Int(link.index), change: change, targets: first..<plan.targets.count))
+            plan.links.append(.init(owner: owner, link: Int(link.index), change: change, targets: targets))
         }
     }
 
@@ -49,7 +65,7 @@ extension RowPlanner {
     /// Returns whether a relationship of the object that is being planned leads back to the enclosing object in the row. The nesting states
     /// this link, so the relationship is not missing. If the import cleared the relationship, a nested object that several rows contain
     /// would keep only the link of the last row.
-    private func leadsBack(_ relationship: Relationship, _ batch: borrowing RowBatch) -> Bool {
+    func leadsBack(_ relationship: Relationship, _ batch: borrowing RowBatch) -> Bool {
         guard let step = steps.last else { return false }
         let arrival = entities[step.entity].counted.links[Int(batch.links[step.link].index)].relationship
         return arrival.inverse == relationship.number && arrival.destinationRoot == relationship.root

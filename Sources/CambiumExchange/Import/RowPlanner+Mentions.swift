@@ -7,8 +7,10 @@ extension RowPlanner {
     /// deletes absent objects must keep them. The recursion is as deep as the objects nest in the row, so its depth is limited.
     ///
     /// Throws if a part of the row could not be read. This part may mention any object, so no object may be deleted.
+    ///
+    /// - Parameter owner: The index of the unchanged object in the plan; `nil` if a row describes an object that does not exist.
     mutating func noteMentions(
-        in links: RowBatch.Span, of entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+        in links: RowBatch.Span, of entity: ImportEntity, at owner: Int?, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
         for number in links.range {
             let link = batch.links[number]
@@ -18,6 +20,8 @@ extension RowPlanner {
             case .members: break
             }
             let destination = entities[entity.ends[Int(link.index)].destination].counted
+            steps.append(Step(entity: entity.number, link: number, owner: owner))
+            defer { steps.removeLast() }
             for place in link.members.range {
                 let member = batch.members[place]
                 switch member.kind {
@@ -40,10 +44,14 @@ extension RowPlanner {
         }
         if read.failure >= 0 { throw batch.failures[Int(read.failure)] }
         let entity = entities[read.entity].counted
-        // `target` throws if a value of the identity is missing or null. Such a description identifies no existing object, but its links
-        // may still mention existing objects.
-        if case .existing(let row)? = try? target(entity, read.values, batch, draft) { noteMention(row, entity) }
-        try noteMentions(in: read.links, of: entity, batch, draft)
+        // If a value of the identity is missing or null, the description identifies no existing object, but its links may still mention
+        // existing objects.
+        var place: Int?
+        if case .existing(let row)? = knownTarget(read, entity, batch, draft) {
+            place = plan.objects.count
+            noteMention(row, entity)
+        }
+        try noteMentions(in: read.links, of: entity, at: place, batch, draft)
     }
 
     private mutating func noteMention(_ row: UInt32, _ entity: ImportEntity) {

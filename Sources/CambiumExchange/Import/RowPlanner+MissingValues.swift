@@ -23,15 +23,16 @@ extension RowPlanner {
         plan.lacks.append(.init(object: plan.objects.count, attribute: index, failure: failure))
     }
 
+    /// An object that the row describes or refers to.
+    enum PlannedObject: Hashable {
+        /// The index of a new object in the plan.
+        case new(Int)
+        case existing(table: Int, row: UInt32)
+    }
+
     /// A property of an object that the row describes or refers to.
     private struct Supply: Hashable {
-        enum Object: Hashable {
-            /// The index of a new object in the plan.
-            case new(Int)
-            case existing(table: Int, row: UInt32)
-        }
-
-        let object: Object
+        let object: PlannedObject
         let property: PropertyNumber
     }
 
@@ -45,7 +46,7 @@ extension RowPlanner {
         return Supply(object: object(at: link.owner, entity), property: entity.links[link.link].relationship.number)
     }
 
-    private func object(at place: Int, _ entity: ImportEntity) -> Supply.Object {
+    func object(at place: Int, _ entity: ImportEntity) -> PlannedObject {
         switch plan.objects[place].target {
         case .new: .new(place)
         case .alias(let other): .new(other)
@@ -106,7 +107,7 @@ extension RowPlanner {
                 .unknownEntity, batch, "'\(entity.entity.name)' is abstract, so the object must name one of its sub-entities")
         }
         mark(values, entity, batch)
-        let isReference = !steps.isEmpty && !entity.identity.isEmpty && values.range.count == entity.identity.count
+        let isReference = !steps.isEmpty && !entity.identityParts.isEmpty && values.range.count == entity.identity.count
         for index in entity.facts.indices where !entity.isGivenAttribute(index) { complete(index, entity, batch, isReference: isReference) }
     }
 

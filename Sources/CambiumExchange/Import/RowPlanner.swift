@@ -11,6 +11,8 @@ package struct RowPlanner {
     struct Step {
         let entity: EntityNumber
         let link: Int
+        /// The index in the plan of the object that has the relationship; `nil` while the import still looks for this object.
+        let owner: Int?
         var element: Int32 = -1
     }
 
@@ -29,6 +31,8 @@ package struct RowPlanner {
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
+    /// The objects that the row creates and whose identity contains a relationship, as indexes into the plan.
+    var ownedObjects: [OwnedIdentity: Int] = [:]
     /// The stubs that an earlier part of the row completes. In the draft, these objects are still stubs, but the planner treats them as
     /// complete objects if the row describes them again.
     private var filledStubs: Set<StubPlace> = []
@@ -53,6 +57,7 @@ package struct RowPlanner {
         plan.removeAll()
         if hasNewObjects { newObjects.removeAll() }
         hasNewObjects = false
+        if !ownedObjects.isEmpty { ownedObjects.removeAll(keepingCapacity: true) }
         if !filledStubs.isEmpty { filledStubs.removeAll(keepingCapacity: true) }
         if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
         if !steps.isEmpty { steps.removeAll(keepingCapacity: true) }
@@ -107,7 +112,8 @@ package struct RowPlanner {
     private mutating func object(
         _ read: RowBatch.Object, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) -> Int {
-        let target = try self.target(entity, read.values, batch, draft)
+        let owners = entity.isOwned ? try self.owners(read.links, entity, batch, draft) : nil
+        let target = try self.target(entity, read.values, owners, batch, draft)
         if notesFindings, case .existing(let row) = target {
             let isIndifferent = isWhole(entity, read.values, batch) && !mustSkip(row, entity, draft)
             findings.append(.init(place: entity.table.place(row), isIndifferent: isIndifferent))
@@ -127,7 +133,7 @@ package struct RowPlanner {
             filledStubs.insert(.init(table: entity.table.number, row: row))
         case .existing(let row) where mustSkip(row, entity, draft):
             plan.objects.append(.init(entity: entity.number, target: .skipped(row), values: 0..<0))
-            if plan.notesNames { try noteMentions(in: read.links, of: entity, batch, draft) }
+            if plan.notesNames { try noteMentions(in: read.links, of: entity, at: place, batch, draft) }
             return place
         case .alias(let other) where plan.objects[other].isStub && !plan.objects[other].isFilled:
             isFilled = true
@@ -141,11 +147,17 @@ package struct RowPlanner {
                 entity: entity.number, target: target, isFilled: isFilled, values: read.values.range,
                 extras: firstExtra..<plan.extras.count))
         if case .new = target {
-            noteNew(entity, place, batch)
+            if let owners { noteOwned(place, entity, read.values, owners, batch) } else { noteNew(entity, place, batch) }
         } else if options.missing == .clear {
             clearMissingLinks(of: place, read.links, entity, batch)
         }
-        for link in read.links.range { try self.link(place, link, entity, batch, draft) }
+        for link in read.links.range {
+            if let targets = owners?.targets[link] {
+                finish(link, of: place, targets, entity, batch)
+            } else {
+                try self.link(place, link, entity, batch, draft)
+            }
+        }
         return place
     }
 

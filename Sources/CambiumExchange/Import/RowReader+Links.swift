@@ -146,12 +146,15 @@ extension RowReader {
     mutating func hasSingleIdentity(
         _ destination: RowEntity, _ tokens: JSONTokens, for value: @autoclosure () -> String
     ) throws(RowFailure) -> Bool {
-        if destination.identity.count == 1 { return true }
+        if destination.keyAttribute != .max { return true }
         if options.mismatch != .error {
             isMismatched = true
             return false
         }
-        let why = destination.identity.isEmpty ? "has no identity" : "has an identity of several attributes"
+        let why =
+            destination.isOwned
+            ? "has an identity with a relationship"
+            : destination.identity.isEmpty ? "has no identity" : "has an identity of several attributes"
         throw failure(
             .typeMismatch, tokens, "'\(destination.entity.name)' \(why), so a reference to it must be an object, and not \(value())")
     }

@@ -140,10 +140,17 @@ struct RowReader {
             batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
         }
         noteKey(of: entity, firstValue)
-        if let failure {
+        // Only the owner of an object whose identity contains a relationship can tell whether a sub-entity has the unknown key.
+        if let failure, !entity.isOwned || !batch.objects[place].hasUnknownKey {
             given.removeFew(downTo: firstGiven)
             throw failure
         }
+        try readLinks(place, firstGiven, entity, tokens)
+        if let failure { throw failure }
+    }
+
+    @inline(__always)
+    private mutating func readLinks(_ place: Int, _ firstGiven: Int, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         let (firstLink, linkCount) = (batch.links.count, given.count - firstGiven)
         if linkCount == 0 { return }
         if linkCount > 1 { orderLinks(from: firstGiven) }

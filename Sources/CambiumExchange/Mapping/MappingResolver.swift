@@ -11,9 +11,9 @@ struct MappingResolver {
         var discriminator: Discriminator?
         /// The path to the key of `discriminator`.
         var discriminatorPath: PropertyPath?
-        /// The attributes by which the import finds existing objects; empty if the import always inserts objects.
+        /// The attributes and to-one relationships by which the import finds existing objects; empty if the import always inserts objects.
         var identity: [PropertyNumber] = []
-        /// The index over the attributes in `identity`; `nil` if the schema has no such index.
+        /// The index over the properties in `identity`; `nil` if the schema has no such index.
         var index: UniqueSet?
         /// The entity to which the rules belong. Without an index, the import finds only objects of this entity and of its sub-entities.
         var scope: Entity?
@@ -147,11 +147,11 @@ struct MappingResolver {
         return Set(owners.flatMap { ($0 == entityName ? mapping.objects : mapping.nested[$0])?.firstKeys ?? [] })
     }
 
-    /// Returns the attributes by which an import finds the objects of an entity, in the order of the entity. Omits names that are not
-    /// attributes, because `resolve` refuses them.
-    func identity(of entity: Entity) -> [Attribute] {
-        guard let names = rules(entity)?.objects.identity else { return entity.identity }
-        return entity.attributes.filter { names.contains($0.name) }
+    /// Returns the attribute by which an import finds the objects of an entity. Returns `nil` if it finds them by several properties, by a
+    /// relationship, or not at all.
+    func soleIdentityAttribute(of entity: Entity) -> Attribute? {
+        guard let names = rules(entity)?.objects.identity else { return entity.soleIdentityAttribute }
+        return Set(names).count == 1 ? entity.attribute(names[0]) : nil
     }
 
     /// Returns the rule for each property of an entity, and the way in which each attribute's values are converted.
@@ -172,6 +172,13 @@ struct MappingResolver {
         var outcome = outcome(entity)
         if let names = objects.identity {
             let wanted = try identity(names, entity) { mapping.mistake(pointer + "/identity", $0) }
+            let isOwn = Set(wanted) == Set(entity.identity.map(\.number))
+            if !isOwn, let link = wanted.lazy.compactMap(entity.relationship).first {
+                throw mapping.mistake(
+                    pointer + "/identity",
+                    "'\(link.name)' is a relationship, so a mapping cannot choose it; name the whole identity of '\(entity.name)' in the "
+                        + "schema, or attributes only")
+            }
             outcome.index = wanted.isEmpty ? nil : entity.uniqueSets.last { Set($0.properties) == Set(wanted) }
             outcome.identity = outcome.index?.properties ?? wanted
             outcome.scope = owner(ofRulesFor: entity)
@@ -199,8 +206,9 @@ struct MappingResolver {
         var wanted: [PropertyNumber] = []
         for name in names {
             guard let attribute = entity.attribute(name) else {
-                if entity.relationship(name) != nil {
-                    throw mistake("'\(name)' is a relationship, and an import finds objects by attributes")
+                if let relationship = entity.relationship(name) {
+                    if !wanted.contains(relationship.number) { wanted.append(relationship.number) }
+                    continue
                 }
                 throw mistake("'\(entity.name)' has no attribute '\(name)'" + Self.remedy(entity.newName(ofAttribute: name)))
             }

@@ -166,7 +166,13 @@ extension Draft {
         return id(place)
     }
 
-    /// Returns the object with these identity values. The values are in the order of `entity.identity`.
+    /// Returns the object whose identity has this key: a part for each component, in the order of `entity.identity`.
+    package borrowing func find(_ entity: Entity, key: [IdentityKeyPart]) -> ObjectID? {
+        guard let place = reader.find(entity, key: key, layout) else { return nil }
+        return id(place)
+    }
+
+    /// Returns the object with these identity values. The values are in the order of `entity.identityValues`.
     package borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard let place = reader.find(entity, identity: values, layout) else { return nil }
         return id(place)

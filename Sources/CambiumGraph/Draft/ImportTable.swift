@@ -54,7 +54,10 @@ package final class ImportTable {
     /// other unique set.
     package var isUnlimited: Bool { !isCounted && isUniqueByIdentityOnly }
     /// Whether the table has no unique set except the identity by which the import finds objects.
-    package var isUniqueByIdentityOnly: Bool { table.indexes.count == (identity == nil ? 0 : 1) }
+    package var isUniqueByIdentityOnly: Bool {
+        // Links change the keys of an identity with a relationship, so such an identity can free a key as any other set can.
+        table.indexes.count == (identity == nil ? 0 : 1) && identity?.hasRelationship != true
+    }
     package func place(_ row: UInt32) -> ObjectPlace { ObjectPlace(table: number, row: row) }
     package func hasDefault(_ attribute: Int) -> Bool { defaults[attribute] != nil }
 }

@@ -11,6 +11,14 @@ package enum ImportWriter {
         return row == noRow ? nil : row
     }
 
+    /// Returns the row whose identity has these forms, or `nil` if there is no such row. The form of a relationship is the serial of its
+    /// target.
+    package static func row(_ draft: borrowing Draft, _ table: ImportTable, identity forms: [StoredForm]) -> UInt32? {
+        guard let index = table.identity else { return nil }
+        let row = draft.reader.row(table.number, index, forms: forms)
+        return row == noRow ? nil : row
+    }
+
     /// Returns the row whose identity is `key`, the value of one attribute. `hash` is the hash of the key.
     @inline(__always)
     package static func row(_ draft: borrowing Draft, _ place: KeyPlace, _ key: Cell, hash: UInt64) -> UInt32? {
@@ -130,6 +138,9 @@ package enum ImportWriter {
     package static func id(_ draft: borrowing Draft, _ table: ImportTable, _ row: UInt32) -> ObjectID {
         draft.reader.id(ObjectPlace(table: table.number, row: row), draft.layout)
     }
+
+    /// Returns the serial of a row: the number in the id of its object.
+    package static func serial(_ draft: borrowing Draft, _ table: Int, _ row: UInt32) -> UInt64 { draft.reader.rows(table).serial(row) }
 
     package static func isNull(_ draft: borrowing Draft, _ table: ImportTable, _ row: UInt32, attribute: Int) -> Bool {
         let slot = table.slots[attribute]

@@ -112,7 +112,7 @@ struct OpDerivation {
             for start in stride(from: 0, to: sorted.count, by: objectCountMax) {
                 let objects = Array(sorted[start..<min(start + objectCountMax, sorted.count)])
                 let builder = BlockBuilder(rows: rows, table: table)
-                let identity = entity.identity.map(\.number).filter { !shape.attributes.contains($0) }
+                let identity = entity.identityAttributes.map(\.number).filter { !shape.attributes.contains($0) }
                 for members in builder.parts(objects, identity + shape.attributes) {
                     try emit(
                         .upsert(

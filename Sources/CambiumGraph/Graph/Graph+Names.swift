@@ -42,10 +42,11 @@ extension Graph {
     public func count(of entity: String) throws(CambiumError) -> Int { count(of: try schema.required(entity)) }
 
     /// Returns the id of the object with these identity values, or `nil` if there is no such object. The values are in the order of the
-    /// entity's identity.
+    /// entity's identity. A relationship of the identity has the values of its target's identity: `find("Issue", identity: ["CORE", 17])`.
+    /// If the destination has no identity, it has one value, the id of the target as a text.
     ///
-    /// Throws `.unknownName` if there is no such entity, and `.invalidInput` if the values do not fit the attributes of its identity.
-    /// Complexity: O(1) expected.
+    /// Throws `.unknownName` if there is no such entity, and `.invalidInput` if the values do not fit its identity. Complexity: O(values)
+    /// expected.
     public func find(_ entity: String, identity values: [Value]) throws(CambiumError) -> ObjectID? {
         let entity = try schema.required(entity)
         if let found = find(entity, identity: values) { return found }
@@ -68,6 +69,12 @@ extension Graph {
         place(of: id).flatMap { reader.identityText(of: $0, entity(of: $0), layout) }
     }
 
+    /// Returns the values that state an object's identity, in the order of the `identityValues` of its entity, or `nil` if there is no such
+    /// object.
+    package func identityValues(of id: ObjectID) -> [Value]? {
+        place(of: id).map { reader.identityValues(of: $0, entity(of: $0), layout) }
+    }
+
     func required(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
         guard let place = place(of: id) else { throw schema.missingObject(id) }
         return place
@@ -78,7 +85,7 @@ extension Reader {
     /// Returns the values of an object's identity for messages, such as `CORE-17`. Returns `nil` if its entity has no identity, or if a
     /// value is null. Long values are cut.
     func identityText(of place: ObjectPlace, _ entity: Entity, _ layout: GraphLayout) -> String? {
-        let values = entity.identity.map { value(of: layout.field($0), at: place) }
+        let values = identityValues(of: place, entity, layout)
         if values.isEmpty || values.contains(.null) { return nil }
         return values.map(\.text).joined(separator: "-").excerpt
     }

@@ -49,9 +49,9 @@ extension Graph {
 
     // MARK: Identity
 
-    /// Returns the place (the position in this graph) of the object with these identity values, in the order of `entity.identity`.
+    /// Returns the place (the position in this graph) of the object with these identity values, in the order of `entity.identityValues`.
     ///
-    /// Returns `nil` if there is no such object, or if a value is not of its attribute's type. Complexity: O(1) expected.
+    /// Returns `nil` if there is no such object, or if a value is not of its attribute's type. Complexity: O(values) expected.
     package func place(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
         reader.find(entity, identity: values, layout)
     }
@@ -59,12 +59,16 @@ extension Graph {
     /// Returns the place of the object whose only identity attribute has this value, as `place(_:identity:)` does with a list of one value.
     package func place(_ entity: Entity, identity value: Value) -> ObjectPlace? { reader.find(entity, identity: value, layout) }
 
-    /// Returns the id of the object with these identity values, in the order of `entity.identity`.
+    /// Returns the id of the object with these identity values, in the order of `entity.identityValues`.
     ///
-    /// Returns `nil` if there is no such object, or if a value is not of its attribute's type. Complexity: O(1) expected.
+    /// Returns `nil` if there is no such object, or if a value is not of its attribute's type. Complexity: O(values) expected.
     package func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         place(entity, identity: values).map(id(of:))
     }
+
+    /// Returns the id of the object whose identity has this key: a part for each component, in the order of `entity.identity`. Returns
+    /// `nil` if there is no such object.
+    package func find(_ entity: Entity, key: [IdentityKeyPart]) -> ObjectID? { reader.find(entity, key: key, layout).map(id(of:)) }
 
     /// Returns the place of the object whose only identity attribute has this text, or `nil` if there is no such object.
     package func place(_ entity: Entity, identity text: String) -> ObjectPlace? {
@@ -98,9 +102,7 @@ extension GraphLayout {
 extension Reader {
     func find(_ entity: Entity, identity text: String, _ layout: GraphLayout) -> ObjectPlace? {
         // A decimal, a URI, JSON and data are stored as bytes, too. Without this test, a text would find any of them with the same bytes.
-        guard let entity = layout.own(entity), entity.identity.count == 1, entity.identity[0].type == .string,
-            let index = layout.identityIndex(entity)
-        else { return nil }
+        guard let entity = layout.own(entity), entity.identityType == .string, let index = layout.identityIndex(entity) else { return nil }
         let row = text.utf8Span.span.bytes.withUnsafeBytes { self.row(index.table, index.layout, key: .bytes($0)) }
         return place(row, index.table, entity, layout)
     }
@@ -128,55 +130,5 @@ extension Reader {
     /// Ends the process because a page contains bytes that are not a value of the attribute.
     private func refuse(_ field: Field, _ place: ObjectPlace) -> Never {
         chunks.refuse("row \(place.row) of table \(place.table) has no valid \(field.type.rawValue) in column \(field.slot)")
-    }
-
-    func find(_ entity: Entity, identity values: [Value], _ layout: GraphLayout) -> ObjectPlace? {
-        if values.count == 1 { return find(entity, identity: values[0], layout) }
-        guard let entity = layout.own(entity), values.count == entity.identity.count, !values.isEmpty, !values.contains(.null) else {
-            return nil
-        }
-        var forms: [StoredForm] = []
-        for (value, attribute) in zip(values, entity.identity) {
-            guard let form = StoredForm(value, type: attribute.type) else { return nil }
-            forms.append(form)
-        }
-        return find(entity, forms[...], [], layout)
-    }
-
-    /// Finds an object by an identity that consists of one attribute.
-    func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
-        guard let entity = layout.own(entity), entity.identity.count == 1 else { return nil }
-        if case .string(let text) = value { return find(entity, identity: text, layout) }
-        // Null has no stored form, so no object is found by null.
-        guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: entity.identity[0].type) else { return nil }
-        let row =
-            switch form {
-            case .fixed(let low, let high): self.row(index.table, index.layout, key: .fixed(low, high))
-            case .bytes(let bytes): bytes.withUnsafeBytes { self.row(index.table, index.layout, key: .bytes($0)) }
-            }
-        return place(row, index.table, entity, layout)
-    }
-
-    private func find(
-        _ entity: Entity, _ forms: ArraySlice<StoredForm>, _ cells: [Cell], _ layout: GraphLayout
-    ) -> ObjectPlace? {
-        guard let form = forms.first else {
-            guard let index = layout.identityIndex(entity) else { return nil }
-            return place(row(index.table, index.layout, keys: cells), index.table, entity, layout)
-        }
-        switch form {
-        case .fixed(let low, let high): return find(entity, forms.dropFirst(), cells + [.fixed(low, high)], layout)
-        case .bytes(let bytes):
-            return bytes.withUnsafeBytes { find(entity, forms.dropFirst(), cells + [.bytes($0)], layout) }
-        }
-    }
-
-    /// Returns the place of a row that was found by identity. Returns `nil` for `noRow`, and if the entity of the row is neither `entity`
-    /// nor one of its sub-entities.
-    func place(_ row: UInt32, _ table: Int, _ entity: Entity, _ layout: GraphLayout) -> ObjectPlace? {
-        guard row != noRow else { return nil }
-        let tableLayout = layout.tables[table]
-        guard tableLayout.entities.count == 1 || entity.family.contains(rows(table).entity(row, tableLayout)) else { return nil }
-        return ObjectPlace(table: table, row: row)
     }
 }

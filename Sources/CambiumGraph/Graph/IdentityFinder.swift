@@ -21,17 +21,18 @@ public struct IdentityFinder {
     let takesTexts: Bool
     private let isWholeTable: Bool
     private let entity: Entity
+    private let type: AttributeType
     /// Keeps alive the pages to which the addresses in `buckets`, `hasher` and `keys` point.
     private let version: Version
 
     init?(_ entity: Entity, _ version: Version) {
-        guard let entity = version.layout.own(entity), let index = version.layout.identityIndex(entity), index.layout.slots.count == 1
+        guard let entity = version.layout.own(entity), let type = entity.identityType, let index = version.layout.identityIndex(entity)
         else { return nil }
         let reader = version.reader
         table = index.table
         slot = index.layout.slots[0]
         kind = index.layout.kinds[0]
-        takesTexts = kind == .string && entity.identity[0].type != .decimal
+        takesTexts = kind == .string && type != .decimal
         let record = reader.tablePage(table).index(index.layout.number)
         let (directory, bits) = (record.directory, record.bits)
         buckets = (0..<1 << bits).map { slot in
@@ -44,6 +45,7 @@ public struct IdentityFinder {
         rows = reader.rows(table)
         isWholeTable = version.layout.tables[table].entities.count == 1
         self.entity = entity
+        self.type = type
         self.version = version
     }
 
@@ -89,7 +91,7 @@ public struct IdentityFinder {
 
     /// Returns a number as a value of the identity, or `nil` if the identity cannot have this value.
     @inline(__always) func cell(_ number: Int64) -> Cell? {
-        guard case .fixed(let low, let high)? = StoredForm(.int(number), type: entity.identity[0].type) else { return nil }
+        guard case .fixed(let low, let high)? = StoredForm(.int(number), type: type) else { return nil }
         return .fixed(low, high)
     }
 

@@ -120,7 +120,9 @@ struct AccessPlanner {
         // If several objects have the same identity, a lookup would find only one of them. So the planner must not use a lookup.
         if graph.version.mayHaveDuplicates { return nil }
         var values: [[Value]] = []
-        for attribute in entity.identity {
+        for component in entity.identity {
+            // A condition on a relationship's target is planned as a way back from the target.
+            guard let attribute = component.attribute else { return nil }
             guard case .equal(let equal)? = Self.match(matches, attribute.number, isFolded: false)?.values, !equal.contains(.null) else {
                 return nil
             }

@@ -90,14 +90,21 @@ extension Reader {
         return firstRow(table, index, hash) { rows.hasKey($0, slot, kind, key, negativeZero) }
     }
 
-    /// Returns the row with a key that consists of several values, or `noRow` if there is no such row.
+    /// Returns the row with a key that consists of several values, or `noRow` if there is no such row. The value of a relationship is the
+    /// serial of its target.
     func row(_ table: Int, _ index: IndexLayout, keys: [Cell]) -> UInt32 {
         let keys = zip(keys, index.negativeZeros).map { $0.key($1) }
         let hasher = hasher
         let hash = keys.reduce(0) { hasher.hash($1, after: $0) }
         let rows = rows(table)
         return firstRow(table, index.number, hash) { row in
-            keys.indices.allSatisfy { rows.hasKey(row, index.slots[$0], index.kinds[$0], keys[$0], index.negativeZeros[$0]) }
+            keys.indices.allSatisfy { component in
+                if let targets = index.targetTables[component] {
+                    let target = rows.link(row, index.slots[component])
+                    return target != noRow && self.rows(targets).serial(target) == keys[component].low
+                }
+                return rows.hasKey(row, index.slots[component], index.kinds[component], keys[component], index.negativeZeros[component])
+            }
         }
     }
 

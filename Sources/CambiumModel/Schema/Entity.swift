@@ -21,8 +21,13 @@ public final class Entity: Sendable {
     public let attributes: [Attribute]
     /// The relationships that the entity declares or inherits.
     public let relationships: [Relationship]
-    /// The attributes by which imports recognize an object. If the list is empty, an import inserts a new object for each row.
-    public let identity: [Attribute]
+    /// The attributes and to-one relationships by which imports recognize an object. If the list is empty, an import inserts a new object
+    /// for each row.
+    public let identity: [IdentityComponent]
+    /// The values that state an identity, in the order of `identity`.
+    package let identityValues: [IdentityValue]
+    /// The type of the identity attribute, if the identity consists of exactly one attribute; otherwise `nil`.
+    package let identityType: AttributeType?
     /// Sets of properties. No two objects have the same values of all properties in a set. The identity is one of the sets.
     package let uniqueSets: [UniqueSet]
     /// The indexes that the entity declares or inherits. The indexes of the parent come first.
@@ -42,8 +47,9 @@ public final class Entity: Sendable {
 
     package init(
         number: EntityNumber, name: String, formerName: String?, root: EntityNumber, parent: EntityNumber?, isAbstract: Bool,
-        family: Set<EntityNumber>, attributes: [Attribute], relationships: [Relationship], identity: [Attribute],
-        uniqueSets: [UniqueSet], indexes: [EntityIndex] = [], queries: [StoredQuery] = [], userInfo: [String: String]
+        family: Set<EntityNumber>, attributes: [Attribute], relationships: [Relationship],
+        identity: [IdentityComponent], identityValues: [IdentityValue], uniqueSets: [UniqueSet], indexes: [EntityIndex] = [],
+        queries: [StoredQuery] = [], userInfo: [String: String]
     ) {
         self.number = number
         self.name = name
@@ -54,6 +60,8 @@ public final class Entity: Sendable {
         self.attributes = attributes
         self.relationships = relationships
         self.identity = identity
+        self.identityValues = identityValues
+        identityType = identity.count == 1 ? identity[0].attribute?.type : nil
         self.uniqueSets = uniqueSets
         self.indexes = indexes
         self.queries = queries

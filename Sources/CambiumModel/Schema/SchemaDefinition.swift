@@ -77,7 +77,8 @@ public struct EntityDefinition: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - parent: The entity whose properties this entity inherits.
-    ///   - identity: The attributes by which imports recognize an object. Without an identity, an import inserts a new object for each row.
+    ///   - identity: The attributes and to-one relationships by which imports recognize an object, such as `["project", "number"]`. Without
+    ///     an identity, an import inserts a new object for each row.
     ///   - unique: Sets of attributes and to-one relationships, such as `[["project", "number"]]`. No two objects have the same values and
     ///     targets in a whole set. The order of the attributes is the order of the set's index, so sets that differ only in the order are
     ///     two sets.

@@ -50,14 +50,10 @@ extension SchemaResolver {
     /// Returns why a set under `key` cannot contain a relationship, or `nil` if the set can contain it.
     private static func refusal(of relationship: RelationshipDefinition, in key: String) -> String? {
         let name = relationship.name
-        switch key {
-        case "identity":
-            return "'\(name)' is a relationship, and an identity consists of attributes; move the list to 'unique', which may contain "
-                + "to-one relationships"
-        case "indexes": return "'\(name)' is a relationship, and an index consists of attributes"
-        case _ where relationship.cardinality == .toOne: return nil
-        default: return "'\(name)' is to-many; a unique set contains attributes and to-one relationships"
-        }
+        if key == "indexes" { return "'\(name)' is a relationship, and an index consists of attributes" }
+        if relationship.cardinality == .toOne { return nil }
+        let what = key == "identity" ? "an identity consists of" : "a unique set contains"
+        return "'\(name)' is to-many; \(what) attributes and to-one relationships"
     }
 
     // MARK: Entities
@@ -69,26 +65,34 @@ extension SchemaResolver {
     /// - Parameter attributes: The attributes that each entity declares.
     func entities(_ attributes: [[Attribute]], _ pairs: LinkResolver) -> [Entity] {
         var made = [Entity?](repeating: nil, count: definition.entities.count)
+        let places = Dictionary(definition.entities.indices.map { (number(ofEntity: $0), $0) }, uniquingKeysWith: { first, _ in first })
         for place in tree.order {
             let parent = tree.parents[place].flatMap { made[$0] }
-            made[place] = entity(place, parent, attributes[place], pairs.relationships[place])
+            let values =
+                definition.entities[place].identity.isEmpty
+                ? parent?.identityValues ?? [] : identityValues(of: place, attributes, pairs.relationships, places)
+            made[place] = entity(place, parent, attributes[place], pairs.relationships[place], values)
         }
         return made.compactMap(\.self)
     }
 
-    private func entity(_ place: Int, _ parent: Entity?, _ attributes: [Attribute], _ relationships: [Relationship]) -> Entity {
+    private func entity(
+        _ place: Int, _ parent: Entity?, _ attributes: [Attribute], _ relationships: [Relationship], _ values: [IdentityValue]
+    ) -> Entity {
         let entity = definition.entities[place]
         let all = (parent?.attributes ?? []) + attributes
         let hasSets = !entity.identity.isEmpty || !entity.unique.isEmpty || !entity.indexes.isEmpty
         let byName = hasSets ? Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }) : [:]
-        let identity = entity.identity.compactMap { byName[$0] }
+        let links = (parent?.relationships ?? []) + relationships
+        let identity = entity.identity.compactMap { name in
+            byName[name].map { IdentityComponent.attribute($0) } ?? links.first { $0.name == name }.map { .relationship($0) }
+        }
         return Entity(
             number: number(ofEntity: place), name: entity.name, formerName: entity.formerName, root: number(ofEntity: tree.roots[place]),
             parent: parent?.number,
             isAbstract: entity.isAbstract, family: Set(tree.family(of: place).map(number(ofEntity:))), attributes: all,
-            relationships: (parent?.relationships ?? []) + relationships,
-            identity: identity.isEmpty ? parent?.identity ?? [] : identity,
-            uniqueSets: (parent?.uniqueSets ?? []) + uniqueSets(of: entity, byName, (parent?.relationships ?? []) + relationships),
+            relationships: links, identity: identity.isEmpty ? parent?.identity ?? [] : identity, identityValues: values,
+            uniqueSets: (parent?.uniqueSets ?? []) + uniqueSets(of: entity, byName, links),
             indexes: (parent?.indexes ?? []) + indexes(of: entity, byName),
             queries: (parent?.queries ?? []) + entity.queries.map { StoredQuery(definition: $0, entity: number(ofEntity: place)) },
             userInfo: entity.userInfo)

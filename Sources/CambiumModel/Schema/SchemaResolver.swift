@@ -42,6 +42,7 @@ struct SchemaResolver {
                 "The schema has more than \(SchemaExpressions.countMax) different regular expressions. Use fewer of them.")
         }
         for place in definition.entities.indices { checkSets(place) }
+        if mistakes.all.isEmpty { checkIdentities() }
         try CloneRules.check(definition, tree, &mistakes)
         try mistakes.throwIfAny()
         return (entities(attributes, pairs), pairs.links)

@@ -29,7 +29,7 @@ struct ColumnWriter {
         let kind = choices.byte() & 3
         writer.writeByte(kind)
         let count = writeSerials(isNew: kind < 2)
-        writeColumns(kind < 2 ? [] : entity.identity, count)
+        writeColumns(kind < 2 ? [] : entity.identityAttributes, count)
         let isWhole = kind == 0
         writeColumns(entity.attributes.filter { _ in isWhole || choices.isTrue() }, count)
     }

@@ -21,8 +21,8 @@ final class MappedKeys {
     /// The JSON pointer to the rules for the entity in the mapping.
     let pointer: String
     let properties: [Property]
-    /// The attributes that identify objects. `properties` contains the properties of these attributes, too.
-    let identity: [Attribute]
+    /// The attributes and to-one relationships that identify objects. `properties` contains them, too.
+    let identity: [IdentityComponent]
     /// The key that names the entity of an object, and the path to that key. Both are used only for objects whose declared entity is
     /// `entity`. The declared entity of an object is the exported entity, or the destination of the relationship that contains the object.
     let discriminator: (rule: Discriminator, path: PropertyPath)?
@@ -32,7 +32,9 @@ final class MappedKeys {
     init(_ entity: Entity, _ graph: Graph, _ resolver: MappingResolver) throws(CambiumError) {
         let outcome = try resolver.resolve(entity)
         let (rules, conversions) = try resolver.properties(entity)
-        let identity = outcome.identity.compactMap { entity.attribute($0) }
+        let identity = outcome.identity.compactMap { number in
+            entity.attribute(number).map { IdentityComponent.attribute($0) } ?? entity.relationship(number).map { .relationship($0) }
+        }
         self.entity = entity
         self.identity = identity
         pointer = resolver.rules(entity)?.pointer ?? ""
@@ -49,17 +51,21 @@ final class MappedKeys {
             case .attribute(let index):
                 let attribute = entity.attributes[index]
                 let content = Content.attribute(attribute, graph.field(attribute), conversions[index])
-                let isIdentity = identity.contains { $0 === attribute }
+                let isIdentity = identity.contains { $0.attribute === attribute }
                 properties.append(Property(rule: rule, reversal: reversal, content: content, isIdentity: isIdentity))
             case .relationship(let index):
                 let relationship = entity.relationships[index]
                 let content = Content.end(relationship, graph.end(relationship))
-                properties.append(Property(rule: rule, reversal: reversal, content: content, isIdentity: false))
+                let isIdentity = identity.contains { $0.relationship === relationship }
+                properties.append(Property(rule: rule, reversal: reversal, content: content, isIdentity: isIdentity))
             case .mapped: break
             }
         }
         self.properties = properties
     }
+
+    /// The attribute of an identity that consists of exactly one attribute; otherwise `nil`.
+    var soleIdentity: Attribute? { identity.count == 1 ? identity[0].attribute : nil }
 
     /// Returns a text by which the discriminator names an entity; `nil` if there is no such text. If there are several such texts, returns
     /// the first text in byte order.
@@ -71,9 +77,10 @@ final class MappedKeys {
     }
 }
 
-/// The identity attributes of an object, and the object's values of these attributes.
+/// The properties in the identity of an object, and the object's values of these properties. The value of a relationship is the id of its
+/// target.
 struct MappedIdentity: Hashable {
-    let attributes: [PropertyNumber]
+    let properties: [PropertyNumber]
     let values: [Value]
 }
 

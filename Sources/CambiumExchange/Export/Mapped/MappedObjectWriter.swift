@@ -69,8 +69,15 @@ final class MappedObjectWriter {
     private func identity(_ place: ObjectPlace, _ keys: MappedKeys) -> MappedIdentity? {
         if keys.identity.isEmpty { return nil }
         return MappedIdentity(
-            attributes: keys.identity.map(\.number),
-            values: keys.identity.map { graph.value(of: graph.field($0), at: place).withoutNegativeZero })
+            properties: keys.identity.map(\.number),
+            values: keys.identity.map { component in
+                switch component {
+                case .attribute(let attribute): return graph.value(of: graph.field(attribute), at: place).withoutNegativeZero
+                case .relationship(let relationship):
+                    let owner = graph.target(graph.end(relationship), of: place)
+                    return owner.map { .string(graph.schema.text(of: graph.id(of: $0), entity: graph.entity(of: $0))) } ?? .null
+                }
+            })
     }
 
     private func repetition(_ place: ObjectPlace, _ keys: MappedKeys) -> CambiumError {
@@ -101,7 +108,13 @@ final class MappedObjectWriter {
                 let elementLevels = relationship.isToMany ? 1 : 0
                 var inner = position
                 inner.level += (property.rule.paths.map(keyCount).max() ?? 1) + elementLevels
-                guard let targets = try targets(relationship, handle, place, inner, takesObjects: takesObjects) else { continue }
+                guard let targets = try targets(relationship, handle, place, inner, takesObjects: takesObjects),
+                    !property.isIdentity || !targets.isEmpty
+                else {
+                    if !property.isIdentity { continue }
+                    let flaw = "'\(relationship.name)' leads to no object that an import can find, but it is part of the identity"
+                    throw refusal(place, keys, property.pointer, flaw)
+                }
                 if takesObjects { levels = elementLevels }
                 members[index] = targets
                 value = relationship.isToMany ? .array(targets) : targets.first ?? .null
@@ -155,7 +168,8 @@ final class MappedObjectWriter {
         _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ position: Position, takesObjects: Bool
     ) throws(CambiumError) -> [JSONValue]? {
         guard let declared = graph.schema.entity(relationship.destination) else { return nil }
-        let identity = try keys(of: declared).identity
+        let declaredKeys = try keys(of: declared)
+        let identity = declaredKeys.identity
         // The functions of a mapping cannot read objects. So an include by depth does not nest the objects of a relationship with
         // functions. An include by name nests them, and the export then refuses the row.
         let isNested = takesObjects || position.tree.names(relationship.name)
@@ -171,8 +185,8 @@ final class MappedObjectWriter {
                 let nested = Position(
                     content: .objects, tree: tree, path: path, arrival: relationship, declared: declared, level: position.level)
                 targets.append(try object(target, nested))
-            } else if identity.count == 1, !takesObjects || graph.entity(of: target) === declared {
-                targets.append(try name(target, identity[0], declared))
+            } else if let sole = declaredKeys.soleIdentity, !takesObjects || graph.entity(of: target) === declared {
+                targets.append(try name(target, sole, declared))
             } else if !identity.isEmpty {
                 let reference = Position(
                     content: .names, tree: IncludeTree(), path: path, declared: declared, level: position.level)
@@ -199,7 +213,7 @@ final class MappedObjectWriter {
     /// Returns the identity that the mapping reads from `json`, a reference to a member of a relationship. The identity has its standard
     /// spelling, so that references can be compared. Returns `nil` if the mapping cannot read `json`, or reads only objects as references.
     func identity(_ json: JSONValue, of relationship: Relationship) -> JSONValue? {
-        guard json.isScalar, let keys = keys[relationship.destination], keys.identity.count == 1 else { return nil }
+        guard json.isScalar, let keys = keys[relationship.destination], keys.soleIdentity != nil else { return nil }
         for property in keys.properties where property.isIdentity {
             guard case .attribute(let attribute, _, let conversion) = property.content else { continue }
             // If the mapping cannot read the value, the result is `nil`, and the caller compares the value as it is.

@@ -169,9 +169,9 @@ struct CSVColumns {
         if resolver.rules(entity)?.objects.relationships[name]?.splitsTexts == true { return .text }
         // Another property that the mapping reads from the column must see the whole text, too.
         if let readers, readers.names(name, entity) != [name] { return .text }
-        let identity = schema.entity(relationship.destination).map(resolver.identity(of:)) ?? []
-        guard identity.count == 1, identity[0].type != .json else { return .json }
-        let type = isMapped ? .string : identity[0].type
+        let identity = schema.entity(relationship.destination).flatMap(resolver.soleIdentityAttribute)
+        guard let identity, identity.type != .json else { return .json }
+        let type = isMapped ? .string : identity.type
         return relationship.isToMany ? .toMany(type) : .toOne(type)
     }
 
