@@ -92,8 +92,9 @@ extension AuditTrail {
     }
 
     /// Returns the graph after the last transaction of a selection.
-    func end(of selection: HistorySelection) throws -> Graph {
-        let newest = try newest()
+    ///
+    /// - Parameter newest: the newest transaction.
+    func end(of selection: HistorySelection, _ newest: TransactionNumber) throws -> Graph {
         if let last = selection.last, last > newest { throw Self.missing(last, newest) }
         return try graph(after: selection.last ?? newest)
     }
@@ -102,8 +103,9 @@ extension AuditTrail {
     func objectHistory(
         _ id: ObjectID, _ selection: HistorySelection, _ body: (HistoryEntry) throws -> Bool
     ) throws -> [LineageSegment] {
-        let graph = try end(of: selection)
-        let latest = try graph.transaction == newest() ? graph.schema : self.graph(at: .latest).schema
+        let newest = try newest()
+        let graph = try end(of: selection, newest)
+        let latest = try graph.transaction == newest ? graph.schema : self.graph(after: newest).schema
         let rows = HistoryRows(latest: latest, properties: selection.properties)
         var filter = try HistoryFilter(selection, latest: graph)
         // A condition is evaluated in the graphs before and after a transaction.
@@ -240,7 +242,7 @@ struct StoreHistory {
     private let oldest: TransactionNumber
 
     init(_ trail: AuditTrail, _ selection: HistorySelection) throws {
-        let end = try trail.end(of: selection)
+        let end = try trail.end(of: selection, trail.newest())
         (self.trail, self.selection) = (trail, selection)
         rows = HistoryRows(latest: try trail.graph(at: .latest).schema, properties: selection.properties)
         filter = try HistoryFilter(selection, latest: end)

@@ -39,16 +39,29 @@ public struct AuditTrail: Sendable {
 
     static let first = TransactionNumber(rawValue: 1)
 
-    /// Returns the number of the newest transaction. Throws as `TransactionLog.forEach` does. Complexity: O(bytes of the last segment).
+    /// Returns the number of the newest transaction. Throws as `TransactionLog.forEach` does.
+    ///
+    /// Complexity: O(bytes of the log after the newest checkpoint).
     public func newest() throws -> TransactionNumber {
         if let bound { return bound() }
         let reader = try LogReader(volume)
         let stored = try reader.newestCheckpoint()
         let start = max(Self.first, reader.lastDurableTransaction, stored)
-        let end = try reader.scan(from: start, makesDurable: true) { _ in }
+        let end = try reader.scan(from: start, after: prefix(of: stored, reader), makesDurable: true) { _ in }
         try end.requireTransaction(in: volume)
         try end.requireTransactions(of: stored, in: volume)
         return end.lastTransaction
+    }
+
+    /// Returns the part of the log that a checkpoint contains; `nil` if there is no such checkpoint, or if its record is corrupt.
+    private func prefix(of checkpoint: TransactionNumber, _ reader: LogReader) throws -> LogPrefix? {
+        if checkpoint == .none { return nil }
+        do throws(CambiumError) {
+            return try PageFile.root(volume, store: reader.settings.store, checkpoint).map { LogPrefix($0.record) }
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil  // A writer has dropped the checkpoint.
+        }
     }
 
     /// Returns the oldest transaction whose changes can still be read. It is 1 as long as no compaction has retired transactions. It is one
