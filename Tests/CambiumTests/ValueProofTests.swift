@@ -11,13 +11,13 @@ import Testing
 /// Proofs that a transaction has set a value.
 @Suite struct ValueProofTests {
     /// An entity with an attribute of each type, and a sub-entity.
-    private static func definition(_ more: String = "") throws -> SchemaDefinition {
+    private static func definition(_ more: String = "", label: String = "\"label\": {") throws -> SchemaDefinition {
         let attributes = AttributeType.allCases.map { "\"a_\($0.rawValue)\": {\"type\": \"\($0.rawValue)\", \"optional\": true}" }
         let json = """
             {"entities": {
                 "Thing": {"identity": ["id"], "attributes": {"id": {"type": "int64"}, \(attributes.joined(separator: ", "))}},
                 "Machine": {"parent": "Thing", "attributes": {"speed": {"type": "double", "default": 1}}},
-                "Box": {"attributes": {"label": {"type": "string", "optional": true}\(more)},
+                "Box": {"attributes": {\(label)"type": "string", "optional": true}\(more)},
                         "relationships": {"things": {"to": "Thing", "many": true}}}}}
             """
         return try SchemaDefinition(json: Array(json.utf8))
@@ -134,6 +134,19 @@ import Testing
         _ = try store.migrate(to: Self.definition(", \"size\": {\"type\": \"int64\", \"optional\": true}"))
         let id = try store.write { try $0.insert("Box", ["size": 4, "label": "b"]) }.result
         #expect(try proved("size", of: id, volume).schema.rawValue == 2 && proved("label", of: id, volume).schema.rawValue == 1)
+        try store.close()
+    }
+
+    @Test func `a value that was set before its attribute was renamed is proved under the name of that time`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume)
+        let id = try store.write { try $0.insert("Box", ["label": "b"]) }.result
+        let other = try store.write { try $0.insert("Box", [:]) }.result
+        _ = try store.migrate(to: Self.definition(label: "\"tag\": {\"renamedFrom\": \"label\", "))
+        try store.write { try $0.set(other, "tag", to: "c") }
+        let (former, later) = (try proved("tag", of: id, volume), try proved("tag", of: other, volume))
+        #expect(former.property == "label" && former.value == "b" && former.schema.rawValue == 1)
+        #expect(later.property == "tag" && later.value == "c" && later.schema.rawValue == 4)
         try store.close()
     }
 

@@ -43,11 +43,15 @@ extension Store {
         guard let (record, piece) = try settingRecord(object, name, graph.provenance(of: place), reader),
             let commitment = piece.commitment, let set = try object.value(piece.piece, name), set.value == value
         else {
+            if case .redacted = try Self.record(graph.provenance(of: place).created, reader).payload {
+                throw CambiumError(
+                    .notFound, "The changes that may have set '\(attribute)' of \(text) were retired by a compaction. \(wholeLog)")
+            }
             throw CambiumError(
                 .notFound,
                 "No single change states the value of '\(attribute)' of \(text): it is a default, or came with a clone or a migration.")
         }
-        let (schemaRecord, names) = try schemaRecord(name, reader, upTo: record.number)
+        let (schemaRecord, names, stated) = try schemaRecord(name, reader, upTo: record.number)
         // The commitment to a large import takes long to compute, so it is computed once.
         var (log, checkpoint) = try tree(reader, note, commitments: [record.number: commitment])
         guard record.number.rawValue <= log.size else {
@@ -57,7 +61,7 @@ extension Store {
         let opening = ProofOpening(
             LeafOpening(envelope: record.envelope, commitment: commitment, piece: piece),
             ProofOpening.Place(
-                object: text, property: attribute, row: UInt64(set.row), value: value,
+                object: "\(stated.entityName)/\(object.serial)", property: stated.name, row: UInt64(set.row), value: value,
                 schema: LeafOpening(envelope: schemaRecord.envelope, commitment: try schemaRecord.commitment(), piece: names),
                 schemaIndex: schemaProof.index, schemaPath: schemaProof.path))
         let proof = try log.inclusion(of: record.number.rawValue - 1)
@@ -68,12 +72,13 @@ extension Store {
     }
 
     /// Returns the last transaction that states a value of an attribute, with the piece that states it: usually the transaction that last
-    /// changed the object.
+    /// changed the object. Returns `nil` if there is none, or if its changes were retired.
     private static func settingRecord(
         _ object: ObjectID, _ name: AttributeName, _ provenance: (created: TransactionNumber, changed: TransactionNumber),
         _ reader: LogReader
     ) throws -> (LogRecord, PieceOpening)? {
         let last = try record(provenance.changed, reader)
+        if case .redacted = last.payload { return nil }
         if let piece = try last.opening({ try object.value($0, name) != nil }) { return (last, piece) }
         var found: (LogRecord, PieceOpening)?
         struct Reached: Error {}
@@ -90,23 +95,34 @@ extension Store {
         return found
     }
 
-    /// Returns a transaction up to `last` whose schema has the names and the type of an attribute: usually the first one.
+    /// The remedy for a value whose changes were retired.
+    private static let wholeLog =
+        "Make a store with all changes from the archive: 'cambium restore STORE COPY --archive DIRECTORY'. Prove the value there."
+
+    /// Returns a transaction up to `last` whose schema has the names and the type of an attribute: usually the first one. If the attribute
+    /// or its entity had other names then, returns the first transaction with its type, and these names.
     private static func schemaRecord(
         _ name: AttributeName, _ reader: LogReader, upTo last: TransactionNumber
-    ) throws -> (LogRecord, PieceOpening) {
-        struct Found: Error {
-            let record: LogRecord
-            let piece: PieceOpening
-        }
+    ) throws -> (LogRecord, PieceOpening, AttributeName) {
+        struct End: Error {}
+        func stated(in piece: PayloadPiece) throws -> AttributeName? { try AttributeName.all(in: piece).first { $0.isSame(name) } }
+        var (found, isRetired): ((LogRecord, PieceOpening, AttributeName)?, Bool) = (nil, false)
         do {
             _ = try reader.scan(makesDurable: true) { record in
-                if case .redacted = record.payload { return }
-                let piece = try record.opening { try AttributeName.all(in: $0).contains(name) }
-                if let piece { throw Found(record: record, piece: piece) }
-                if record.number == last { throw CambiumError(.notFound, "No schema up to transaction \(last) has these names.") }
+                if case .redacted = record.payload {
+                    isRetired = true
+                } else if let piece = try record.opening({ try stated(in: $0) != nil }), let own = try stated(in: piece.piece) {
+                    if found == nil || own == name { found = (record, piece, own) }
+                    if own == name { throw End() }
+                }
+                if record.number >= last { throw End() }
             }
-        } catch let found as Found { return (found.record, found.piece) }
-        throw CambiumError(.notFound, "The changes of the schema were retired. Copy the store with 'cambium backup' and its archive.")
+        } catch is End {}  // A later schema proves nothing about an earlier transaction.
+        if let found { return found }
+        let names = "The schema with the names of the value"
+        throw CambiumError(
+            .notFound,
+            isRetired ? "\(names) was retired by a compaction. \(wholeLog)" : "\(names) is later than transaction \(last), which set it.")
     }
 }
 
@@ -119,5 +135,12 @@ extension ObjectID {
             if assigned.serial == serial, assigned.isOf(name), let value = assigned.value(name.type) { found = (row, value) }
         }
         return found
+    }
+}
+
+extension AttributeName {
+    /// Returns whether both are the same attribute, with the same type, whatever its names are.
+    fileprivate func isSame(_ other: AttributeName) -> Bool {
+        (root, entity, property, type) == (other.root, other.entity, other.property, other.type)
     }
 }
