@@ -26,7 +26,8 @@ import Testing
         let html = try page(workplace())
         for part in [
             "<!DOCTYPE html>", "<html lang=\"en\">", "id=\"proof\"", "id=\"actors\"", "id=\"timeline\"", "id=\"changes\"", "id=\"clones\"",
-            "<main", "<nav", "<header>", "<footer>", "Verified.", "undoes 4", "copied in 3", "prefers-color-scheme:dark", "@media print",
+            "<main", "<nav", "<header>", "<footer>", "Verified.", "undoes 4", "copied in 3", ", a copy of Note/1 (1)",
+            "The store has signed none.", "prefers-color-scheme:dark", "@media print",
         ] { #expect(html.contains(part), "\(part)") }
         for part in ["<script", "http:", "https:", "src=", "url(", "@import", "\u{1B}", "<b>&\"x"] {
             #expect(!html.contains(part), "\(part)")
@@ -57,8 +58,43 @@ import Testing
         #expect(ofObject.contains("Audit report: Note/2 (2)") && !ofObject.contains("id=\"t2\"") && ofObject.contains("id=\"t3\""))
         let recent = try page(place, "--since", "4")
         #expect(recent.contains("id=\"t5\"") && !recent.contains("id=\"t3\"") && recent.contains("the transactions after 4, up to 5"))
+        #expect(try place.run("delete", "notes", "Note/2", "--request", "r8").code == 0)
+        let deleted = try page(place, "Note:2")
+        #expect(deleted.contains("Audit report: Note/2 (2)") && deleted.contains("id=\"t6\"") && deleted.contains("request r8"))
         #expect(try place.run("report", "notes", "Note/9", "--to", "r.html").code == 66)
         #expect(try place.run("report", "notes", "--to", "none/r.html").code == 73)
+    }
+
+    @Test func `a report states the last signed checkpoint, the changes of a schema, and the names of labels`() throws {
+        let place = try workplace()
+        #expect(try place.run("label", "notes", "end", "--actor", "<x>").code == 0)
+        let schema = try place.run("schema", "notes", "--json").output.replacing("\"title\"", with: "\"heading\"")
+        #expect(schema.contains("heading"))
+        try place.write(schema, to: "next.json")
+        let migrated = try place.run("schema", "notes", "--set", "next.json")
+        #expect(migrated.code == 0, "\(migrated.errors)")
+        #expect(try place.run("sign", "--generate", "example.com/n", "--key", "key").code == 0)
+        #expect(try place.run("sign", "notes", "--key", "key", "--to", "note").code == 0)
+        #expect(try place.run("set", "notes", "Note/2", "heading=x").code == 0)
+        let html = try page(place)
+        #expect(html.contains("7 transactions, signed by example.com/n. The log continues it."))
+        for part in ["names transaction 5 'end'.</p>", "changes the schema:</p><ul><li>"] {
+            #expect(html.contains("This transaction \(part)"), "\(part)")
+        }
+        try place.write("no note", to: "notes/signed")
+        #expect(try page(place).contains("The last signed checkpoint of the store is corrupt"))
+    }
+
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a report of 10,000 changes leaves out nothing`() throws {
+        let place = try Workplace.withStore()
+        for word in ["a", "b"] {
+            let rows = (1...5000).map { #"{"id":\#($0),"title":"\#(word)\#($0)"}"# }.joined(separator: "\n")
+            #expect(try place.run("import", "notes", "Note", "-", "--batch", "5", "--actor", "jane", input: rows).code == 0)
+        }
+        let outcome = try place.run("report", "notes", "--to", "r.html")
+        #expect(outcome.code == 0 && outcome.errors.isEmpty && outcome.output.contains("10,000 changed objects"), "\(outcome)")
+        #expect(try place.bytes(of: "r.html").count <= 4_000_000)
     }
 
     @Test(.enabled(if: LongTests.areWanted))
@@ -68,6 +104,11 @@ import Testing
         #expect(try place.run("import", "notes", "Note", "-", "--batch", "100", input: rows).code == 0)
         let outcome = try place.run("report", "notes", "--to", "r.html")
         #expect(outcome.code == 0 && outcome.errors.contains("left out"))
-        #expect(try place.bytes(of: "r.html").count <= 4_000_000)
+        let bytes = try place.bytes(of: "r.html")
+        #expect(bytes.count <= 4_000_000)
+        // The timeline has no links to sections that were left out.
+        let html = String(decoding: bytes, as: UTF8.self)
+        let (links, ids) = (html.matches(of: #/href="#t(\d+)"/#), html.matches(of: #/ id="t(\d+)"/#))
+        #expect(Set(links.map(\.1)) == Set(ids.map(\.1)))
     }
 }

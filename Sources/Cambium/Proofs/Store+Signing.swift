@@ -57,6 +57,9 @@ extension Store {
         return note
     }
 
+    /// Returns the last checkpoint that the store in a directory has signed, as the other `lastSigned` does.
+    package static func lastSigned(at path: String) throws(CambiumError) -> TreeHead? { try lastSigned(SystemVolume(root: path)) }
+
     /// Returns the last checkpoint that a store has signed; `nil` if it has signed none. Throws `.damaged` if the file of the checkpoint is
     /// corrupt.
     package static func lastSigned(_ volume: any Volume) throws(CambiumError) -> TreeHead? {

@@ -16,7 +16,7 @@ struct ReportCommand: ParsableCommand {
             "cambium report notes --since label:monday --to week.html"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
-    @Argument(help: "Report only this object: \(ObjectIdentity.forms). A deleted object is named by its id.") var id: String?
+    @Argument(help: "Report only this object: \(ObjectIdentity.forms). The object may have been deleted.") var id: String?
     @Option(
         parsing: .unconditional,  // Accepts a minus sign, so that an error can state the wrong moment.
         help: .init("Report only the transactions after this moment.", valueName: "moment"))
@@ -30,15 +30,17 @@ struct ReportCommand: ParsableCommand {
     func run() throws {
         let past = EarlierGraphs(of: store)
         let newest = try past.graph(at: .latest)
-        let subject = try id.map { try object($0, newest) }
+        let trail = AuditTrail(of: store)
+        let subject = try id.map { try object($0, newest, trail) }
         let first = try since.map { try past.graph(at: $0.point()).transaction } ?? .none
         var data = ReportData(subject: subject?.id)
         let progress = Terminal.isInteractive ? Progress("report", byteCount: nil) : nil
-        let trail = AuditTrail(of: store)
         let begin = max(first, TransactionNumber(rawValue: try trail.oldest().rawValue - 1))
         var transactions = try trail.transactions(from: begin.next, through: newest.transaction)
         while let step = try transactions.next() {
-            try data.add(step)
+            let isMigration = step.changesSchema && !step.before.schema.entities.isEmpty
+            let migration = isMigration ? SchemaMigration(logged: step.before.schema, step.after.schema) : nil
+            try data.add(step, migration: migration.map { Array(OpText.lines($0).dropFirst()) } ?? [])
             progress?.add(step.entry.byteCount)
         }
         progress?.end()
@@ -46,22 +48,41 @@ struct ReportCommand: ParsableCommand {
         if let subject, data.transactionCount == 0, since == nil, !newest.contains(subject.id) {
             throw CambiumError(.notFound, "The object \(subject.name) never existed, or its changes were retired. Check the id.")
         }
+        let (verification, signed) = try verified()
         let page = ReportPage(
             store: store, data: data, subject: subject?.name, range: (begin, newest.transaction), retired: begin > first ? begin : .none,
-            verification: try Store.verify(at: store), made: StoreEnvironment.system.now())
+            verification: verification, signed: signed, made: StoreEnvironment.system.now())
         try write(page.html)
         for note in page.omissions { Terminal.error("cambium: \(note)") }
         print(data)
         if !page.verification.isSound { throw ExitCode(Failure.badNews) }
     }
 
-    private func object(_ text: String, _ graph: Graph) throws -> (id: ObjectID, name: String) {
-        if let identity = try ObjectIdentity(parsing: text, graph.schema) {
-            let id = graph.id(of: try identity.place(in: graph))
-            return (id, graph.title(of: id))
+    /// Returns the object of the report, which may have been deleted.
+    private func object(_ text: String, _ graph: Graph, _ trail: AuditTrail) throws -> (id: ObjectID, name: String) {
+        guard let identity = try ObjectIdentity(parsing: text, graph.schema) else {
+            let (id, entity) = try graph.schema.parsedID(text)
+            return (id, graph.contains(id) ? graph.title(of: id) : graph.schema.text(of: id, entity: entity))
         }
-        let (id, entity) = try graph.schema.parsedID(text)
-        return (id, graph.contains(id) ? graph.title(of: id) : graph.schema.text(of: id, entity: entity))
+        let id = try trail.object(named: text, through: nil)
+        if graph.contains(id) { return (id, graph.title(of: id)) }
+        return (id, "\(graph.schema.text(of: id, entity: identity.entity)) (\(identity.texts.joined(separator: ",")))")
+    }
+
+    /// Verifies the store, and compares its log with the checkpoint that it signed last. Returns a sentence about this checkpoint, too.
+    private func verified() throws -> (Verification, String) {
+        let head: TreeHead?
+        do {
+            head = try Store.lastSigned(at: store)
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return (try Store.verify(at: store), error.message)
+        }
+        guard let head else { return (try Store.verify(at: store), "The store has signed none.") }
+        let verification = try Store.verify(at: store, against: head)
+        let size = Readable.of(Int(clamping: head.size), "transaction")
+        let end = verification.isSound ? ". The log continues it." : "."
+        return (verification, "\(size), signed by \(head.origin)\(end)")
     }
 
     /// Writes the page to a temporary file, and renames that file, so that no reader finds half a page.

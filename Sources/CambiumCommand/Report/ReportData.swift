@@ -10,8 +10,19 @@ struct ReportData {
         var last: Timestamp?
     }
 
-    /// The maximum number of bytes of the rows of all changes, of the changes of one transaction, and of the timeline.
-    private static let changesByteCountMax = 2_700_000
+    /// The row of a transaction in the timeline.
+    struct Row {
+        let number: TransactionNumber
+        /// Whether there is a section for the transaction, unless it was left out.
+        let hasSection: Bool
+        /// The cells beside the number.
+        let cells: HTMLWriter
+
+        var byteCount: Int { cells.byteCount + 80 }
+    }
+
+    /// The maximum number of bytes of the timeline and all changes together, of the changes of one transaction, and of the timeline.
+    private static let byteCountMax = 3_720_000
     private static let transactionByteCountMax = 1_500_000
     private static let timelineByteCountMax = 900_000
 
@@ -23,7 +34,7 @@ struct ReportData {
     private(set) var work: [String?: Work] = [:]
     private(set) var times: [Timestamp] = []
     /// The rows of the timeline and the sections of changes that fit, oldest first.
-    private(set) var rows: [HTMLWriter] = []
+    private(set) var rows: [Row] = []
     private(set) var sections: [(number: TransactionNumber, changeCount: Int, page: HTMLWriter)] = []
     private var (rowsByteCount, sectionsByteCount) = (0, 0)
     private(set) var leftOutRows: ClosedRange<TransactionNumber>?
@@ -38,10 +49,13 @@ struct ReportData {
 
     init(subject: ObjectID?) { self.subject = subject }
 
-    mutating func add(_ step: TransactionStep) throws {
+    /// Adds a transaction.
+    ///
+    /// - Parameter migration: A line for each change of the schema.
+    mutating func add(_ step: TransactionStep, migration: [String]) throws {
         let changes = step.changes
         let ops = step.entry.isRetired ? [] : try step.entry.ops()
-        var section = ReportSection(step, ops)
+        var section = ReportSection(step, ops, subject == nil ? migration : [])
         for change in changes where subject.map({ $0 == change.id }) ?? true {
             guard section.add(change, of: changes, byteCountMax: Self.transactionByteCountMax) else { continue }
             counts[change.kind, default: 0] += 1
@@ -65,19 +79,20 @@ struct ReportData {
 
     /// Adds the row and the section of a transaction. If there are too many bytes, leaves out the oldest ones.
     private mutating func keep(_ section: ReportSection, _ number: TransactionNumber) {
-        let row = section.row
+        let row = Row(number: number, hasSection: section.hasContent, cells: section.cells)
         rows.append(row)
         rowsByteCount += row.byteCount
         while rowsByteCount > Self.timelineByteCountMax, rows.count > 1 {
-            rowsByteCount -= rows.removeFirst().byteCount
-            leftOutRows = (leftOutRows?.lowerBound ?? firstNumber)...numberOfFirst(rows.count)
+            let gone = rows.removeFirst()
+            rowsByteCount -= gone.byteCount
+            leftOutRows = (leftOutRows?.lowerBound ?? gone.number)...gone.number
         }
-        numbers.append(number)
-        guard section.hasContent else { return }
-        let page = section.page
-        sections.append((number, section.changeCount - section.leftOutCount, page))
-        sectionsByteCount += page.byteCount
-        while sectionsByteCount > Self.changesByteCountMax, sections.count > 1 {
+        if section.hasContent {
+            let page = section.page
+            sections.append((number, section.changeCount - section.leftOutCount, page))
+            sectionsByteCount += page.byteCount
+        }
+        while rowsByteCount + sectionsByteCount > Self.byteCountMax, sections.count > 1 {
             let gone = sections.removeFirst()
             sectionsByteCount -= gone.page.byteCount
             leftOutChangeCount += gone.changeCount
@@ -85,9 +100,8 @@ struct ReportData {
         }
     }
 
-    private var numbers: [TransactionNumber] = []
-    private var firstNumber: TransactionNumber { numbers.first ?? .none }
-    private func numberOfFirst(_ keptCount: Int) -> TransactionNumber { numbers[max(0, numbers.count - keptCount)] }
+    /// Returns whether the page has a section for the transaction of a row.
+    func hasSection(_ row: Row) -> Bool { row.hasSection && row.number > leftOutSections?.upperBound ?? .none }
 
     // MARK: Clones
 
@@ -146,31 +160,35 @@ struct ReportSection {
     private let step: TransactionStep
     private var body = HTMLWriter()
     private var notes: [String] = []
+    /// A line for each change of the schema.
+    private let migration: [String]
     private(set) var changeCount = 0
     private(set) var leftOutCount = 0
     private(set) var cutCount = 0
 
-    init(_ step: TransactionStep, _ ops: [Op]) {
-        (self.step, entry) = (step, step.entry)
+    init(_ step: TransactionStep, _ ops: [Op], _ migration: [String]) {
+        (self.step, entry, self.migration) = (step, step.entry, migration)
         for op in ops {
             switch op {
             case .undo(let ranges):
                 let texts = ranges.map { $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
                 notes.append("undoes \(texts.joined(separator: ", "))")
-            case .clone(let clone): notes.append("clone of \(Readable.of(clone.objectCount, "object"))")
+            case .clone(let clone): notes.append("copies \(Readable.of(clone.objectCount, "object"))")
             case .digest: notes.append("records a digest")
             default: break
             }
         }
-        if entry.isRetired { notes.append("its changes were retired") }
+        if entry.isRetired { notes.append("has no changes any more, because they were retired") }
     }
 
     var hasContent: Bool { changeCount > 0 || !notes.isEmpty }
 
     mutating func addNotes(_ changes: Changes) {
-        if changes.changesSchema { notes.append(step.before.schema.entities.isEmpty ? "creates the schema" : "changes the schema") }
+        if changes.changesSchema {
+            notes.append(step.before.schema.entities.isEmpty ? "creates the schema" : "changes the schema")
+        }
         for label in changes.labels {
-            notes.append(label.after.map { "label '\(label.name)' names transaction \($0)" } ?? "removes the label '\(label.name)'")
+            notes.append(label.after.map { "names transaction \($0) '\(label.name)'" } ?? "removes the label '\(label.name)'")
         }
     }
 
@@ -191,6 +209,7 @@ struct ReportSection {
         if isGroup {
             body.raw(#"<tr><th class="g" scope="rowgroup" colspan="3"><span class="k">\#(change.kind.rawValue)</span> "#)
             body.data(name)
+            if let source = source(of: change, changes) { body.data(", a copy of \(source)") }
             body.raw("</th></tr>")
         }
         let prefix = isGroup ? "" : name + " · "
@@ -200,6 +219,13 @@ struct ReportSection {
             row(prefix + links.relationship.name, text(removed, changes.before), text(added, changes.after), isWhole: !isGroup)
         }
         return true
+    }
+
+    /// Returns the name of the object of which an inserted object is a copy.
+    private func source(of change: ObjectChange, _ changes: Changes) -> String? {
+        guard change.kind == .inserted, let place = changes.after.place(of: change.id), let source = changes.after.source(of: place)
+        else { return nil }
+        return changes.after.fullName(of: source) ?? changes.before.fullName(of: source) ?? changes.after.name(of: source) ?? "an object"
     }
 
     /// - Parameter isWhole: Whether the row is the only one of its object.
@@ -237,17 +263,14 @@ struct ReportSection {
 
     // MARK: Output
 
-    /// The row of the timeline.
-    var row: HTMLWriter {
+    /// The cells of the timeline beside the number.
+    var cells: HTMLWriter {
         var page = HTMLWriter()
-        let number = entry.number
-        page.raw(#"<tr><th scope="row">"#)
-        page.raw(hasContent ? "<a href=\"#t\(number)\">Transaction \(number)</a>" : "Transaction \(number)")
-        page.raw(#"</th><td data-l="Time"><time datetime="\#(entry.time)">\#(Self.text(entry.time))</time></td><td data-l="Actor">"#)
+        page.raw(#"<td data-l="Time"><time datetime="\#(entry.time)">\#(Self.text(entry.time))</time></td><td data-l="Actor">"#)
         page.data(entry.metadata.actor ?? "–")
         page.raw(#"</td><td class="n" data-l="Changed objects">\#(Readable.count(changeCount))</td><td>"#)
         page.data(([entry.metadata.message ?? ""] + notes).filter { !$0.isEmpty }.joined(separator: "; "))
-        page.raw("</td></tr>\n")
+        page.raw("</td>")
         return page
     }
 
@@ -268,8 +291,17 @@ struct ReportSection {
         }
         if !notes.isEmpty {
             page.raw("<p>")
-            page.data("This transaction " + notes.map { $0.hasPrefix("clone") ? "makes a " + $0 : $0 }.joined(separator: "; ") + ".")
+            page.data("This transaction " + notes.joined(separator: "; ") + (migration.isEmpty ? "." : ":"))
             page.raw("</p>")
+        }
+        if !migration.isEmpty {
+            page.raw("<ul>")
+            for line in migration {
+                page.raw("<li>")
+                page.data(line)
+                page.raw("</li>")
+            }
+            page.raw("</ul>")
         }
         if changeCount > 0 {
             page.raw(#"<table class="changes stack"><caption>\#(Readable.of(changeCount, "changed object"))</caption><thead><tr>"#)

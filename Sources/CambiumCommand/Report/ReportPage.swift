@@ -11,7 +11,12 @@ struct ReportPage {
     /// The last retired transaction.
     let retired: TransactionNumber
     let verification: Verification
+    /// The last checkpoint that the store has signed, as a sentence.
+    let signed: String
     let made: Timestamp
+
+    /// The maximum numbers of actors, labels and findings of a verification.
+    private static let (actorCountMax, labelCountMax, findingCountMax) = (100, 50, 100)
 
     var html: String {
         var page = HTMLWriter()
@@ -64,9 +69,8 @@ struct ReportPage {
         for (name, count) in facts { page.raw("<div><dt>\(name)</dt><dd>\(Readable.count(count))</dd></div>") }
         page.raw("</dl>\n")
         for note in omissions {
-            page.raw("<p class=\"note\">")
-            page.data(note)
-            page.raw("</p>\n")
+            // An option is not broken at its hyphens.
+            page.raw("<p class=\"note\">\(HTMLWriter.escaped(note).replacing("--since", with: "<code>--since</code>"))</p>\n")
         }
     }
 
@@ -77,7 +81,9 @@ struct ReportPage {
             notes.append("The changes of transactions 1 to \(retired) were retired by a compaction, so they are not in this report.")
         }
         if let rows = data.leftOutRows {
-            notes.append("The timeline leaves out the transactions up to \(rows.upperBound). Use --since or an object to see them.")
+            notes.append(
+                "The timeline leaves out the transactions up to \(rows.upperBound). 'cambium log' lists all, and a report of one object "
+                    + "has all of its transactions.")
         }
         if data.leftOutChangeCount > 0 {
             let place = data.leftOutSections.map { " They belong to transactions up to \($0.upperBound)." } ?? ""
@@ -87,6 +93,9 @@ struct ReportPage {
         }
         if data.cutCount > 0 {
             notes.append("\(Readable.of(data.cutCount, "long value or list", plural: "long values and lists")) cut.")
+        }
+        if data.work.count > Self.actorCountMax {
+            notes.append("The table of actors has the \(Self.actorCountMax) with the most transactions.")
         }
         if data.leftOutNodeCount > 0 {
             notes.append("The picture of clones leaves out \(Readable.of(data.leftOutNodeCount, "copy", plural: "copies")).")
@@ -113,19 +122,23 @@ struct ReportPage {
             page.data(value)
             page.raw("</code></dd>")
         }
-        page.raw("</dl>")
+        page.raw("<dt>Last signed checkpoint</dt><dd>")
+        page.data(signed)
+        page.raw("</dd></dl>")
         if !verification.findings.isEmpty {
             page.raw("<h3>Findings</h3><ul>")
-            for finding in verification.findings {
+            for finding in verification.findings.prefix(Self.findingCountMax) {
                 page.raw("<li>")
                 page.data(finding)
                 page.raw("</li>")
             }
             page.raw("</ul>")
+            let more = verification.findings.count - Self.findingCountMax
+            if more > 0 { page.raw("<p>\(Readable.count(more)) more: <code>cambium verify</code> prints all.</p>") }
         }
         page.raw(
-            "<p class=\"soft\">The root proves nothing by itself: compare it with a root of this store that was written down in another "
-                + "place.</p></section>\n")
+            "<p class=\"soft\">The root proves nothing by itself: compare it with a root or a signed checkpoint of this store that was "
+                + "kept in another place.</p></section>\n")
     }
 
     private func writeActors(_ page: inout HTMLWriter) {
@@ -139,7 +152,7 @@ struct ReportPage {
         for name in ["Transactions", "Inserted", "Changed", "Deleted"] { page.raw("<th scope=\"col\" class=\"n\">\(name)</th>") }
         page.raw("<th scope=\"col\">First</th><th scope=\"col\">Last</th></tr></thead><tbody>")
         let actors = data.work.sorted { ($1.value.transactionCount, $0.key ?? "") < ($0.value.transactionCount, $1.key ?? "") }
-        for (actor, work) in actors {
+        for (actor, work) in actors.prefix(Self.actorCountMax) {
             page.raw("<tr><th scope=\"row\">")
             page.data(actor ?? "unnamed")
             page.raw("</th><td class=\"n\" data-l=\"Transactions\">\(Readable.count(work.transactionCount))</td>")
@@ -173,13 +186,22 @@ struct ReportPage {
         page.raw("<section aria-labelledby=\"timeline\"><h2 id=\"timeline\">Timeline</h2>")
         if !data.labels.isEmpty {
             page.raw("<p>")
-            page.data("Labels: " + data.labels.map { "\($0.name) (transaction \($0.transaction))" }.joined(separator: ", ") + ".")
+            let labels = data.labels.suffix(Self.labelCountMax)
+            let more = data.labels.count - labels.count
+            page.data("Labels: " + labels.map { "\($0.name) (transaction \($0.transaction))" }.joined(separator: ", "))
+            page.data(more > 0 ? ", and \(Readable.count(more)) older ones." : ".")
             page.raw("</p>")
         }
         page.raw("<table class=\"stack\"><caption>Transactions, oldest first</caption><thead><tr><th scope=\"col\">Transaction</th>")
         page.raw("<th scope=\"col\">Time</th><th scope=\"col\">Actor</th><th scope=\"col\" class=\"n\">Changed objects</th>")
         page.raw("<th scope=\"col\">Reason</th></tr></thead><tbody>")
-        for row in data.rows { page.append(row) }
+        for row in data.rows {
+            page.raw(#"<tr><th scope="row">"#)
+            page.raw(data.hasSection(row) ? "<a href=\"#t\(row.number)\">Transaction \(row.number)</a>" : "Transaction \(row.number)")
+            page.raw("</th>")
+            page.append(row.cells)
+            page.raw("</tr>\n")
+        }
         page.raw("</tbody></table></section>\n")
     }
 

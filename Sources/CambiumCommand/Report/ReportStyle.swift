@@ -8,10 +8,11 @@ enum ReportStyle {
         *{box-sizing:border-box}
         body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,sans-serif;overflow-wrap:break-word}
         header,main,footer,nav{max-width:72rem;margin:0 auto;padding:0 1.25rem}
-        header{padding-top:2rem}footer{padding-bottom:2rem;color:var(--soft)}
+        header{padding-top:2rem}footer{padding-top:2rem;padding-bottom:2rem;color:var(--soft)}
         h1{font-size:1.7rem;line-height:1.2;margin:0 0 .5rem}h2{font-size:1.3rem;margin:2.5rem 0 .75rem;padding-bottom:.3rem;\
         border-bottom:2px solid var(--line)}h3{font-size:1.05rem;margin:1.75rem 0 .25rem}
-        p{margin:.4rem 0}a{color:var(--link)}code{font:.9em ui-monospace,monospace}
+        p{margin:.4rem 0}ul{margin:.4rem 0;padding-left:1.5rem}.note code{white-space:nowrap}\
+        a{color:var(--link)}code{font:.9em ui-monospace,monospace}
         nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;margin:1rem 0 0;padding:0}
         .soft{color:var(--soft)}.note{border-left:4px solid var(--bar);background:var(--panel);padding:.6rem .9rem;margin:1rem 0}
         .bad{border-left-color:var(--old)}
@@ -35,7 +36,7 @@ enum ReportStyle {
         svg{display:block}svg text{fill:var(--text);font:13px system-ui,sans-serif}svg .s{fill:var(--soft)}
         .bar{fill:var(--bar)}.box{fill:var(--panel);stroke:var(--soft)}.gone{stroke-dasharray:4 3}
         .edge{fill:none;stroke:var(--soft);stroke-width:1.5}
-        .axis{stroke:var(--line)}.chart{width:100%;height:auto;min-width:34rem}
+        .axis{stroke:var(--line)}.chart{width:100%;max-width:52rem;height:auto;min-width:34rem}
         @media (max-width:40rem){body{font-size:15px}header,main,footer,nav{padding-left:.8rem;padding-right:.8rem}
         dl.proof{display:block}dl.proof dd{margin:0 0 .5rem}
         .stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
@@ -44,7 +45,9 @@ enum ReportStyle {
         .stack th,.stack td{border:0;padding:.1rem .4rem}.stack tr{border-bottom:1px solid var(--line);padding:.4rem 0}
         .stack td:empty{display:none}.stack .n{text-align:left}.stack [data-l]::before{content:attr(data-l) ": ";color:var(--soft)}}
         @media print{:root{--back:#fff;--text:#000;--soft:#444;--line:#bbb;--panel:#fff;--link:#000;--old:#8a1c14;--new:#0d5526;\
-        --oldback:#fff;--newback:#fff;--bar:#555}body{font-size:10pt}nav{display:none}h2,h3{break-after:avoid}tr{break-inside:avoid}\
+        --oldback:#fff;--newback:#fff;--bar:#555}body{font-size:9pt;line-height:1.35}header,main,footer{padding-left:0;padding-right:0}\
+        nav{display:none}h2{margin-top:1.5rem}h3{margin-top:1rem}h2,h3,caption{break-after:avoid}tr{break-inside:avoid}\
+        table{font-size:8.5pt;margin:.4rem 0}th,td{padding:.1rem .4rem}td time{white-space:normal}\
         thead{display:table-header-group}
         .wide{overflow:visible;border:0}.wide svg{max-width:100%;min-width:0;height:auto}a{text-decoration:none}}
         """
