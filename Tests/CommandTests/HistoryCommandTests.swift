@@ -64,6 +64,26 @@ import Testing
         #expect(try rows(place, "Memo/3", "--limit", "1")[0]["relationship"] as? String == "note")
     }
 
+    @Test func `the option --change selects kinds of changes, and a copy is inserted`() throws {
+        let place = try Self.workplace()
+        #expect(try heads(rows(place, "--change", "deleted", "--entity", "Note")) == ["6 Note/1 deleted"])
+        #expect(try heads(rows(place, "Note/2", "--change", "inserted")) == ["4 Note/2 cloned", "2 Note/1 inserted"])
+        #expect(try heads(rows(place, "Note/2", "--change", "changed", "--limit", "1")) == ["5 Note/2 changed"])
+        #expect(try heads(rows(place, "--change", "schema", "--change", "label")) == ["1 - schema"])
+        #expect(try place.run("history", "notes", "--change", "moved").code == 64)
+    }
+
+    @Test func `the output for people has the request of a transaction, also in the log`() throws {
+        let place = try Self.workplace()
+        #expect(try place.run("history", "notes", "Note/2", "--limit", "1").output.contains("  jane  (request r7)\n"))
+        #expect(try place.run("log", "notes", "--at", "5").output.hasSuffix("  jane  (request r7)\n"))
+    }
+
+    @Test(arguments: ["show", "blame"]) func `a missing identity leads to the history of a deleted object`(command: String) throws {
+        let outcome = try Self.workplace().run(command, "notes", "Note:1")
+        #expect(outcome.code == 66 && outcome.errors.contains("'cambium history STORE Note:1' shows a deleted one."))
+    }
+
     @Test func `options select properties, actors, requests, entities, conditions and moments`() throws {
         let place = try Self.workplace()
         #expect(try heads(rows(place, "Note/2", "--attribute", "id")) == ["4 Note/2 cloned", "2 Note/1 inserted"])
@@ -122,7 +142,7 @@ import Testing
     @Test func `the output for people has a line for each transaction, and its changes`() throws {
         let output = try Self.workplace().run("history", "notes", "Note/2", "--limit", "2").output
         let lines = output.split(separator: "\n").map(String.init)
-        #expect(lines[0].hasPrefix("5  ") && lines[0].hasSuffix("  jane") && lines[1] == "    ~ Note/2 (3) title: b -> c")
+        #expect(lines[0].hasPrefix("5  ") && lines[0].hasSuffix("  jane  (request r7)") && lines[1] == "    ~ Note/2 (3) title: b -> c")
         #expect(lines[2].hasSuffix("  joe") && lines[3] == "    + Note/2 (3), a copy of Note/1 (1)")
     }
 

@@ -73,6 +73,8 @@ import Testing
             let outcome = try place.run(
                 executable: Workplace.binary, ["verify", "notes", "--against", "cosigned"] + arguments)
             #expect(outcome.code == 0, "\(outcome.errors)")
+            let kind = arguments.isEmpty ? "stated" : "signed"
+            #expect(outcome.output.contains("the log continues the \(kind) tree of 12 transactions of "), "\(outcome.output)")
         }
         #expect(try python(place, "note", "cosigned", "--policy", "policy").code == 0)
         #expect(try place.run("delete", "notes", "Note/1").code == 0)
@@ -81,6 +83,16 @@ import Testing
         #expect(try python(place, "consistency", "growth", "--since", "cosigned", "--key", key).code == 0)
         #expect(try place.run("witness", "memory", "request", "--key", "witness.key").code == 1)
         #expect(try place.run("witness", "memory", "growth", "--key", "witness.key", "--json").json.first?["size"] as? Int == 13)
+    }
+
+    @Test func `a value whose changes were retired is proved in a store that is restored from the archive`() throws {
+        let (place, _) = try signed()
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        #expect(try place.run("compact", "notes", "--retain", "snapshots:1", "--archive", "kept").code == 0)
+        let refused = try place.run("prove", "notes", "Note/1", "title")
+        #expect(refused.code == 66 && refused.errors.contains("retired by a compaction") && refused.errors.contains("--archive"))
+        #expect(try place.run("restore", "notes", "whole", "--archive", "kept").code == 0)
+        #expect(try place.run("prove", "whole", "Note/1", "title", "--to", "proof").code == 0)
     }
 
     @Test func `a store that was rewritten is neither signed nor verified`() throws {

@@ -59,12 +59,16 @@ struct ChangedTransaction {
 
 /// The parts of the output for human readers that several audit commands share.
 enum AuditText {
-    /// Returns the number, the time, the actor and the message of a transaction. A dash marks a transaction without an actor.
+    /// Returns the number, the time, the actor, the message and the request key of a transaction. A dash marks a transaction without an
+    /// actor.
     static func head(_ number: TransactionNumber, _ time: Timestamp, _ author: Author) -> String {
         // An empty actor is quoted. Otherwise, the message would look like the actor.
         let actor = author.actor.map { ObjectText.text(.string($0)) } ?? "-"
-        return (["\(number)", time.description, actor] + [author.message].compactMap(\.self)).joined(separator: "  ")
+        let notes = [author.message, author.requestID.map(request)].compactMap(\.self)
+        return (["\(number)", time.description, actor] + notes).joined(separator: "  ")
     }
+
+    static func request(_ key: String) -> String { "(request \(ObjectText.text(.string(key))))" }
 
     static func line(_ label: LabelChange) -> String {
         let name = LabelCommand.text(of: label.name)

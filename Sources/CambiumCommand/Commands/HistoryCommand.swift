@@ -12,6 +12,7 @@ struct HistoryCommand: ParsableCommand {
                 + "after the transaction. If a compaction has retired earlier changes, the last row states this.",
             examples: "cambium history notes Note/1", "cambium history notes Note:7 --attribute title --limit 1",
             "cambium history notes --entity Item --where 'price > 10' --from 2026-03-01",
+            "cambium history notes --entity Item --change deleted --actor jane",
             "cambium history notes Note/1 --complete --json"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
@@ -36,11 +37,13 @@ struct HistoryCommand: ParsableCommand {
         selected.condition = filter.where
         for argument in filter.set { selected.arguments[argument.name] = try argument.operand() }
         if let id { selected.object = try trail.object(named: id, through: bounds.last) }
+        let kinds = Set(selection.change)
         let rows = HistoryText(isJSON: output.json)
         var count = 0
         if limit != 0 {
             try QueryRequest.named("--where") {
                 try trail.history(selected) { entry in
+                    if let kind = ChangeKind(entry.change), !kinds.isEmpty, !kinds.contains(kind) { return true }
                     rows.print(entry)
                     count += 1
                     return count < limit ?? .max
@@ -86,6 +89,23 @@ struct HistoryCommand: ParsableCommand {
     }
 }
 
+/// A kind of change, as `history --change` names it.
+enum ChangeKind: String, ExpressibleByArgument, CaseIterable {
+    case inserted, deleted, changed, schema, label
+
+    /// Creates the kind of a change. Returns `nil` for the end of a history at a compaction, which every history shows.
+    init?(_ change: HistoryEntry.Change) {
+        switch change {
+        case .inserted, .cloned: self = .inserted
+        case .deleted: self = .deleted
+        case .attribute, .relationship, .stub, .renamed: self = .changed
+        case .schema: self = .schema
+        case .label: self = .label
+        case .retired: return nil
+        }
+    }
+}
+
 /// The options that select the changes in a history.
 struct HistoryOptions: ParsableArguments {
     @Option(
@@ -100,6 +120,8 @@ struct HistoryOptions: ParsableArguments {
         help: .init("Show only changes of this relationship. Repeat the option for each.", valueName: "name"),
         completion: .custom(NameCompletion.relationships))
     var relationship: [String] = []
+    @Option(help: .init("Show only changes of this kind. Repeat the option for each. A copy is inserted.", valueName: "kind"))
+    var change: [ChangeKind] = []
     @Option(help: .init("Show only transactions of this actor.", valueName: "name")) var actor: String?
     @Option(help: .init("Show only the transaction with this request key.", valueName: "key")) var request: String?
 

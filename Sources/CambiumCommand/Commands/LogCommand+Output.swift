@@ -16,6 +16,9 @@ extension LogCommand {
         // An empty actor is quoted. Otherwise, the message would look like the actor.
         let actor = entry.metadata.actor.map { ObjectText.text(.string($0)) }
         var notes = [actor ?? entry.metadata.message.map { _ in "-" }, entry.metadata.message].compactMap(\.self)
+        if let request = entry.metadata.requestID {
+            notes = (notes.isEmpty ? ["-"] : notes) + [AuditText.request(request)]
+        }
         if entry.isRetired { notes.append("(its changes were retired)") }
         if entry.metadata.clockLag > .zero { notes.append("(the clock was \(entry.metadata.clockLag / .seconds(1)) s slow)") }
         let time = entry.metadata.time.description.padded(to: Self.timeWidth)

@@ -19,7 +19,7 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup(title: "Range") var range: AuditRange
     @OptionGroup(title: "Selection") var entity: AuditEntityOptions
     @OptionGroup(title: "Search") var search: ReplaySearchOptions
-    @Flag(help: "Wait for the Enter key after each transaction; q and Enter end the command. Does nothing if input is not a terminal.")
+    @Flag(help: "Wait for the Enter key between transactions; q and Enter end the command. Does nothing if input is not a terminal.")
     var step = false
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -34,32 +34,40 @@ struct ReplayCommand: ParsableCommand {
                 Terminal.error("cambium: After none of the transactions \(first) to \(end), an object satisfies the condition of --until.")
                 throw ExitCode(Failure.badNews)
             }
-            print(found.step, found)
-            guard step, waits() else { return }
+            print(ChangedTransaction(found.step, of: entity), found)
+            guard step else { return }
             first = TransactionNumber(rawValue: found.step.entry.number.rawValue + 1)
         }
+        var isFirst = search.until == nil
         var cursor = try trail.transactions(from: first, through: bounds.last)
         while let step = try cursor.next() {
-            print(step)
-            if self.step, !waits() { return }
+            let transaction = ChangedTransaction(step, of: entity)
+            if entity.entity != nil, transaction.isEmpty { continue }
+            // The command waits only if another transaction follows.
+            if self.step, !isFirst, !waits(for: step.entry.number) { return }
+            print(transaction)
+            isFirst = false
         }
     }
 
-    /// Waits for the Enter key. Returns whether the command continues.
-    private func waits() -> Bool {
+    /// Waits for the Enter key. Returns whether the command continues with a transaction.
+    private func waits(for number: TransactionNumber) -> Bool {
         guard isatty(STDIN_FILENO) == 1 else { return true }
-        guard let line = readLine() else { return false }
-        return line.first != "q"
+        if isatty(STDERR_FILENO) == 1 { Terminal.showProgress("Enter: transaction \(number), q: end ") }
+        guard let line = readLine() else {
+            // The end of input has left the cursor after the question.
+            if isatty(STDERR_FILENO) == 1 { Terminal.showProgress("\n") }
+            return false
+        }
+        return line.first?.lowercased() != "q"
     }
 
-    private func print(_ step: TransactionStep, _ match: FirstMatch? = nil) {
-        let transaction = ChangedTransaction(step, of: entity)
-        if match == nil, entity.entity != nil, transaction.isEmpty { return }
+    private func print(_ transaction: ChangedTransaction, _ match: FirstMatch? = nil) {
         guard output.json else {
             for line in transaction.lines { Terminal.print(line) }
             if let match {
                 let method = match.method == .scan ? "a scan of each transaction" : "a bisection of the moments"
-                Terminal.print("The condition holds for \(match.objects.map(\.name).joined(separator: " ")); found by \(method).")
+                Terminal.print("The condition holds for \(match.objects.map(\.title).joined(separator: ", ")); found by \(method).")
             }
             return
         }

@@ -148,7 +148,8 @@ struct VerifyCommand: ParsableCommand {
     }
 
     func run() throws {
-        let verification = try Store.verify(at: store, archive: archive, against: known())
+        let known = try known()
+        let verification = try Store.verify(at: store, archive: archive, against: known)
         let differs = root.map { $0 != verification.root } ?? false
         let difference = "the root is not \(against ?? ""), so the log has changed since it had that root"
         let findings = verification.findings + (differs ? [difference] : [])
@@ -175,9 +176,18 @@ struct VerifyCommand: ParsableCommand {
             Terminal.print(isSound ? "Sound: \(transactions)\(log)" : "CORRUPT: \(transactions) could be verified\(log)")
             Terminal.print("root    \(verification.root)")
             if let digest = verification.digest { Terminal.print("digest  \(digest)") }
+            if let known, isSound { Terminal.print("note    \(text(of: known))") }
             for finding in findings { Terminal.print("- \(finding)") }
         }
         if !isSound { throw ExitCode(Failure.badNews) }
+    }
+
+    /// Returns what was compared with the log: the checkpoint of `--against`, and whether its signatures were checked.
+    private func text(of known: TreeHead) -> String {
+        let size = Readable.of(Int(clamping: known.size), "transaction")
+        let isChecked = key != nil || policy != nil
+        return "the log continues the \(isChecked ? "signed" : "stated") tree of \(size) of \(known.origin)"
+            + (isChecked ? "" : "; add --key or --policy to check its signature")
     }
 }
 

@@ -90,7 +90,8 @@ struct ObjectIdentity {
             let identity = Excerpt.plain(texts.joined(separator: ","))
             throw CambiumError(
                 .notFound,
-                "There is no '\(entity.name)' with the identity \(identity). 'cambium find STORE \(entity.name)' lists the objects.")
+                "There is no '\(entity.name)' with the identity \(identity). 'cambium find STORE \(entity.name)' lists the objects, and "
+                    + "'cambium history STORE \(entity.name):\(identity)' shows a deleted one.")
         }
         return place
     }
