@@ -32,6 +32,26 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: LongTests.areWanted))
+    func `of 10,000 changed notes, proofs, requests, policies and keys, none is accepted for what it does not state`() throws {
+        let target = try #require(FuzzTarget.named("proofs"))
+        let seeds = try target.seeds()
+        var random = SplitMix64(seed: 1)
+        for number in 0..<10_000 {
+            var input = seeds[number % seeds.count]
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let place = Int.random(in: 1..<input.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: input[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                case 1: input.remove(at: place)
+                case 2: input.insert(UInt8.random(in: 9..<127, using: &random), at: place)
+                default: input.swapAt(place, Int.random(in: 1..<input.count, using: &random))
+                }
+            }
+            do { try target.run(input) } catch { Issue.record("\(number): \(error)") }
+        }
+    }
+
     @Test func `each directory of the corpus belongs to a target`() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.corpus.path)
         #expect(Set(names) == Set(FuzzTarget.all.map(\.name)))

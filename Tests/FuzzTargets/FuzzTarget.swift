@@ -30,6 +30,7 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
         FuzzTarget(name: "columns", run: ColumnTarget.run, seeds: ColumnTarget.seeds),
         FuzzTarget(name: "pages", run: PageTarget.run, seeds: PageTarget.seeds),
         FuzzTarget(name: "query", run: QueryTarget.run, seeds: QueryTarget.seeds),
+        FuzzTarget(name: "proofs", run: ProofTarget.run, seeds: ProofTarget.seeds),
     ]
 
     /// Returns the target of a name, or `nil` if there is no such target.
