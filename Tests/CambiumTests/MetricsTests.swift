@@ -144,4 +144,48 @@ import Testing
         #expect(errors == [])
         #expect(store.metrics.waitingWriterCount == 0)
     }
+
+    // MARK: Slow queries
+
+    private func store(slowAfter limit: Duration) throws -> Store {
+        var environment = fixedEnvironment()
+        environment.slowQueryDuration = limit
+        let store = try Store.inMemory(schema: Notes.schema, environment: environment)
+        try add(store, 0..<10)
+        return store
+    }
+
+    @Test func `a query that takes the stated time is counted, and the last one is kept`() throws {
+        let store = try store(slowAfter: .zero)
+        #expect(store.metrics.slowQueryCount == 0 && store.metrics.lastSlowQuery == nil)
+        _ = try store.graph.find(Query("Note", where: "id > $least", ["least": 2], sort: "-id", limit: 3))
+        let slow = try #require(store.metrics.lastSlowQuery)
+        #expect(slow.text == "Note where id > $least sort -id limit 3")
+        #expect(slow.duration >= .zero && slow.transaction == store.graph.transaction)
+        _ = try store.graph.count(Query("Note"))
+        _ = try store.graph.answer(Query("Note"))
+        _ = try store.graph.aggregate(Query("Note"), Grouping([.count]))
+        _ = try store.graph.first(Query("Note", sort: "title"))
+        #expect(store.metrics.slowQueryCount == 5 && store.metrics.lastSlowQuery?.text == "Note sort title limit 1")
+    }
+
+    @Test func `a query of a transaction, and one that fails, count too`() throws {
+        let store = try store(slowAfter: .zero)
+        try store.write { transaction in _ = try transaction.find(Query("Note", where: "id == 3")) }
+        #expect(throws: CambiumError.self) { try store.graph.find(Query("Note", where: "missing == 3")) }
+        #expect(store.metrics.slowQueryCount == 2)
+    }
+
+    @Test func `a query that takes less time than stated is not counted`() throws {
+        #expect(StoreEnvironment.system.slowQueryDuration == .milliseconds(100))
+        let store = try store(slowAfter: .seconds(86_400))
+        for _ in 0..<20 { _ = try store.graph.find(Query("Note", where: "id > 2")) }
+        #expect(store.metrics.slowQueryCount == 0 && store.metrics.lastSlowQuery == nil)
+    }
+
+    @Test func `the text of a slow query has at most 1,000 characters`() throws {
+        let store = try store(slowAfter: .zero)
+        _ = try store.graph.find(Query("Note", where: "title in {" + (0..<500).map { "\"\($0)\"" }.joined(separator: ", ") + "}"))
+        #expect(store.metrics.lastSlowQuery?.text.count == 1000)
+    }
 }

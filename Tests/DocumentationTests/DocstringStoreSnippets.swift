@@ -117,6 +117,13 @@ enum DocstringStoreSnippets {
         if let hold = metrics.longestHolds.first { print(hold.use, hold.duration) }
     }
 
+    static func openWithLimit(_ path: String) throws -> Store {
+        var environment = StoreEnvironment.system
+        environment.slowQueryDuration = .milliseconds(20)
+        let store = try Store.open(at: path, environment: environment)
+        return store
+    }
+
     static func lease(_ store: Store) throws -> Int {
         let lease = store.lease(for: .seconds(60))
         let count = try lease.read { $0.objectCount }

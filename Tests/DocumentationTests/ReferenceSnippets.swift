@@ -145,6 +145,13 @@ import Testing
         return metrics
     }
 
+    private func measureQueries(_ path: String) throws {
+        var environment = StoreEnvironment.system
+        environment.slowQueryDuration = .milliseconds(20)
+        let store = try Store.open(at: path, environment: environment)
+        if let slow = store.metrics.lastSlowQuery { print(slow.duration, slow.text) }
+    }
+
     private func migrate(_ store: Store, to definition: SchemaDefinition) throws {
         for entry in try store.previewMigration(to: definition).entries {
             print(entry.change.entity, entry.change.property ?? "", entry.change.kind, entry.handling, entry.lostCount)

@@ -27,6 +27,11 @@ extension Store {
             found.replayDuration = .nanoseconds(checkpoints.tailWork)
             found.checkpointAge = checkpoints.checkpointer.newest.time.map { max(.zero, $0.distance(to: writer.environment.now())) }
         }
+        let slow = writer.timeline.slowQueries.report
+        found.slowQueryCount = slow.count
+        found.lastSlowQuery = slow.last.map {
+            StoreMetrics.SlowQuery(text: $0.text, duration: $0.duration, transaction: $0.transaction)
+        }
         let totals = writer.timeline.totals
         (found.pinnedVersionCount, found.pinnedByteCount) = (totals.pinnedVersionCount, totals.pinnedByteCount)
         (found.pageByteCount, found.heapByteCount, found.mappedByteCount) = (

@@ -44,6 +44,7 @@ public final class Store: Sendable {
     init(_ commits: CommitQueue, _ checkpoints: CheckpointScheduler?, recovery: RecoveryReport) {
         (self.commits, self.checkpoints, self.recovery) = (commits, checkpoints, recovery)
         writer = commits.writer
+        writer.timeline.slowQueries.setLimit(writer.environment.slowQueryDuration)
         leases = Leases(now: writer.environment.now)
         pipeline = CommitPipeline(commits, leases)
         upkeep = GraphUpkeep(writer: writer)

@@ -1,7 +1,7 @@
 public import CambiumModel
 import Glibc
 
-/// The environment of a store: the time and random bytes. Tests supply their own environment.
+/// The environment of a store: the time, random bytes, and the time after which a query is slow. Tests supply their own environment.
 ///
 /// ```swift
 /// let noon = Timestamp(microsecondsSince1970: 1_774_958_400_000_000)
@@ -13,6 +13,16 @@ public struct StoreEnvironment: Sendable {
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
     /// Creates the timer of a store, which runs `action`.
     package var makeTimer: @Sendable (_ action: @escaping @Sendable () -> Void) -> any SyncTimer = { DispatchSyncTimer($0) }
+
+    /// A query that takes at least this time counts as slow in `Store.metrics`. The default is 100 ms. To measure each query costs two
+    /// readings of the processor's time counter.
+    ///
+    /// ```swift
+    /// var environment = StoreEnvironment.system
+    /// environment.slowQueryDuration = .milliseconds(20)
+    /// let store = try Store.open(at: path, environment: environment)
+    /// ```
+    public var slowQueryDuration = Duration.milliseconds(100)
 
     /// Creates an environment.
     ///

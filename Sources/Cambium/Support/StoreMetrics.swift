@@ -1,3 +1,5 @@
+public import CambiumModel
+
 /// The work of a store since it was opened, and its current size: numbers for a dashboard. See Docs/Operate/METRICS.md.
 ///
 /// The numbers are read one by one while other threads are writing, so two of them may be some transactions apart.
@@ -38,6 +40,17 @@ public struct StoreMetrics: Sendable, Hashable {
         public let duration: Duration
     }
 
+    /// A query that took at least as long as `StoreEnvironment.slowQueryDuration`.
+    public struct SlowQuery: Sendable, Hashable {
+        /// The entity, the condition, the sort keys, the limit and the offset of the query. Parameters appear by name, without their
+        /// values. A text of more than 1,000 characters is cut off.
+        public let text: String
+        /// The time that the query took.
+        public let duration: Duration
+        /// The last transaction of the graph on which the query ran.
+        public let transaction: TransactionNumber
+    }
+
     /// For each use that occurred, the longest time that the lock was held; the uses with the longest times come first. The time of a
     /// transaction's closure does not count, except in a migration.
     public internal(set) var longestHolds: [Hold] = []
@@ -68,6 +81,12 @@ public struct StoreMetrics: Sendable, Hashable {
     /// The estimated time of replaying the log after the newest checkpoint, which the next opening has to do. It is counted from the
     /// changes, so it does not depend on the machine (Docs/CHECKPOINTS.md).
     public internal(set) var replayDuration = Duration.zero
+
+    /// The number of queries that took at least as long as `StoreEnvironment.slowQueryDuration`. Queries of transactions, previews and live
+    /// queries count, too, also if they were cancelled. Queries on graphs of earlier moments do not count.
+    public internal(set) var slowQueryCount = 0
+    /// The last slow query; `nil` if there was none.
+    public internal(set) var lastSlowQuery: SlowQuery?
 
     /// The number of packing steps.
     package internal(set) var packingStepCount = 0

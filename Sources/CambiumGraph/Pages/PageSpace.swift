@@ -33,6 +33,8 @@ final class PageSpace: @unchecked Sendable {
     /// The owners of chunks besides the versions of this process: kept checkpoint records, and graphs of closed stores.
     @exclusivity(unchecked) var owners = ChunkOwners.none
     @exclusivity(unchecked) var memories = ChunkMemories.none
+    /// Counts the slow queries on the graphs of this space.
+    let slowQueries = SlowQueries()
     /// Supplies the stored chunks that no thread has touched yet; `nil` if no chunk was stored.
     let source: (any ChunkSource)?
     /// The epoch of the stored pages: each of them was created in this epoch or earlier.

@@ -29,9 +29,11 @@ extension Graph {
     /// Throws `.limitExceeded` if the query is too large. Throws `CancellationError` if the task was cancelled. Complexity: O(objects that
     /// the plan reads + found · log limit).
     public func find(_ query: Query) throws -> [ObjectID] {
-        var run = try QueryRun(query, self)
-        let rows = try run.rows()
-        return run.ids(rows)
+        try measuring(query) {
+            var run = try QueryRun(query, self)
+            let rows = try run.rows()
+            return run.ids(rows)
+        }
     }
 
     /// Returns the first object of the answer, or `nil` if the answer is empty. Throws as `find(_:)` does. Complexity: as for `find(_:)`
@@ -60,7 +62,7 @@ extension Graph {
     /// Returns the number of objects in the answer. Unless the query has a cursor, the objects are not sorted, and only the properties in
     /// the condition are read. Throws as `find(_:)` does. Complexity: O(objects that the plan reads).
     public func count(_ query: Query) throws -> Int {
-        try counted(query, isExplained: false).count
+        try measuring(query) { try counted(query, isExplained: false).count }
     }
 
     /// Returns the answer with the steps of its plan, and with a cursor from which another query can continue. Throws as `find(_:)` does.
@@ -69,6 +71,10 @@ extension Graph {
 
     /// Returns the answer of a query. The plan states each part of an `or` only if `isExplained` is true.
     package func answer(_ query: Query, isExplained: Bool) throws -> QueryAnswer {
+        try measuring(query) { try answered(query, isExplained: isExplained) }
+    }
+
+    private func answered(_ query: Query, isExplained: Bool) throws -> QueryAnswer {
         let start = ContinuousClock.now
         var run = try QueryRun(query, self, isExplained: isExplained)
         let rows = try run.rows()
@@ -102,12 +108,12 @@ extension Graph {
     /// The query's limit and offset apply to the groups. Throws the errors of `find(_:)`. Also throws `.invalidInput` if the query has a
     /// cursor. Complexity: O(objects that the plan reads + groups · log groups).
     public func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
-        try grouped(query, grouping, isExplained: false).rows
+        try measuring(query) { try grouped(query, grouping, isExplained: false).rows }
     }
 
     /// Returns the rows of `aggregate(_:_:)`, and the plan. The steps of the plan find the objects, and then choose and sort the groups.
     package func explainedAggregate(_ query: Query, _ grouping: Grouping) throws -> (rows: [AggregateRow], plan: QueryPlan) {
-        try grouped(query, grouping, isExplained: true)
+        try measuring(query) { try grouped(query, grouping, isExplained: true) }
     }
 
     private func grouped(
@@ -169,13 +175,13 @@ extension Grouping {
 extension Graph {
     /// Returns the number of objects in the answer, and the steps by which the query found them.
     package func explainedCount(_ query: Query) throws -> (count: Int, plan: QueryPlan) {
-        try counted(query, isExplained: true)
+        try measuring(query) { try counted(query, isExplained: true) }
     }
 
     private func counted(_ query: Query, isExplained: Bool) throws -> (count: Int, plan: QueryPlan) {
         let start = ContinuousClock.now
         if query.cursor != nil {
-            let answer = try answer(query, isExplained: isExplained)
+            let answer = try answered(query, isExplained: isExplained)
             return (answer.ids.count, answer.plan)
         }
         var run = try QueryRun(query, self, isExplained: isExplained)

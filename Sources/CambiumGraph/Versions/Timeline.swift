@@ -44,6 +44,9 @@ package final class Timeline: @unchecked Sendable {
         noteTotals()
     }
 
+    /// Counts the slow queries on the graphs of this timeline.
+    package var slowQueries: SlowQueries { space.slowQueries }
+
     /// The newest version. Complexity: O(1).
     package var head: Graph { Graph(version: current.withLock { $0 }) }
 
