@@ -20,7 +20,7 @@ final class LiveRegistry: Sendable {
     private let state = Guarded(State())
 
     /// The maximum number of changed properties that are kept for a consumer that does not request updates.
-    static let touchedCountMax = 65_536
+    static let touchedCountMax = TouchedObjects.countMax
     /// The maximum number of graphs whose changes are kept for a consumer that does not request updates.
     static let graphCountMax = 1024
 

@@ -69,9 +69,12 @@ package struct LiveResult {
     private mutating func evaluate(_ graph: Graph) throws {
         var bounded = query
         (bounded.limit, bounded.offset) = (keptCount, 0)
-        var run = try QueryRun(bounded, graph)
-        let found = try run.rows().map { run.liveEntry($0, hasSections: hasSections) }
-        if run.context.isCancelled { throw CancellationError() }
+        let found = try graph.measuring(bounded) {
+            var run = try QueryRun(bounded, graph)
+            let found = try run.rows().map { run.liveEntry($0, hasSections: hasSections) }
+            if run.context.isCancelled { throw CancellationError() }
+            return found
+        }
         entries = LiveEntries(found, isInOrderOfSerials: query.sort.isEmpty)
         boundary = found.count == keptCount ? found.last : nil
         runCount += 1
@@ -162,11 +165,13 @@ package struct LiveResult {
 
     // MARK: Updates
 
-    /// Returns the serials of the objects of the query that were inserted or deleted, or that have a changed attribute.
+    /// Returns the serials of the objects of the query that were inserted or deleted, or that have a changed attribute. Omits objects whose
+    /// values are as before, because one transaction has undone the changes of another one.
     private func ownSerials(_ touched: [TouchedObjects]) -> Set<UInt64> {
         var serials: Set<UInt64> = []
         for (key, own) in touched.lazy.flatMap(\.serials) where dependencies.ownKeys.contains(key) { serials.formUnion(own) }
-        return serials
+        if touched.count == 1 { return serials }
+        return serials.filter { serial in TouchedObjects.mayDiffer(ObjectID(root: root, serial: serial), touched) }
     }
 
     private func update(

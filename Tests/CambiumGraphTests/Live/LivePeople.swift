@@ -62,6 +62,17 @@ struct LivePeople {
         return try result.advance([TouchedObjects(timeline.head.changes(since: before))], to: timeline.head)
     }
 
+    /// Commits several transactions, and advances the result once.
+    mutating func commit(together transactions: [[Op]]) throws -> LiveUpdate? {
+        var touched: [TouchedObjects] = []
+        for ops in transactions {
+            let before = timeline.head
+            try ProgramRun.commit(ops, to: timeline)
+            touched.append(TouchedObjects(timeline.head.changes(since: before)))
+        }
+        return try result.advance(touched, to: timeline.head)
+    }
+
     func insert(_ serial: Int) throws -> [Op] { try Self.insertion(serial, person, team) }
 
     func delete(_ serial: Int) -> Op { .delete([Self.id(person, serial)]) }

@@ -26,6 +26,19 @@ struct LiveResultTests {
         #expect(update?.count == 5)
     }
 
+    @Test func `an update of several transactions omits objects whose values are as before`() throws {
+        var people = try LivePeople("age > 36", sort: "name")
+        let changes = [
+            [try people.set(37, "age", .int(50)), try people.set(38, "age", .int(51)), try people.set(39, "age", .int(5))],
+            [try people.set(37, "age", .int(37)), try people.set(38, "name", .string("p38")), try people.set(39, "age", .int(39))],
+        ]
+        #expect(try people.commit(together: changes)?.line == "~38@1")
+        let there = [try people.set(40, "name", .string("p00")), try people.set(40, "age", .null)]
+        let back = [try people.set(40, "name", .string("p40")), try people.set(40, "age", .int(40))]
+        #expect(try people.commit(together: [there, back]) == nil)
+        #expect(try people.commit(together: [there, back, [people.set(40, "age", .int(41))]])?.line == "~40@3")
+    }
+
     @Test func `objects that exchange places are one move`() throws {
         var people = try LivePeople("age > 38", sort: "age")
         let update = try people.commit([people.set(39, "age", .int(40)), people.set(40, "age", .int(39))])

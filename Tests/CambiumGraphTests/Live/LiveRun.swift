@@ -21,6 +21,7 @@ struct LiveRun {
         var inserted = 0
         var moved = 0
         var updated = 0
+        var combined = 0
         var sections = 0
     }
 
@@ -30,6 +31,8 @@ struct LiveRun {
         var result: LiveResult
         var ids: [ObjectID]
         var sections: [[UInt8]]
+        /// The graph of the last update.
+        var graph: Graph
         /// The changes that have not been applied to the result yet.
         var pending: [TouchedObjects] = []
     }
@@ -112,7 +115,7 @@ struct LiveRun {
     private mutating func add(_ query: Query, _ key: SortKey?) throws {
         var result = try LiveResult(query, sections: key, in: timeline.head)
         let whole = try result.whole(in: timeline.head)
-        var live = Live(query: query, key: key, result: result, ids: [], sections: [])
+        var live = Live(query: query, key: key, result: result, ids: [], sections: [], graph: timeline.head)
         whole.apply(to: &live.ids)
         lives.append(live)
         try check(lives.count - 1, whole)
@@ -127,8 +130,12 @@ struct LiveRun {
         do {
             let update = try lives[index].result.advance(pending, to: graph)
             if let update { count(update) }
+            counts.combined += pending.count > 1 ? 1 : 0
+            let before = lives[index].ids
             update?.apply(to: &lives[index].ids)
             try check(index, update)
+            try checkUpdated(index, update, before)
+            lives[index].graph = graph
         } catch let error as CambiumError where changesSchema {
             // A name may be missing, or a type may differ. Then no evaluation is possible.
             guard (try? expected(lives[index])) == nil else { throw error }
@@ -185,6 +192,24 @@ struct LiveRun {
         }
         for move in update.moved where expected[move.to] != move.id { throw Finding("index \(move.to) of \(move.id) is wrong") }
         try checkSections(index, update)
+    }
+
+    /// Compares the objects that an update lists as updated with the values of the two graphs.
+    private func checkUpdated(_ index: Int, _ update: LiveUpdate?, _ before: [ObjectID]) throws {
+        if update?.isWhole == true { return }
+        let (old, new, live) = (lives[index].graph, timeline.head, lives[index])
+        let others = Set((update?.inserted ?? []).map(\.id) + (update?.moved ?? []).map(\.id))
+        let wanted = Set(before).intersection(live.ids).subtracting(others).filter { values(of: $0, old) != values(of: $0, new) }
+        let found = Set((update?.updated ?? []).map(\.id))
+        if found == wanted { return }
+        let texts = found.symmetricDifference(wanted).map { "\($0): \(values(of: $0, old)) -> \(values(of: $0, new))" }
+        throw Finding("the updated objects are \(found.sorted()) instead of \(wanted.sorted()): \(texts.joined(separator: "; "))")
+    }
+
+    /// The values of all attributes of an object, and whether it is a stub.
+    private func values(of id: ObjectID, _ graph: Graph) -> [Value] {
+        guard let place = graph.place(of: id), let entity = graph.entity(of: id) else { return [] }
+        return [.bool(graph.isStub(place))] + entity.attributes.map { graph.value(of: graph.field($0), at: place) }
     }
 
     private mutating func checkSections(_ index: Int, _ update: LiveUpdate) throws {

@@ -9,7 +9,7 @@ struct RandomLiveTests {
         var run = try LiveRun(seed: seed)
         try run.run(30)
         #expect(run.counts.transactions == 30)
-        #expect(run.counts.inserted > 0 && run.counts.deleted > 0 && run.counts.updates > 10)
+        #expect(run.counts.inserted > 0 && run.counts.deleted > 0 && run.counts.updates > 10 && run.counts.combined > 0)
     }
 
     @Test(arguments: 100..<UInt64(LongTests.areWanted ? 104 : 102))
