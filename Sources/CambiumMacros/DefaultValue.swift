@@ -5,8 +5,8 @@
     /// The default of an attribute: the initial value of its property, if the value is a constant.
     ///
     /// Only a literal and a case such as `.retail` are constants. A call such as `UUID()` may have another value each time, so it is not a
-    /// default. An initial value that the store or the attribute's options refuse is not a default either: the program must set another
-    /// value before it saves the record.
+    /// default. The store computes a derived attribute, so its initial value is not a default. An initial value that the store or the
+    /// attribute's options refuse is not a default either: the program must set another value before it saves the record.
     struct DefaultValue {
         /// The option with the constant, followed by `as` and the type of the property if the property states its type.
         ///
@@ -16,7 +16,9 @@
         let option: ExprSyntax
 
         init?(_ property: StoredProperty) {
-            guard let value = property.initialValue?.trimmed, !property.isJSON, !property.isMarkedRelationship else { return nil }
+            guard let value = property.initialValue?.trimmed, !property.isJSON, !property.isDerived, !property.isMarkedRelationship else {
+                return nil
+            }
             if Self.isRefused(value, by: property) { return nil }
             let type = property.type.map { $0.withoutOptional.trimmed }
             guard let literal = Self.literal(value) ?? type.flatMap({ Self.member(value, of: $0, property) }) else { return nil }

@@ -31,6 +31,7 @@
             RoleCheck(property).findMistakes(&findings)
             if findings.diagnostics.count > countBefore { return }
             for marker in property.markers { OptionCheck(property, marker).findMistakes(&findings) }
+            if property.isDerived, !entity.declaresInitializer { ValueCheck(property).checkDerived(in: entity.typeName, &findings) }
             LimitCheck(property).findMistakes(&findings)
             CloneCheck(property).findMistakes(&findings)
         }

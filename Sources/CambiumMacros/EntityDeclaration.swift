@@ -21,6 +21,8 @@
         let genericOuter: String?
         /// Whether the struct itself is private and inside another type.
         let isPrivateInside: Bool
+        /// Whether the struct itself declares an initializer. If so, Swift gives it no memberwise initializer.
+        let declaresInitializer: Bool
         /// Whether mistakes prevent the expansion from reading the properties.
         private(set) var hasMistakes = false
 
@@ -43,6 +45,7 @@
             properties = variables.flatMap(StoredProperty.all)
             refs = variables.filter { !$0.isStatic }.flatMap(\.bindings).filter { $0.name == "ref" }
             ownRequirements = Set(members.compactMap(Self.requirement))
+            declaresInitializer = members.contains { $0.is(InitializerDeclSyntax.self) }
         }
 
         /// Whether extensions cannot refer to the struct, because the struct or a type around it is private.

@@ -108,17 +108,11 @@
         }
 
         private func checkDerived(_ option: Option, _ name: String, _ findings: inout Findings) {
-            guard property.options.contains(where: { $0.name == "derived" }) else { return }
+            guard property.isDerived else { return }
             if ["default", "min", "max", "minLength", "maxLength", "regex"].contains(name) {
                 let mistake = Mistake(
                     "derivedWithOption", "The store computes '\(property.name)', so '.\(name)' has no effect.", "Remove the option.")
                 findings.add(mistake, at: option.expression, fix: .removing(option, from: marker))
-            }
-            if name == "derived", let initializer = property.binding.initializer, DefaultValue(property) != nil {
-                let mistake = Mistake(
-                    "derivedWithValue", "The store computes '\(property.name)', so it cannot have a default.",
-                    "Remove the initial value, and write the type.")
-                findings.add(mistake, at: initializer)
             }
         }
     }

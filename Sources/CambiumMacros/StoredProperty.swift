@@ -41,6 +41,8 @@
         var isIdentity: Bool { markers.contains { $0.kind == .identity } }
         var isMarkedRelationship: Bool { markers.contains { $0.kind == .relationship } }
         var isJSON: Bool { options.contains { $0.name == "json" } }
+        /// Whether the store computes the values. The initial value is then only the value of a record that was not read yet.
+        var isDerived: Bool { options.contains { $0.name == "derived" } }
     }
 
     extension VariableDeclSyntax {

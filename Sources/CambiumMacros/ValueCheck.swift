@@ -26,6 +26,29 @@
             findings.add(mistake, at: property.identifier)
         }
 
+        /// Reports a derived property without an initial value, because the memberwise initializer would require a value that no save
+        /// writes.
+        func checkDerived(in typeName: String, _ findings: inout Findings) {
+            let isNil = property.isOptional && !property.isConstant
+            guard property.initialValue == nil, !isNil else { return }
+            let remedy = property.isConstant ? "Declare it with 'var', and give it an initial value." : "Give it an initial value."
+            let mistake = Mistake(
+                "derivedWithoutValue",
+                "The store computes '\(property.name)', but the initializer of '\(typeName)' requires a value for it.", remedy)
+            let zero = property.isConstant ? nil : property.attributeTypeName.flatMap(Self.zero)
+            let fix = zero.flatMap { zero in property.binding.typeAnnotation.map { FixIt.inserting(" = \(zero)", after: $0) } }
+            findings.add(mistake, at: property.identifier, fix: fix)
+        }
+
+        /// Returns the literal for an empty value of an attribute type that a derived attribute may have.
+        private static func zero(_ type: String) -> String? {
+            switch type {
+            case "Int", "Int16", "Int32", "Int64", "Float", "Double", "Decimal": "0"
+            case "String": "\"\""
+            default: nil
+            }
+        }
+
         private func checkConstant(_ findings: inout Findings) {
             guard property.isConstant, property.initialValue != nil else { return }
             let mistake = Mistake(

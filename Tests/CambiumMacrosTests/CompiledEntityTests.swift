@@ -30,6 +30,19 @@
         var line: String
     }
 
+    @Entity struct Cycle: Equatable {
+        var name: String
+        @Attribute(.derived(.count("songs"))) var songCount: Int = 0
+        @Attribute(.derived(.sum("songs.length"))) var length = 0
+        @Attribute(.derived(.max("songs.length"))) var longest: Int?
+        @Attribute(.derived(.folded("name"))) var searchName: String = "?"
+        var songs: [Song] = []
+    }
+
+    @Entity struct Song: Equatable {
+        var length: Int
+    }
+
     struct Cover: JSONAttribute, Equatable {
         static let plain = Cover(color: "white")
         var color: String
@@ -87,6 +100,18 @@
             var stanza = Stanza()
             try store.save(&stanza)
             #expect(try store.graph.fetch(Stanza.self) == [stanza])
+        }
+
+        @Test func `an initializer requires no derived property, and the store computes it`() throws {
+            let store = try Store.inMemory(schema: Schema(of: Cycle.self))
+            var cycle = Cycle(name: "Winter", songs: [Song(length: 3), Song(length: 4)])
+            try store.save(&cycle)
+            let read = try store.graph.load(#require(cycle.ref))
+            #expect(read.songCount == 2)
+            #expect(read.length == 7)
+            #expect(read.longest == 4)
+            #expect(read.searchName == "winter")
+            #expect(store.schema.entity("Cycle")?.attribute("searchName")?.defaultValue == .null)
         }
 
         @Test func `the schema has the options of the markers`() throws {
