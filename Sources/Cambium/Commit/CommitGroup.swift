@@ -28,6 +28,8 @@ final class CommitGroup: @unchecked Sendable {
     @exclusivity(unchecked) var listenerCount = 0
     /// The number of bytes that the transactions of the group take in the log.
     @exclusivity(unchecked) var byteCount = 0
+    /// The outcomes of the transactions that were written and not synced yet. The refs of records that they saved read these outcomes.
+    @exclusivity(unchecked) var outcomes: [TransactionOutcome] = []
     @exclusivity(unchecked) private var outcome = Outcome.success(())
     private let listeners = Guarded<[@Sendable (Outcome) -> Void]?>([])
     private let word = Futex(Word.waiting)
@@ -37,6 +39,18 @@ final class CommitGroup: @unchecked Sendable {
 
     /// The outcome of the group; `nil` if it is not known yet.
     var outcomeIfSettled: Outcome? { word.value == Word.settled ? outcome : nil }
+
+    /// Records that the written transactions cannot be undone any more.
+    func confirmOutcomes() {
+        for outcome in outcomes { outcome.confirm() }
+        outcomes = []
+    }
+
+    /// Records that it is not known whether the written transactions survive.
+    func loseOutcomes() {
+        for outcome in outcomes { outcome.lose() }
+        outcomes = []
+    }
 
     /// Sleeps until the outcome of the group is known, and returns it. Returns `nil` if the calling thread must lead the group: write it
     /// and sync.

@@ -59,13 +59,14 @@ final class CommitPipeline: Sendable {
                 let outcome = transaction.outcome
                 let graph = transaction.takeDraft().original
                 outcome?.commit(graph)
+                outcome?.confirm()
                 var pending = queue.join(nil, graph, level, waiter)
                 pending.isEmpty = true
                 return pending
             }
             let outcome = transaction.outcome
             let pending = try publish(transaction, author, checks, level, waiter, upkeep: &upkeep)
-            if let outcome { pending.fate?.outcomes.append(outcome) }
+            if let outcome { if let fate = pending.fate { fate.outcomes.append(outcome) } else { outcome.confirm() } }
             return pending
         }
         writer.bell.ring()

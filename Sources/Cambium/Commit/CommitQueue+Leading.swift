@@ -70,7 +70,7 @@ extension CommitQueue {
         } catch {
             // The writer's lock is held until the rollback is complete. So the next commit builds on the remaining version and leads its
             // own group.
-            rollBack()
+            rollBack(group)
             isSyncing = false
             throw error
         }
@@ -93,12 +93,13 @@ extension CommitQueue {
                 writer.show(graph)
                 if isPacked { writer.showPacked(newest) }
             }
+            group.confirmOutcomes()
             isSyncing = !openGroup.isEmpty
             return (outcome, nil, isSyncing ? openGroup : nil)
         case .failure:
             // Transactions that arrived during the failed sync build on transactions that the sync has lost. The log refuses all writes
             // after a failed sync, so the later transactions are never written.
-            rollBack()
+            rollBack(group)
             let failed = openGroup
             openGroup = CommitGroup()
             isSyncing = false
@@ -106,9 +107,11 @@ extension CommitQueue {
         }
     }
 
-    /// Rolls back to the last confirmed version. Call this method only while the writer's lock is held.
-    private func rollBack() {
+    /// Rolls back to the last confirmed version, because the sync of a group failed. Call this method only while the writer's lock is held.
+    private func rollBack(_ group: CommitGroup) {
         writtenGraph = nil
+        group.loseOutcomes()
+        openGroup.loseOutcomes()
         // The log refuses all later writes, so the staged transactions are never written. The waiting threads will read this `FrameFate`
         // without the lock, so later transactions get a new `FrameFate`.
         fate.rollBack()
@@ -131,11 +134,15 @@ extension CommitQueue {
             if let ended = log.takeEndedSegment() { sealing?.add(ended) }
             fate.isWritten = true
             // A ticket may hold the `FrameFate` forever, so the `FrameFate` releases the outcomes.
+            group.outcomes += fate.outcomes
             fate.outcomes = []
             fate = FrameFate()
             writtenGraph = nil
             group.byteCount += byteCount
-            if writer.durability != .synced { writer.timeline.confirm(writer.timeline.head) }
+            if writer.durability != .synced {
+                writer.timeline.confirm(writer.timeline.head)
+                group.confirmOutcomes()
+            }
             return .success(byteCount)
         } catch {
             fate.fail(error)

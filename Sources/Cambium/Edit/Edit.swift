@@ -36,17 +36,20 @@ public struct Edit: Sendable {
     private(set) var deletionCount = 0
     /// The reads of the caller; `nil` if reads are not tracked. The edit and its copies share this object.
     let reads: EditReads?
+    let lineage: EditLineage
 
     /// Creates an edit without changes.
-    init(of base: Graph, tracking: EditTracking) {
-        self.base = base
+    ///
+    /// - Parameter lineage: The lineage of the committed edit that the new edit follows; a new one for any other edit.
+    init(of base: Graph, tracking: EditTracking, _ lineage: EditLineage = EditLineage()) {
+        (self.base, self.lineage) = (base, lineage)
         reads = tracking == .writes ? nil : EditReads()
     }
 
     /// Creates an edit without changes that continues another edit on a newer graph. The ids of the objects that the other edit inserted
     /// stay valid.
     init(continuing other: Edit, on base: Graph) {
-        self.base = base
+        (self.base, lineage) = (base, other.lineage)
         (numbering, deletionCount) = (other.numbering, other.deletionCount)
         reads = other.reads.map { EditReads($0.all) }
     }
@@ -183,3 +186,7 @@ public struct Edit: Sendable {
         return try own.nextID(root)
     }
 }
+
+/// The identity that an edit shares with its copies, and with the edits that follow it after a rebase or a commit. A record that was saved
+/// in one of them is compared with this save only in edits of the same lineage, because any other edit may have been discarded.
+final class EditLineage: Sendable {}

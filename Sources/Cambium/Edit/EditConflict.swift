@@ -127,19 +127,19 @@ public struct EditConflicts: Error, Sendable {
     private static let detailCountMax = 20
 
     var error: CambiumError {
-        error("the base of the edit", "Nothing was changed. Rebase the edit with a policy that resolves them.")
+        error("The store has changed since the base of the edit", "Nothing was changed. Rebase the edit with a policy that resolves them.")
     }
 
     /// The error of a save of a record.
     var errorOfSave: CambiumError {
-        error("the record was read", "Read the record again, or save it with a policy that resolves them.")
+        error("The object has changed since the record was read", "Read the record again, or save it with a policy that resolves them.")
     }
 
-    private func error(_ moment: String, _ remedy: String) -> CambiumError {
+    private func error(_ event: String, _ remedy: String) -> CambiumError {
         let count = conflicts.count
         return CambiumError(
             .conflict,
-            "The store has changed since \(moment), which leads to \(count) \(count == 1 ? "conflict" : "conflicts"). \(remedy)",
+            "\(event), which leads to \(count) \(count == 1 ? "conflict" : "conflicts"). \(remedy)",
             details: conflicts.prefix(Self.detailCountMax).map(\.description), underlying: self)
     }
 }

@@ -16,9 +16,12 @@ public struct EditPreview: ~Copyable {
     let provisionalIDs: [ObjectID: ObjectID]
     /// The rules of the schema that a commit would report as broken.
     public let violations: [String]
+    /// The state of the edit with which a save compares the records of the preview.
+    let moment: EditMoment
 
-    fileprivate init(_ graph: Graph, _ ids: [ObjectID: ObjectID], violations: [String]) {
+    fileprivate init(_ graph: Graph, _ edit: Edit, _ ids: [ObjectID: ObjectID], violations: [String]) {
         (self.graph, self.ids, self.violations) = (graph, ids, violations)
+        moment = EditMoment(of: edit, isPreview: true)
         provisionalIDs = Dictionary(ids.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -67,7 +70,7 @@ extension Store {
             _ = try transact(Author(), for: "preview") { transaction in
                 let ids = try edit.apply(to: &transaction, policy)
                 let violations = try EditPreview.brokenRules(&transaction.draft)
-                result = try transaction.draft.withPreview(for: .queries) { try body(EditPreview($0, ids, violations: violations)) }
+                result = try transaction.draft.withPreview(for: .queries) { try body(EditPreview($0, edit, ids, violations: violations)) }
                 throw EndOfPreview()
             }
         } catch is EndOfPreview {}  // This error prevents the commit.

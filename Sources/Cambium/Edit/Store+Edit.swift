@@ -65,8 +65,8 @@ extension Store {
 
 extension EditCommit {
     fileprivate init(_ edit: Edit, _ ids: [ObjectID: ObjectID], _ receipt: Receipt) {
-        (self.ids, self.receipt) = (ids, receipt)
-        self.edit = Edit(of: receipt.graph, tracking: edit.reads == nil ? .writes : .writesAndReads)
+        (permanentIDs, self.receipt) = (PermanentIDs(ids), receipt)
+        self.edit = Edit(of: receipt.graph, tracking: edit.reads == nil ? .writes : .writesAndReads, edit.lineage)
     }
 }
 

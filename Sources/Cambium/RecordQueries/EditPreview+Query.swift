@@ -8,6 +8,6 @@ extension EditPreview {
     ///
     /// Throws as `Graph.fetch(_:)` does.
     public borrowing func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] {
-        try graph.load(try graph.find(resolved(query.query)), UncommittedOrigins(graph, provisionalIDs: provisionalIDs))
+        try graph.load(try graph.find(resolved(query.query)), UncommittedOrigins(graph, moment, provisionalIDs: provisionalIDs))
     }
 }

@@ -53,8 +53,9 @@ extension Edit {
     /// Changes the object of a record, or inserts an object if no object has the record's identity. Saves the records inside of it, too,
     /// by the rules of `WriteTransaction.save(_:policy:)`. The save is one step of undo.
     ///
-    /// A record that was read from a graph is compared with this graph. Another value in the base of the edit is a conflict.
-    /// A record that was read from the edit, or saved in it, is compared with the edit.
+    /// The save writes only the properties that differ from the record as it was read or last saved: from a graph, from the edit, or in the
+    /// edit. If the edit or its base has another value of such a property since then, this is a conflict. It is also a conflict if the last
+    /// save of the record was undone, and the record still has the undone value.
     ///
     /// Throws as `WriteTransaction.save(_:policy:)` does, except for the rules that an edit checks at its commit. After an error, the edit
     /// and the record are unchanged.
@@ -98,13 +99,16 @@ extension Edit {
         _ type: Record.Type, _ policy: EditPolicy = .error, _ body: (inout RecordWriter) throws -> Void
     ) throws {
         let binding = try binding(type)
+        var (moment, formerValues, formerMembers): (EditMoment?, [EditPlace: Value], [EditPlace: [ObjectID]]) = (nil, [:], [:])
         try batch { edit in
             // Moves the edit into the writer. If the writer got a copy of the edit, its first write would copy all changes of the edit.
             var writer = RecordWriter(RecordTarget(consume edit), binding, policy)
             let outcome = Swift.Result { try body(&writer) }
+            (moment, formerValues, formerMembers) = (writer.moment, writer.formerValues, writer.formerMembers)
             edit = writer.takeTarget().takeEdit()
             try outcome.get()
         }
+        moment?.end(EditMoment.State(edit: snapshot, formerValues: formerValues, formerMembers: formerMembers))
     }
 }
 
@@ -114,8 +118,14 @@ extension EditCommit {
     /// After the commit, replace the ref of each record that was saved in the edit, even if the object already existed. If the record is
     /// inside of a new record, its ref also contains the provisional id of the new record's object.
     public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
+        let read: RefOrigin.Read =
+            switch ref.origin.read {
+            case .edit(let moment, nil) where moment.lineage === edit.lineage: .edit(moment, permanentIDs)
+            case nil: .graph(edit.base)
+            case let other?: other
+            }
         let origin = RefOrigin(
-            storeKey: ref.origin.storeKey, read: .graph(edit.base), kept: ref.origin.kept,
+            storeKey: ref.origin.storeKey, read: read, kept: ref.origin.kept,
             containers: ref.origin.containers.map { id(of: $0) },
             provisionalID: ids[ref.id] == nil ? ref.origin.provisionalID : ref.id)
         return Ref<Record>(id(of: ref.id), origin)

@@ -65,7 +65,7 @@ public struct RecordReader: ~Copyable {
         self.edited = edited
         cursor = RowCursor(graph)
         place = cursor.place
-        own = binding.origin(graph)
+        own = RefOrigin(storeKey: graph.storeKey, read: .edit(EditMoment(of: edited.edit), nil))
         uncommitted = nil
     }
 

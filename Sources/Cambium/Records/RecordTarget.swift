@@ -38,16 +38,19 @@ struct RecordTarget: ~Copyable {
 
     var isEdit: Bool { edit != nil }
 
+    /// The lineage of the edit; `nil` for a transaction.
+    var lineage: EditLineage? { edit?.lineage }
+
     /// The graph without the changes of the transaction or the edit, which other writers have made.
     var original: Graph {
         if let graph = transaction?.originalGraph() ?? edit?.base { return graph }
         preconditionFailure("A target has a transaction or an edit.")
     }
 
-    /// Returns the origin of the refs of records that a save writes. If the target is a transaction, the origin has its outcome.
+    /// Returns the origin of the refs of records that a save writes: with the outcome of the transaction, or with a new moment of the edit.
     mutating func origin() -> RefOrigin {
-        let outcome = transaction?.sharedOutcome()
-        return RefOrigin(storeKey: storeKey, read: outcome.map { .transaction($0) })
+        if let outcome = transaction?.sharedOutcome() { return RefOrigin(storeKey: storeKey, read: .transaction(outcome)) }
+        return RefOrigin(storeKey: storeKey, read: lineage.map { .edit(EditMoment(savingIn: $0), nil) })
     }
 
     // MARK: Objects

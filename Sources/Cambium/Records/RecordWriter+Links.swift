@@ -102,7 +102,8 @@ extension RecordWriter {
         let isOutdated = isOutdated(mine, before.map { [$0] } ?? [], relationship, of: id)
         if let read = current.before?.members(relationship) {
             let isOmitted = wanted == nil && read.first.map { self.isOmitted($0, type) } ?? false
-            guard try read != mine && !isOmitted && wins(id, relationship, read: read, mine: mine),
+            guard try (read != mine || isUndone(id, relationship, read: read)) && !isOmitted
+                    && wins(id, relationship, read: read, mine: mine),
                 try wanted.map({ try wins($0, target.inverse(relationship), for: id) }) ?? true
             else {
                 current.kept.members[relationship.number] = isOmitted ? read : mine
@@ -135,6 +136,25 @@ extension RecordWriter {
         guard current.isKnown, let former = formerMembers[place], Set(former) == Set(wanted) else { return false }
         // The old positions of the lost members are not known, so only the other members are compared.
         return !relationship.isOrdered || former.filter { !lost.contains($0) } == wanted.filter { !lost.contains($0) }
+    }
+
+    /// Returns the members that a relationship had before this save. The positions of members that the save has removed through the inverse
+    /// are not known.
+    func membersBefore(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+        let place = EditPlace(id, relationship.number)
+        if let former = formerMembers[place] { return former }
+        let present = target.members(relationship, of: id)
+        return present.filter { !addedMembers.contains(LinkEnd(place: place, member: $0)) }
+            + (lostMembers[place] ?? []).subtracting(present).sorted()
+    }
+
+    /// Whether two lists of members are the same, except for the positions that are not known.
+    func isSame(_ left: [ObjectID], _ right: [ObjectID], _ relationship: Relationship, of id: ObjectID) -> Bool {
+        if left == right { return true }
+        guard left.count == right.count, Set(left) == Set(right) else { return false }
+        guard relationship.isOrdered else { return true }
+        let lost = lostMembers[EditPlace(id, relationship.number)] ?? []
+        return !lost.isEmpty && left.filter { !lost.contains($0) } == right.filter { !lost.contains($0) }
     }
 
     private mutating func link(_ id: ObjectID, _ relationship: Relationship, _ member: ObjectID, at index: Int? = nil) throws {
@@ -247,11 +267,14 @@ extension RecordWriter {
         let read = read.filter { wantedIDs.contains($0) || !omitted.contains($0) }
         let readIDs = Set(read)
         let hasOrder = relationship.isOrdered && order == .collected
-        if hasOrder ? wanted == read : wantedIDs == readIDs { return nil }
+        if hasOrder ? wanted == read : wantedIDs == readIDs {
+            guard try isUndone(id, relationship, read: read) && wins(id, relationship, read: read, mine: wanted) else { return nil }
+            return wanted
+        }
         if hasOrder {
             guard try wins(id, relationship, read: read, mine: wanted) else { return nil }
             // If the order of the record wins, other members of the store do not stay.
-            if target.original.members(relationship, of: id) ?? [] != read { return wanted }
+            if !isSame(membersBefore(relationship, of: id), read, relationship, of: id) { return wanted }
         }
         var merged: [ObjectID] = []
         for member in wanted {

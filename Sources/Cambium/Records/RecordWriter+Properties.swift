@@ -136,21 +136,24 @@ extension RecordWriter {
     /// the record was read, the record may be a copy with a value from before the writer changed the attribute. Such an old value is also
     /// removed, because saving it would undo the change that another copy made.
     ///
-    /// Throws `.conflict` if other writers have changed values that the record changes, unless the policy resolves the conflicts.
+    /// Throws `.conflict` if values that the record changes have been changed since it was read, unless the policy resolves the conflicts.
+    /// Changes of this save do not count.
     mutating func omitValues(of id: ObjectID) throws {
         var kept: [(Attribute, Value)] = []
         var conflicts: [EditConflict] = []
-        let original = target.original
         for (attribute, value) in values {
             let (place, stored) = (EditPlace(id, attribute.number), target.value(attribute, of: id))
             if isStored(value, as: stored, attribute) { continue }
             let read = current.before?.value(attribute)
+            let theirs = formerValues[place] ?? stored
             if let read, isStored(value, as: read, attribute) {
-                current.kept.values[attribute.number] = value
-                continue
+                // If the edit has the value from before the last save of the record, this save was undone.
+                guard let former = current.before?.formerValue(attribute), former != read, former == theirs else {
+                    current.kept.values[attribute.number] = value
+                    continue
+                }
             }
             if let read {
-                let theirs = original[id, attribute] ?? .null
                 if theirs != read {
                     let conflict = conflict(id, .attribute(attribute), .value(read), .value(value), .value(theirs))
                     switch policy.winner(of: conflict) {

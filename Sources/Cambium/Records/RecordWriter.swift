@@ -193,7 +193,10 @@ public struct RecordWriter: ~Copyable {
         let binding = current.binding
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         current.isKnown = known != nil
-        if let known { current.before = SavedRecord(known, ref?.origin.graphOfRecord(except: target.outcome), ref?.origin.kept) }
+        if let known {
+            let state = ref?.origin.stateOfRecord(except: target.outcome, in: target.lineage)
+            current.before = SavedRecord(known, state, ref?.origin.kept)
+        }
         try keepDerivedValues(of: known)
         if let id = known ?? identified(binding) {
             if current.mustBeNew { throw existing(id, Record.recordSchema.entity) }
@@ -257,10 +260,12 @@ public struct RecordWriter: ~Copyable {
             return kept.map { Ref(id, ref.origin.with(ref.origin.read, $0, [])) } ?? ref
         }
         let origin = former.origin
-        if target.isEdit, kept == nil, origin.read == nil, origin.kept == nil { return former }
         if kept == nil, origin.outcome == nil, origin.containers.isEmpty, origin.provisionalID == nil { return Ref(id, read) }
         return Ref(id, origin.with(read.read, kept, origin.containers))
     }
+
+    /// The moment that the refs of the saved records have; `nil` in a transaction.
+    var moment: EditMoment? { if case .edit(let moment, _) = read.read { moment } else { nil } }
 
     /// Returns the ref of an object.
     mutating func reference<Record: EntityRecord>(to id: ObjectID, _ former: Ref<Record>? = nil, isNew: Bool = false) -> Ref<Record> {

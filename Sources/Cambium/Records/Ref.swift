@@ -105,7 +105,7 @@ final class RefOrigin: Sendable {
     /// objects.
     let containers: [ObjectID]
     /// The moment at which the record of the ref was read or saved. The next save of the record writes what differs from this moment.
-    /// `nil` in the refs of properties, and in the refs of records that were read from an edit or saved in one.
+    /// `nil` in the refs of properties.
     let read: Read?
     /// The values and members that the record kept in its last save although the store has other ones; `nil` if there are none. The next
     /// save must not write them, because the record has not changed them.
@@ -119,6 +119,8 @@ final class RefOrigin: Sendable {
         case graph(Graph)
         /// The record was read or saved in a transaction.
         case transaction(TransactionOutcome)
+        /// The record was read or saved in an edit. The ids are those of the commit if `EditCommit.ref(of:)` returned the ref.
+        case edit(EditMoment, PermanentIDs?)
     }
 
     init(
@@ -145,15 +147,23 @@ final class RefOrigin: Sendable {
         RefOrigin(storeKey: storeKey, outcome, read: read, kept: kept, containers: containers, provisionalID: provisionalID)
     }
 
-    /// The graph that has the values with which the record was read or saved; after a rollback, the graph before the transaction. `nil` if
-    /// the values are not known: in the transaction that read or saved the record, and after a save in an edit.
+    /// The state that has the values with which the record was read or saved; after a rollback or a failed sync, the graph before the
+    /// transaction. An edit may have been discarded. So outside of the edit and its copies, the state is the graph on which the edit was
+    /// based, unless `EditCommit.ref(of:)` has returned the ref. `nil` if the values are not known: in the transaction that read or saved
+    /// the record, and during a save in an edit.
     ///
-    /// - Parameter outcome: The outcome of the transaction in progress; `nil` if there is no such transaction.
-    func graphOfRecord(except outcome: TransactionOutcome?) -> Graph? {
+    /// - Parameters:
+    ///   - outcome: The outcome of the transaction in progress; `nil` if there is no such transaction.
+    ///   - lineage: The lineage of the edit in which the record is saved; `nil` outside of edits.
+    func stateOfRecord(except outcome: TransactionOutcome?, in lineage: EditLineage?) -> SavedRecord.State? {
         switch read {
-        case .graph(let graph): graph
-        case .transaction(let own): own === outcome ? nil : own.graph ?? own.original
-        case nil: nil
+        case .graph(let graph): return .graph(graph)
+        case .transaction(let own): return own === outcome ? nil : (own.graph ?? own.original).map { .graph($0) }
+        case .edit(let moment, let ids?): return moment.state.map { .committed($0.edit, ids, isPreview: moment.isPreview) }
+        case .edit(let moment, nil):
+            guard let state = moment.state else { return nil }
+            return moment.lineage === lineage ? .edit(state, isPreview: moment.isPreview) : .graph(state.edit.base)
+        case nil: return nil
         }
     }
 

@@ -3,35 +3,97 @@ import CambiumModel
 
 /// The object of a record, as it was when the record was read or last saved. A save writes what differs from it.
 struct SavedRecord {
+    /// The state in which the record was read or saved.
+    enum State {
+        case graph(Graph)
+        /// A state of the edit in which the record is saved again, or of a copy of this edit.
+        case edit(EditMoment.State, isPreview: Bool)
+        /// A state of an edit that was committed.
+        case committed(Edit, PermanentIDs, isPreview: Bool)
+    }
+
     private let id: ObjectID
-    private let graph: Graph?
+    private let state: State?
     private let entity: Entity?
     private let kept: KeptProperties?
 
-    /// Returns `nil` if nothing is known about the object: if there is no graph with the object, and the record has kept no properties.
-    init?(_ id: ObjectID, _ graph: Graph?, _ kept: KeptProperties?) {
-        let entity = graph?.entity(of: id)
+    /// Returns `nil` if nothing is known about the object: if the state does not contain the object, and the record has kept no properties.
+    init?(_ id: ObjectID, _ state: State?, _ kept: KeptProperties?) {
+        let entity = state?.entity(of: id)
         if entity == nil, kept == nil { return nil }
-        (self.id, self.graph, self.entity, self.kept) = (id, graph, entity, kept)
+        (self.id, self.state, self.entity, self.kept) = (id, state, entity, kept)
     }
 
     /// Returns the value of an attribute, in the type that the attribute has now. A migration may have changed the type since. Returns
     /// `nil` if the object did not have the attribute.
     func value(_ attribute: Attribute) -> Value? {
         if let value = kept?.values[attribute.number] { return value }
-        guard let own = entity?.attribute(attribute.number), let value = graph?[id, own] else { return nil }
+        guard let own = entity?.attribute(attribute.number), let value = state?.value(own, of: id) else { return nil }
         return own.type.converted(value, to: attribute.type) ?? value
     }
 
     /// Returns the members of a relationship, or `nil` if the object did not have the relationship.
     func members(_ relationship: Relationship) -> [ObjectID]? {
-        kept?.members[relationship.number] ?? members(relationship, of: id)
+        kept?.members[relationship.number].map { state?.permanent($0) ?? $0 } ?? members(relationship, of: id)
     }
 
     /// Returns the members that a relationship of another object had at the same time.
-    func members(_ relationship: Relationship, of other: ObjectID) -> [ObjectID]? {
-        guard let own = graph?.entity(of: other)?.relationship(relationship.number) else { return nil }
-        return graph?.members(own, of: other)
+    func members(_ relationship: Relationship, of other: ObjectID) -> [ObjectID]? { state?.members(relationship, of: other) }
+
+    // MARK: A save that may have been undone
+
+    /// Returns the value that an attribute had before the last save of the record, if this save changed it in the edit. If the edit has
+    /// this value again, the save was undone, or the edit is a copy in which the record was not saved.
+    func formerValue(_ attribute: Attribute) -> Value? {
+        guard case .edit(let state, _) = state, kept?.values[attribute.number] == nil else { return nil }
+        return state.formerValues[EditPlace(id, attribute.number)]
+    }
+
+    /// Returns the members that a relationship had before the last save of the record, if this save changed them in the edit.
+    func formerMembers(_ relationship: Relationship) -> [ObjectID]? {
+        guard case .edit(let state, _) = state, kept?.members[relationship.number] == nil else { return nil }
+        return state.formerMembers[EditPlace(id, relationship.number)]
+    }
+}
+
+extension SavedRecord.State {
+    fileprivate func entity(of id: ObjectID) -> Entity? {
+        switch self {
+        case .graph(let graph): graph.entity(of: id)
+        case .edit(let state, _): state.edit.knownEntity(of: id)
+        case .committed(let edit, let ids, _): edit.knownEntity(of: ids.provisional(id))
+        }
+    }
+
+    /// Returns the value of an attribute, or `nil` if it is not known.
+    fileprivate func value(_ attribute: Attribute, of id: ObjectID) -> Value? {
+        switch self {
+        case .graph(let graph): graph[id, attribute]
+        case .edit(let state, let isPreview): isPreview && attribute.isDerived ? nil : state.edit.current(attribute, of: id)
+        case .committed(let edit, let ids, let isPreview):
+            isPreview && attribute.isDerived ? nil : edit.current(attribute, of: ids.provisional(id))
+        }
+    }
+
+    /// Returns the members of the relationship that has the same number as `relationship`, or `nil` if there is no such relationship.
+    fileprivate func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
+        switch self {
+        case .graph(let graph):
+            return graph.entity(of: id)?.relationship(relationship.number).flatMap { graph.members($0, of: id) }
+        case .edit(let state, _):
+            return state.edit.knownEntity(of: id)?.relationship(relationship.number).map { state.edit.currentMembers($0, of: id) }
+        case .committed(let edit, let ids, _):
+            let id = ids.provisional(id)
+            guard let own = edit.knownEntity(of: id)?.relationship(relationship.number) else { return nil }
+            let members = permanent(edit.currentMembers(own, of: id))
+            return own.isOrdered ? members : members.sorted()
+        }
+    }
+
+    /// Replaces provisional ids by the permanent ones.
+    fileprivate func permanent(_ members: [ObjectID]) -> [ObjectID] {
+        guard case .committed(_, let ids, _) = self else { return members }
+        return members.map { ids.byProvisional[$0] ?? $0 }
     }
 }
 
@@ -61,20 +123,27 @@ extension RecordWriter {
             laterSchema: original.schema, storeKey: target.storeKey, names: names, isRemoved: false)
     }
 
-    /// Returns whether the save writes a relationship that the record changes to `mine`. Throws `.conflict` if another writer has changed
-    /// the relationship since the record was read, unless the policy resolves the conflict.
+    /// Returns whether the save writes a relationship that the record changes to `mine`. Throws `.conflict` if the relationship has been
+    /// changed since the record was read, unless the policy resolves the conflict. Changes of this save do not count.
     func wins(_ id: ObjectID, _ relationship: Relationship, read: [ObjectID], mine: [ObjectID]) throws -> Bool {
-        let theirs = target.original.members(relationship, of: id) ?? []
-        if theirs == read || theirs == mine { return true }
+        let theirs = membersBefore(relationship, of: id)
+        if isSame(theirs, read, relationship, of: id) || isSame(theirs, mine, relationship, of: id) { return true }
         let conflict = conflict(id, .relationship(relationship), .members(read), .members(mine), .members(theirs))
         guard let winner = policy.winner(of: conflict) else { throw EditConflicts(conflicts: [conflict]).errorOfSave }
         return winner == .mine
     }
 
-    /// Returns whether the save may link a member whose to-one inverse would lose its object. Throws as `wins` does if another writer has
-    /// changed this inverse.
+    /// Returns whether the save may link a member whose to-one inverse would lose its object. Throws as `wins` does if this inverse has
+    /// been changed.
     func wins(_ member: ObjectID, _ inverse: Relationship?, for id: ObjectID) throws -> Bool {
         guard let inverse, !inverse.isToMany, let read = current.before?.members(inverse, of: member) else { return true }
         return try wins(member, inverse, read: read, mine: [id])
+    }
+
+    /// Whether an edit does not have the change that the last save of the record made to a relationship. `read` are the members after
+    /// that save.
+    func isUndone(_ id: ObjectID, _ relationship: Relationship, read: [ObjectID]) -> Bool {
+        guard let former = current.before?.formerMembers(relationship), !isSame(former, read, relationship, of: id) else { return false }
+        return isSame(membersBefore(relationship, of: id), former, relationship, of: id)
     }
 }

@@ -17,10 +17,12 @@ final class UncommittedOrigins {
 
     /// Creates an instance for records that are read from a preview: the graph that would result from committing an edit.
     ///
-    /// - Parameter provisionalIDs: The ids that the inserted objects have in the edit.
-    init(_ original: Graph, provisionalIDs: [ObjectID: ObjectID]) {
+    /// - Parameters:
+    ///   - moment: The state of the edit.
+    ///   - provisionalIDs: The ids that the inserted objects have in the edit.
+    init(_ original: Graph, _ moment: EditMoment, provisionalIDs: [ObjectID: ObjectID]) {
         self.original = original
-        read = RefOrigin(storeKey: original.storeKey)
+        read = RefOrigin(storeKey: original.storeKey, read: .edit(moment, nil))
         inserted = read
         otherIDs = provisionalIDs
     }

@@ -21,12 +21,19 @@ final class TransactionOutcome: Sendable {
     /// read or saved are those of this graph.
     var graph: Graph? { state.withLock { $0.graph } }
 
-    /// The graph to which the transaction adds its changes; `nil` after the commit. After a rollback, a record that the transaction saved
-    /// is compared with this graph, so that a repeated save does not undo the changes of other writers.
+    /// The graph to which the transaction adds its changes; `nil` once the commit cannot fail any more. After a rollback or a failed sync,
+    /// a record that the transaction saved is compared with this graph, so that a repeated save does not undo changes of other writers.
     var original: Graph? { state.withLock { $0.original } }
 
-    func commit(_ graph: Graph) { state.withLock { $0 = State(isCommitted: true, graph: graph, original: nil) } }
+    func commit(_ graph: Graph) { state.withLock { ($0.isCommitted, $0.graph) = (true, graph) } }
+
+    /// Releases the graph before the transaction, because no failure of the disk can undo the commit any more.
+    func confirm() { state.withLock { $0.original = nil } }
 
     /// Undoes `commit(_:)`, because the transaction could not be written.
-    func rollBack() { state.withLock { $0 = State() } }
+    func rollBack() { state.withLock { ($0.isCommitted, $0.graph) = (false, nil) } }
+
+    /// Records that the sync of the transaction failed, so that it is not known whether the next opening finds the transaction. The objects
+    /// that it inserted do not count as rolled back, because a repeated save would insert them a second time.
+    func lose() { state.withLock { $0.graph = nil } }
 }
