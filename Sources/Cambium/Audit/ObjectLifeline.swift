@@ -47,8 +47,8 @@ struct ObjectLifeline {
     private var isUnassigned = false
     /// The transactions that created an object, in descending order. The log is read once for each object that needs them.
     private var births: (id: ObjectID, numbers: [TransactionNumber])?
-    /// The objects of the current transaction that were examined, because a clone may copy an object that the same transaction inserted.
-    private var examined: Set<ObjectID> = []
+    /// The objects of the last transaction that were examined, because a clone may copy an object that the same transaction inserted.
+    private var examined: (number: TransactionNumber, ids: Set<ObjectID>) = (.none, [])
     /// The transactions of objects, from the touch index; `nil` if there is no index, or if it contradicts the log.
     private var touches: ObjectTouches?
     /// Whether ops may show a change without the graphs before and after it.
@@ -139,7 +139,7 @@ struct ObjectLifeline {
     private mutating func examine(_ number: TransactionNumber) throws -> ObjectStep {
         let step = try trail.step(number)
         let (before, after) = (step.before, step.after)
-        if position != number { examined = [] }
+        if examined.number != number { examined = (number, []) }
         let change = after.change(of: id, since: before)
         let own = id
         (graph, values) = (before, [:])
@@ -152,7 +152,7 @@ struct ObjectLifeline {
         // A clone may copy an object that the same transaction inserted. Otherwise, the source had its values before the transaction.
         if !before.contains(source), after.contains(source) {
             (graph, position) = (after, number)
-            guard examined.insert(own).inserted else {
+            guard examined.ids.insert(own).inserted else {
                 throw CambiumError(
                     .damaged, "The copies of transaction \(number) are sources of each other. Run 'cambium verify'.")
             }

@@ -30,7 +30,8 @@ struct TouchBuilder {
         let reader = try LogReader(volume)
         let oldest = try oldest(reader)
         var index = try TouchIndex.read(reader)
-        if let own = index, own.first > oldest { index = nil }
+        // A compaction may have retired transactions that the index does not cover yet. They can no longer be read.
+        if let own = index, own.first > oldest || own.last.next < oldest { index = nil }
         let covered = index?.last.rawValue ?? oldest.rawValue - 1
         guard let target = try CheckpointRecord.list(volume).first, target.rawValue > covered,
             target.rawValue - covered >= tuning.touchedTransactionCountMin, target.rawValue - covered <= countMax,
