@@ -10,7 +10,9 @@
             "identity", "unique", "indexed", "json", "default", "min", "max", "minLength", "maxLength", "regex", "derived", "rebuild",
             "followParent", "withoutParent",
         ]
-        private static let relationshipOptions: Set<String> = ["inverse", "onDelete", "orphans", "ordered", "clone", "minCount", "maxCount"]
+        private static let relationshipOptions: Set<String> = [
+            "inverse", "onDelete", "orphans", "ordered", "clone", "minCount", "maxCount",
+        ]
 
         private static let numbers: Set<String> = [
             "Int", "Int16", "Int32", "Int64", "Float", "Double", "Decimal", "DecimalNumber", "Date",

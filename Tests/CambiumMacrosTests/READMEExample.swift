@@ -9,7 +9,10 @@
         var title = ""
         @Relationship(inverse: \Item.note, onDelete: .cascade) var items: [Item] = []
     }
-    @Entity struct Item { var name: String; var note: Ref<Note>? }
+    @Entity struct Item {
+        var name: String
+        var note: Ref<Note>?
+    }
 
     @Suite struct READMEExample {
         private func example(_ path: String) throws {

@@ -81,12 +81,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (#"{"caf\u00e9":"cafe\u0301"}"#, #"{"id":1,"cafe\u0301":"x"}"#, ["x", nil]),
-        (#"{"caf\u00e9":"e\u0301","name":"\u00e9"}"#, #"{"id":1,"\u00e9":"x","e\u0301":"y"}"#, ["y", "x"]),
-        (#"{"caf\u00e9":"a.e\u0301","name":"a.\u00e9"}"#, #"{"id":1,"a":{"\u00e9":"x","e\u0301":"y"}}"#, ["y", "x"]),
-        (#"{"name":"cafe\u0301"}"#, #"{"id":1,"cafe\u0301":"x","caf\u00e9":"y"}"#, ["y", "x"]),
-    ] as [(String, String, [Value?])])
+    @Test(
+        arguments: [
+            (#"{"caf\u00e9":"cafe\u0301"}"#, #"{"id":1,"cafe\u0301":"x"}"#, ["x", nil]),
+            (#"{"caf\u00e9":"e\u0301","name":"\u00e9"}"#, #"{"id":1,"\u00e9":"x","e\u0301":"y"}"#, ["y", "x"]),
+            (#"{"caf\u00e9":"a.e\u0301","name":"a.\u00e9"}"#, #"{"id":1,"a":{"\u00e9":"x","e\u0301":"y"}}"#, ["y", "x"]),
+            (#"{"name":"cafe\u0301"}"#, #"{"id":1,"cafe\u0301":"x","caf\u00e9":"y"}"#, ["y", "x"]),
+        ] as [(String, String, [Value?])])
     func `a path leads to the key with the same bytes`(attributes: String, row: String, expected: [Value?]) throws {
         let store = try Store.inMemory(
             schema: Schema {

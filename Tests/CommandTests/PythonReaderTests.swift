@@ -109,14 +109,14 @@ import Testing
             more: #", "color": {"type": "string", "default": "red"}"# + converted("int32", "2", "double", "0", "decimal")),
         "last.json": shelves(count: "int64", more: converted("bool", "false", "double", "0", "double")),
         "rows.json": """
-            [{"code": "a", "likes": ["b", "c", "d"], "notes": [{}, {"count": 5}]}, {"code": "b", "likes": ["d", "a", "c"]},
-             {"code": "c", "likes": ["c", "a"]}]
-            """,
+        [{"code": "a", "likes": ["b", "c", "d"], "notes": [{}, {"count": 5}]}, {"code": "b", "likes": ["d", "a", "c"]},
+         {"code": "c", "likes": ["c", "a"]}]
+        """,
         // Members that stay in one of the ordered lists keep their places in the lists at the other end.
         "more.json": """
-            [{"code": "a", "likes": ["c", "d", "b"], "likedBy": ["c", "b"]},
-             {"code": "d", "likes": ["c", "b", "a"], "notes": [{"key": null}]}]
-            """,
+        [{"code": "a", "likes": ["c", "d", "b"], "likedBy": ["c", "b"]},
+         {"code": "d", "likes": ["c", "b", "a"], "notes": [{"key": null}]}]
+        """,
     ]
 
     private static let commands = [
@@ -130,31 +130,31 @@ import Testing
     /// Siblings with an attribute of one name, and relationships with several members.
     private static let siblings = [
         "first.json": """
-            {"entities": {
-              "Base": {"attributes": {"k": {"type": "int32"}}, "relationships": {
-                "mates": {"to": "Base", "many": true, "ordered": true, "inverse": "back"},
-                "back": {"to": "Base", "many": true, "inverse": "mates"}, "self": {"to": "Base", "many": true, "inverse": "self"},
-                "one": {"to": "Base", "many": true}}},
-              "Left": {"parent": "Base", "attributes": {"x": {"type": "bool", "optional": true}}},
-              "Right": {"parent": "Base", "attributes": {"x": {"type": "decimal", "optional": true}}}}}
-            """,
+        {"entities": {
+          "Base": {"attributes": {"k": {"type": "int32"}}, "relationships": {
+            "mates": {"to": "Base", "many": true, "ordered": true, "inverse": "back"},
+            "back": {"to": "Base", "many": true, "inverse": "mates"}, "self": {"to": "Base", "many": true, "inverse": "self"},
+            "one": {"to": "Base", "many": true}}},
+          "Left": {"parent": "Base", "attributes": {"x": {"type": "bool", "optional": true}}},
+          "Right": {"parent": "Base", "attributes": {"x": {"type": "decimal", "optional": true}}}}}
+        """,
         "above.json": """
-            {"entities": {
-              "Top": {"abstract": true},
-              "Base": {"parent": "Top",
-                "attributes": {"k": {"type": "float"}, "x": {"type": "float", "optional": true, "default": 4}},
-                "relationships": {
-                  "mates": {"to": "Base", "inverse": "back"}, "back": {"to": "Base", "inverse": "mates"},
-                  "self": {"to": "Base", "inverse": "self"},
-                  "one": {"to": "Base", "many": true, "inverse": "owner"}, "owner": {"to": "Base", "inverse": "one"}}},
-              "Left": {"parent": "Base"}, "Right": {"parent": "Base"}}}
-            """,
+        {"entities": {
+          "Top": {"abstract": true},
+          "Base": {"parent": "Top",
+            "attributes": {"k": {"type": "float"}, "x": {"type": "float", "optional": true, "default": 4}},
+            "relationships": {
+              "mates": {"to": "Base", "inverse": "back"}, "back": {"to": "Base", "inverse": "mates"},
+              "self": {"to": "Base", "inverse": "self"},
+              "one": {"to": "Base", "many": true, "inverse": "owner"}, "owner": {"to": "Base", "inverse": "one"}}},
+          "Left": {"parent": "Base"}, "Right": {"parent": "Base"}}}
+        """,
         "below.json": """
-            {"entities": {
-              "Top": {"attributes": {"k": {"type": "int32"}}}, "Base": {"parent": "Top"},
-              "Left": {"parent": "Base", "attributes": {"y": {"type": "int32", "optional": true, "renamedFrom": "x"}}},
-              "Right": {"parent": "Base", "attributes": {"x": {"type": "bool", "optional": true}}}}}
-            """,
+        {"entities": {
+          "Top": {"attributes": {"k": {"type": "int32"}}}, "Base": {"parent": "Top"},
+          "Left": {"parent": "Base", "attributes": {"y": {"type": "int32", "optional": true, "renamedFrom": "x"}}},
+          "Right": {"parent": "Base", "attributes": {"x": {"type": "bool", "optional": true}}}}}
+        """,
     ]
 
     private static let siblingCommands =

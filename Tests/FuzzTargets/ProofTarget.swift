@@ -5,8 +5,8 @@ import CambiumModel
 /// The fuzz target for the files with which others check a log: signed notes, proofs, requests to witnesses, policies and public keys. An
 /// accepted file is written back with the same bytes. A proof that holds states what the sample log states.
 ///
-/// The first byte of an input, modulo 5, chooses the kind of the file: 0 for a note, 1 for a proof of a transaction or a value, 2 for a
-/// proof of consistency, which is the request to a witness, 3 for a policy, and 4 for a public key.
+/// The first byte of an input, modulo 5, chooses the kind of the file. 0 is a note, and 1 is a proof of a transaction or a value. 2 is a
+/// proof of consistency, which is the request to a witness. 3 is a policy, and 4 is a public key.
 enum ProofTarget {
     /// A signed log, and one file of each kind.
     private struct Sample {

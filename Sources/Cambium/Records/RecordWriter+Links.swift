@@ -102,7 +102,8 @@ extension RecordWriter {
         let isOutdated = isOutdated(mine, before.map { [$0] } ?? [], relationship, of: id)
         if let read = current.before?.members(relationship) {
             let isOmitted = wanted == nil && read.first.map { self.isOmitted($0, type) } ?? false
-            guard try (read != mine || isUndone(id, relationship, read: read)) && !isOmitted
+            guard
+                try (read != mine || isUndone(id, relationship, read: read)) && !isOmitted
                     && wins(id, relationship, read: read, mine: mine),
                 try wanted.map({ try wins($0, target.inverse(relationship), for: id) }) ?? true
             else {

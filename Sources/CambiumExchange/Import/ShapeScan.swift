@@ -4,7 +4,10 @@
 /// several lines, or the line is malformed. Between the keys of an object, no line can begin with `{`. So such a line is the next row, and
 /// the line before it is malformed.
 struct ShapeScan {
-    enum Shape { case oneLine(byteCount: Int), lines, stream }
+    enum Shape {
+        case oneLine(byteCount: Int)
+        case lines, stream
+    }
 
     /// The maximum number of open brackets whose kinds are kept. A document with more of them is refused in any case.
     private static let depthMax = 1024

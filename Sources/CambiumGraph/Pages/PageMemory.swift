@@ -167,7 +167,7 @@ final class PageMemory {
         if chunkCount <= regionChunksLeft, !isLook { return true }
         let missing = chunkCount - unusedByteCount / PageLayout.chunkByteCount
         if missing <= 0 { return isLook ? ProcessMemory.has(encodedByteCount) : true }
-        for count in [max(missing, Self.heldChunkCount), missing] 
+        for count in [max(missing, Self.heldChunkCount), missing]
         where ProcessMemory.has((count + 2) * PageLayout.chunkByteCount + encodedByteCount) {
             preparedRegions.append(mapRegion(count * PageLayout.chunkByteCount))
             return true

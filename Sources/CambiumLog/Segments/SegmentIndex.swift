@@ -121,8 +121,7 @@ struct SegmentIndex: Equatable {
         }
     }
 
-    private static func decode(_ region: ArraySlice<UInt8>, offset indexOffset: Int) throws(DecodingError) -> SegmentIndex
-    {
+    private static func decode(_ region: ArraySlice<UInt8>, offset indexOffset: Int) throws(DecodingError) -> SegmentIndex {
         var reader = ByteReader(region)
         var index = SegmentIndex(previousChecksum: try reader.read(UInt32.self))
         // A frame takes at least 8 bytes, so the space before the index also limits the number of frames.

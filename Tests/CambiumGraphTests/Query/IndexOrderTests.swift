@@ -100,8 +100,11 @@ import Testing
             }
             let number = Int.random(in: -1...1, using: &random)
             return random.pick(
-                ["\(name) == \(number)", "\(name) >= \(number)", "\(name) < \(number)", "\(name) != \(number)", "\(name) in {0, \(number)}",
-                 "\(name) between {-1, \(number)}"]) ?? "true"
+                [
+                    "\(name) == \(number)", "\(name) >= \(number)", "\(name) < \(number)", "\(name) != \(number)",
+                    "\(name) in {0, \(number)}",
+                    "\(name) between {-1, \(number)}",
+                ]) ?? "true"
         }
     }
 
@@ -177,7 +180,9 @@ import Testing
         let issue = try schema.required("Issue")
         let numbers = try ["state", "n", "m"].map { try #require(issue.attribute($0)).number }
         let ops = (1...UInt64(count)).map { serial in
-            let values: [Value] = [.string(serial % 2 == 0 ? "open" : "closed"), serial % 50 < 2 ? .null : .int(Int64(serial / 4)), .int(1)]
+            let values: [Value] = [
+                .string(serial % 2 == 0 ? "open" : "closed"), serial % 50 < 2 ? .null : .int(Int64(serial / 4)), .int(1),
+            ]
             return Op.insert(
                 ObjectID(root: issue.root, serial: serial), entity: issue.number, zip(numbers, values).map { Assignment($0, $1) })
         }

@@ -69,10 +69,11 @@ import Testing
         #expect(try code(edits[1]) == .conflict)
     }
 
-    @Test(arguments: [
-        { @Sendable edit in _ = try edit.count(of: "A") }, { edit in _ = try edit.objects(of: "A") },
-        { edit in _ = try edit.find("A", identity: [3]) },
-    ] as [@Sendable (Edit) throws -> Void])
+    @Test(
+        arguments: [
+            { @Sendable edit in _ = try edit.count(of: "A") }, { edit in _ = try edit.objects(of: "A") },
+            { edit in _ = try edit.find("A", identity: [3]) },
+        ] as [@Sendable (Edit) throws -> Void])
     func `counts, lists and searches conflict with an object that the store inserts`(read: @Sendable (Edit) throws -> Void) throws {
         var edit = store.edit(tracking: .writesAndReads)
         try read(edit)

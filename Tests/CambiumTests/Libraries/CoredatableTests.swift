@@ -66,7 +66,8 @@ struct CoredatableTests {
     @Test("a mapping joins texts and converts numbers before the identity is looked up")
     func custom() throws {
         let mapping = ImportMapping(attributes: [
-            "id": PropertyMapping(.path("id"), functions: [.integer]), "title": PropertyMapping(.join(["first", "second"], separator: " ")),
+            "id": PropertyMapping(.path("id"), functions: [.integer]),
+            "title": PropertyMapping(.join(["first", "second"], separator: " ")),
         ])
         let store = try Music.store()
         let decoder = Music.decoder(store) { $0.mapping = mapping }

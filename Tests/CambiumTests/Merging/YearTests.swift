@@ -57,7 +57,7 @@ import Testing
     private func rootByteCount(_ number: TransactionNumber) throws -> Int? {
         do {
             return try volume.byteCount(of: CheckpointRecord.path(number))
-        } catch where error.code == .notFound {
+        } catch  where error.code == .notFound {
             return nil
         }
     }

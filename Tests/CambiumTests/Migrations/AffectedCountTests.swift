@@ -84,7 +84,9 @@ import Testing
         var subjects = graph.schema.entities.filter { $0.number == $0.root }.map { AffectedCount.Subject.full($0.number) }
         for entity in graph.schema.entities {
             subjects += entity.attributes.flatMap { [AffectedCount.Subject.present($0), .missing($0)] }
-            subjects += entity.relationships.flatMap { [AffectedCount.Subject.members($0), .owners($0), .surplus($0), .inverseSurplus($0)] }
+            subjects += entity.relationships.flatMap {
+                [AffectedCount.Subject.members($0), .owners($0), .surplus($0), .inverseSurplus($0)]
+            }
         }
         let chosen = (0..<200).map { _ in
             let subject = random.pick(subjects) ?? subjects[0]

@@ -96,17 +96,18 @@ import Testing
 
     private static func decimal(_ text: String) -> Value { DecimalNumber(text).map { .decimal($0) } ?? .null }
 
-    @Test(arguments: [
-        (AttributeType.bool, Value.bool(true), AttributeType.int16, Value.int(1)), (.bool, .bool(false), .int64, .int(0)),
-        (.int32, .int(1), .bool, .bool(true)), (.int64, .int(-9_007_199_254_740_992), .double, .double(-9_007_199_254_740_992)),
-        (.int64, .int(16_777_216), .float, .float(16_777_216)), (.float, .float(0.1), .decimal, MigrationTests.decimal("0.1")),
-        (.double, .double(-2.5e-7), .decimal, MigrationTests.decimal("-0.00000025")),
-        (.decimal, MigrationTests.decimal("0.1"), .double, .double(0.1)), (.decimal, .decimal(.zero), .double, .double(0)),
-        (.decimal, MigrationTests.decimal("0.1"), .float, .float(0.1)), (.double, .double(-3), .int16, .int(-3)),
-        (.int64, .int(-32768), .int16, .int(-32768)), (.double, .double(0.5), .float, .float(0.5)),
-        (.bool, .bool(true), .double, .double(1)),
-        (.decimal, MigrationTests.decimal("9223372036854775807"), .int64, .int(.max)), (.float, .float(1), .bool, .bool(true)),
-    ] as [(AttributeType, Value, AttributeType, Value)])
+    @Test(
+        arguments: [
+            (AttributeType.bool, Value.bool(true), AttributeType.int16, Value.int(1)), (.bool, .bool(false), .int64, .int(0)),
+            (.int32, .int(1), .bool, .bool(true)), (.int64, .int(-9_007_199_254_740_992), .double, .double(-9_007_199_254_740_992)),
+            (.int64, .int(16_777_216), .float, .float(16_777_216)), (.float, .float(0.1), .decimal, MigrationTests.decimal("0.1")),
+            (.double, .double(-2.5e-7), .decimal, MigrationTests.decimal("-0.00000025")),
+            (.decimal, MigrationTests.decimal("0.1"), .double, .double(0.1)), (.decimal, .decimal(.zero), .double, .double(0)),
+            (.decimal, MigrationTests.decimal("0.1"), .float, .float(0.1)), (.double, .double(-3), .int16, .int(-3)),
+            (.int64, .int(-32768), .int16, .int(-32768)), (.double, .double(0.5), .float, .float(0.5)),
+            (.bool, .bool(true), .double, .double(1)),
+            (.decimal, MigrationTests.decimal("9223372036854775807"), .int64, .int(.max)), (.float, .float(1), .bool, .bool(true)),
+        ] as [(AttributeType, Value, AttributeType, Value)])
     func `a value with an exact equivalent in another type is converted`(
         from: AttributeType, value: Value, to: AttributeType, wanted: Value
     ) throws {
@@ -117,15 +118,16 @@ import Testing
         #expect(try notes.values("Tag", "x") == [wanted, .null])
     }
 
-    @Test(arguments: [
-        (AttributeType.int16, Value.int(7), AttributeType.bool, Value.bool(true)), (.int32, .int(-1), .bool, .bool(true)),
-        (.int64, .int(9_007_199_254_740_993), .double, .double(9_007_199_254_740_992)),
-        (.int64, .int(.max), .double, .double(9_223_372_036_854_775_808)), (.int32, .int(16_777_217), .float, .float(16_777_216)),
-        (.decimal, MigrationTests.decimal("0.12345678901234567890"), .double, .double(0.12345678901234567890)),
-        (.decimal, MigrationTests.decimal("16777217"), .float, .float(16_777_216)), (.double, .double(0.1), .float, .float(0.1)),
-        (.double, .double(-2.5), .int64, .int(-3)), (.decimal, MigrationTests.decimal("2.49"), .int16, .int(2)),
-        (.float, .float(0.5), .bool, .bool(true)),
-    ] as [(AttributeType, Value, AttributeType, Value)])
+    @Test(
+        arguments: [
+            (AttributeType.int16, Value.int(7), AttributeType.bool, Value.bool(true)), (.int32, .int(-1), .bool, .bool(true)),
+            (.int64, .int(9_007_199_254_740_993), .double, .double(9_007_199_254_740_992)),
+            (.int64, .int(.max), .double, .double(9_223_372_036_854_775_808)), (.int32, .int(16_777_217), .float, .float(16_777_216)),
+            (.decimal, MigrationTests.decimal("0.12345678901234567890"), .double, .double(0.12345678901234567890)),
+            (.decimal, MigrationTests.decimal("16777217"), .float, .float(16_777_216)), (.double, .double(0.1), .float, .float(0.1)),
+            (.double, .double(-2.5), .int64, .int(-3)), (.decimal, MigrationTests.decimal("2.49"), .int16, .int(2)),
+            (.float, .float(0.5), .bool, .bool(true)),
+        ] as [(AttributeType, Value, AttributeType, Value)])
     func `a value without an exact equivalent is refused, unless the nearest one is accepted or a closure sets another`(
         from: AttributeType, value: Value, to: AttributeType, nearest: Value
     ) throws {
@@ -143,12 +145,13 @@ import Testing
         #expect(try notes.values("Tag", "x") == [nearest, .null])
     }
 
-    @Test(arguments: [
-        (AttributeType.double, Value.double(1e300), AttributeType.decimal, Value.decimal(.zero)),
-        (.int64, .int(32_768), .int16, .int(0)), (.double, .double(1e39), .float, .float(0)),
-        (.decimal, MigrationTests.decimal("1e39"), .float, .float(0)), (.float, .float(9.3e18), .int64, .int(0)),
-        (.decimal, MigrationTests.decimal("9223372036854775807.5"), .int64, .int(0)),
-    ] as [(AttributeType, Value, AttributeType, Value)])
+    @Test(
+        arguments: [
+            (AttributeType.double, Value.double(1e300), AttributeType.decimal, Value.decimal(.zero)),
+            (.int64, .int(32_768), .int16, .int(0)), (.double, .double(1e39), .float, .float(0)),
+            (.decimal, MigrationTests.decimal("1e39"), .float, .float(0)), (.float, .float(9.3e18), .int64, .int(0)),
+            (.decimal, MigrationTests.decimal("9223372036854775807.5"), .int64, .int(0)),
+        ] as [(AttributeType, Value, AttributeType, Value)])
     func `a value beyond the range of a type is refused even if the nearest values are accepted`(
         from: AttributeType, value: Value, to: AttributeType, other: Value
     ) throws {

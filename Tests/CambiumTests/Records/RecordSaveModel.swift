@@ -1,4 +1,4 @@
-/// What a save of a record must do, computed without graphs and refs: each property is a list of numbers.
+/// The result that a save of a record must have, computed without graphs and refs: each property is a list of numbers.
 struct RecordSaveModel {
     typealias Values = [[Int]]
 

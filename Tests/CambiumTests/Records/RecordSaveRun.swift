@@ -216,7 +216,10 @@ struct RecordSaveRun {
         } catch is Stop { after = before } catch let error as CambiumError { failure = error }
         volume.fail(at: .max, with: EIO)  // A transaction without changes has not reached the fault.
         if isRefused || ending == .rollback || failure != nil { rollBack(done, before) }
-        guard let failure else { return model.store = after }
+        guard let failure else {
+            model.store = after
+            return
+        }
         counts.failures += 1
         if failure.code == .outcomeUnknown { try reopen(before, after) }
     }
