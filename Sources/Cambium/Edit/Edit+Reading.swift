@@ -108,8 +108,8 @@ extension Edit {
         return find(entity, values[...])
     }
 
-    /// Finds an object by the values that state its identity. The values of a relationship find its target first. The identities of a schema do
-    /// not depend on themselves, so the recursion ends.
+    /// Finds an object by the values that state its identity. The values of a relationship find its target first. The identities of
+    /// a schema do not depend on themselves, so the recursion ends.
     private func find(_ entity: Entity, _ values: ArraySlice<Value>) -> ObjectID? {
         reads?.note(EditReads.Identity(entity: entity.number, values: Array(values)))
         var (key, rest): ([IdentityKeyPart], _) = ([], values)

@@ -23,8 +23,8 @@ extension Reader {
         return place(row, index.table, entity, layout)
     }
 
-    /// Finds an object by the values that state its identity. The values of a relationship find its target first. The identities of a schema
-    /// do not depend on themselves, so the recursion ends.
+    /// Finds an object by the values that state its identity. The values of a relationship find its target first. The identities of a
+    /// schema do not depend on themselves, so the recursion ends.
     private func find(_ entity: Entity, _ values: ArraySlice<Value>, _ layout: GraphLayout) -> ObjectPlace? {
         var (key, rest): ([IdentityKeyPart], _) = ([], values)
         for component in entity.identity {

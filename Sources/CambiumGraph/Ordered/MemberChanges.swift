@@ -182,8 +182,8 @@ struct MemberChanges {
         return (column.function == .min ? value.precedes(best) : best.precedes(value)) ? value : best
     }
 
-    /// Returns the extreme of members that edges lead to, which have no index: the stored one or a new one. Returns `nil` if the member with the
-    /// stored one is gone, and no new member replaces it.
+    /// Returns the extreme of members that edges lead to, which have no index: the stored one or a new one. Returns `nil` if the member
+    /// with the stored one is gone, and no new member replaces it.
     private func extremeOfEdges(_ owner: UInt32, _ changed: Difference) -> DerivedValue? {
         let added = values(changed.added, after).reduce(.null) { better($1, $0) }.withoutNegativeZero
         guard let stored = storedValue(owner) else { return .value(added) }
