@@ -8,7 +8,7 @@ extension RandomProgram {
         let absent = ObjectID(root: root, serial: graph.nextSerial(of: root) + 7)
         let present = random.pick(graph.ids) ?? absent
         let unknown = PropertyNumber(rawValue: 60_000)
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<21, using: &random) {
         case 0: return .set(absent, [])
         case 1: return .set(present, [Assignment(unknown, .null)])
         case 2: return wrongSet(graph, present)
@@ -27,6 +27,8 @@ extension RandomProgram {
         case 16: return wrongTail(graph, present)
         case 17: return wrongUnlink(graph) ?? .set(absent, [])
         case 18: return wrongGap(graph, present)
+        // A copy is younger than its source.
+        case 19: return .mark(present, source: present.serial + UInt64.random(in: 0...1, using: &random), isStub: false)
         default: return wrongLinks(graph, absent) ?? .set(absent, [])
         }
     }

@@ -128,7 +128,7 @@ package struct RandomProgram: Sendable {
     /// Returns an op as an undo writes it for an object that comes back. The source may have been deleted.
     private mutating func mark(_ graph: ReferenceGraph) -> Op? {
         guard let id = random.pick(graph.ids) else { return nil }
-        let source = UInt64.random(in: 0..<graph.nextSerial(of: id.root), using: &random)
+        let source = UInt64.random(in: 0..<id.serial, using: &random)
         return .mark(id, source: random.isTrue(1, outOf: 3) ? 0 : source, isStub: random.isTrue(1, outOf: 4))
     }
 

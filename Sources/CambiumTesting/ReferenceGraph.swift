@@ -165,7 +165,7 @@ package struct ReferenceGraph: Sendable {
 
     private mutating func mark(_ id: ObjectID, _ source: UInt64, _ isStub: Bool) throws(CambiumError) {
         _ = try live(id)
-        guard source < nextSerial(of: id.root) else { throw CambiumError(.invalidInput, "No object has had the serial \(source).") }
+        guard source < id.serial else { throw CambiumError(.invalidInput, "\(id) is older than the object with the serial \(source).") }
         objects[id]?.isStub = isStub
         sources[id] = source == 0 ? nil : ObjectID(root: id.root, serial: source)
         noted.insert(id)

@@ -1,3 +1,6 @@
+// The README shows this example in few lines.
+// swift-format-ignore-file
+
 #if Macros
     import Cambium
     import Foundation
@@ -9,10 +12,7 @@
         var title = ""
         @Relationship(inverse: \Item.note, onDelete: .cascade) var items: [Item] = []
     }
-    @Entity struct Item {
-        var name: String
-        var note: Ref<Note>?
-    }
+    @Entity struct Item { var name: String; var note: Ref<Note>? }
 
     @Suite struct READMEExample {
         private func example(_ path: String) throws {

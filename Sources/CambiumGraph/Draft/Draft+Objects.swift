@@ -45,12 +45,14 @@ extension Draft {
         }
     }
 
-    /// Sets the source of an object, and whether the object is a stub (only its identity is known). No source is serial 0.
+    /// Sets the source of an object, and whether the object is a stub (only its identity is known). No source is serial 0. A copy gets a
+    /// higher serial than its source, so no chain of sources leads back to its beginning.
     mutating func mark(_ id: ObjectID, source: UInt64, isStub: Bool) throws(CambiumError) {
         let place = try livePlace(id)
         let table = layout.tables[Int(place.table)]
-        guard source < reader.nextSerial(table.index) else {
-            throw CambiumError(.invalidInput, "\(text(of: id)) cannot be a copy of serial \(source), which no object has had.")
+        guard source < id.serial else {
+            throw CambiumError(
+                .invalidInput, "\(text(of: id)) cannot be a copy of serial \(source), because it is not younger than its source.")
         }
         if source == 0 {
             tableWriter.clearFixed(table.index, place.row, TableLayout.sourceSlot, width: 8)
