@@ -57,7 +57,9 @@ extension RowReader {
         while key < end {
             let value = key + 1
             var target = mapping.nodes[node].table.target(of: tokens.bytes(key))
-            if target == nil { target = try otherForm(key, mapping.nodes[node].table, &forms, tokens) }
+            if target == nil, mapping.nodes[node].table.mayBeOtherForm(tokens.bytes(key)) {
+                target = try otherForm(key, mapping.nodes[node].table, &forms, tokens)
+            }
             switch target {
             case .attribute(let index):
                 try attribute(entity, index, key, value, tokens)

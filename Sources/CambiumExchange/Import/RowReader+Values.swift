@@ -12,7 +12,7 @@ extension RowReader {
         while key < end {
             let value = key + 1
             var target = entity.keys.target(of: tokens.bytes(key))
-            if target == nil { target = try otherForm(key, entity.keys, &forms, tokens) }
+            if target == nil, entity.keys.mayBeOtherForm(tokens.bytes(key)) { target = try otherForm(key, entity.keys, &forms, tokens) }
             switch target {
             case .attribute(let index):
                 try attribute(entity, index, key, value, tokens)

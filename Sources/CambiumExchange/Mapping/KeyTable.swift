@@ -64,11 +64,15 @@ struct KeyTable {
     /// Returns the target of a key whose canonical form (NFC) is the canonical form of a name; `nil` if there is no such name. The table
     /// must not contain the key itself. Complexity: O(bytes + log(names)).
     func target(ofOtherForm key: UnsafeRawBufferPointer) -> Target? {
-        let isPlain = key.allSatisfy { $0 < 0x80 }
-        if key.count > formByteCountMax || isPlain && others.isEmpty { return nil }
-        let form = isPlain ? Array(key) : CanonicalText.bytes(String(decoding: key, as: UTF8.self))
+        if !mayBeOtherForm(key) { return nil }
+        let form = CanonicalText.bytes(String(decoding: key, as: UTF8.self))
         let index = form.withUnsafeBytes { self.index(of: $0) } ?? others[form]
         return index.map { targets[$0] }
+    }
+
+    /// Whether a key may be a name in another form. This is false for most keys without a property, such as `note_count`.
+    @inline(__always) func mayBeOtherForm(_ key: UnsafeRawBufferPointer) -> Bool {
+        key.count <= formByteCountMax && !(others.isEmpty && key.allSatisfy { $0 < 0x80 })
     }
 
     private func index(of key: UnsafeRawBufferPointer) -> Int? {
