@@ -145,14 +145,6 @@
     }
 
     extension TypeShape {
-        /// Whether the type is a collection that is a relationship if its members are records.
-        fileprivate var isToMany: Bool {
-            switch self {
-            case .toMany, .array, .set: true
-            default: false
-            }
-        }
-
         /// Whether the syntax of the type shows a reference to objects.
         fileprivate var holdsReference: Bool {
             switch self {
