@@ -5,7 +5,7 @@ import Testing
 @Suite struct RandomRecordSaveTests {
     @Test func `no save in a store or an edit loses a change of another writer, a copy, an undo or a failed commit`() {
         var (saves, conflicts, failures, commits) = (0, 0, 0, 0)
-        for seed in 0..<UInt64(40) {
+        for seed in 0..<UInt64(LongTests.areWanted ? 500 : 40) {
             do {
                 var run = try RecordSaveRun(seed: seed)
                 try run.run(60)

@@ -215,13 +215,11 @@ struct RecordSaveRun {
             }
         } catch is Stop { after = before } catch let error as CambiumError { failure = error }
         volume.fail(at: .max, with: EIO)  // A transaction without changes has not reached the fault.
+        // The fault may have reached a write after the transaction. Then the store accepts no more transactions.
+        let isOpen = (try? store.label("probe", existing: .move)) != nil
         if isRefused || ending == .rollback || failure != nil { rollBack(done, before) }
-        guard let failure else {
-            model.store = after
-            return
-        }
-        counts.failures += 1
-        if failure.code == .outcomeUnknown { try reopen(before, after) }
+        if failure == nil { model.store = after } else { counts.failures += 1 }
+        if !isOpen { try reopen(before, after) }
     }
 
     /// The records of a transaction that was undone are compared with the store before it.
