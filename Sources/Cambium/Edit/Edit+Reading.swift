@@ -108,25 +108,11 @@ extension Edit {
         return find(entity, values[...])
     }
 
-    /// Finds an object by the values that state its identity. The values of a relationship find its target first. The identities of
-    /// a schema do not depend on themselves, so the recursion ends.
+    /// Finds an object by the values that state its identity. The identities of a schema do not depend on themselves, so the
+    /// recursion ends.
     private func find(_ entity: Entity, _ values: ArraySlice<Value>) -> ObjectID? {
         reads?.note(EditReads.Identity(entity: entity.number, values: Array(values)))
-        var (key, rest): ([IdentityKeyPart], _) = ([], values)
-        for component in entity.identity {
-            switch component {
-            case .attribute:
-                guard let value = rest.popFirst() else { return nil }
-                key.append(.value(value))
-            case .relationship(let relationship):
-                guard let destination = schema.entity(relationship.destination) else { return nil }
-                let count = max(1, destination.identityValues.count)
-                guard rest.count >= count, let target = target(destination, rest.prefix(count)) else { return nil }
-                key.append(.object(target))
-                rest = rest.dropFirst(count)
-            }
-        }
-        return find(entity, key: key)
+        return schema.identityKey(entity, values, target: target).flatMap { find(entity, key: $0) }
     }
 
     private func target(_ destination: Entity, _ values: ArraySlice<Value>) -> ObjectID? {

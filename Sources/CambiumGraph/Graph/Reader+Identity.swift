@@ -23,24 +23,13 @@ extension Reader {
         return place(row, index.table, entity, layout)
     }
 
-    /// Finds an object by the values that state its identity. The values of a relationship find its target first. The identities of a
-    /// schema do not depend on themselves, so the recursion ends.
+    /// Finds an object by the values that state its identity. The identities of a schema do not depend on themselves, so the
+    /// recursion ends.
     private func find(_ entity: Entity, _ values: ArraySlice<Value>, _ layout: GraphLayout) -> ObjectPlace? {
-        var (key, rest): ([IdentityKeyPart], _) = ([], values)
-        for component in entity.identity {
-            switch component {
-            case .attribute:
-                guard let value = rest.popFirst() else { return nil }
-                key.append(.value(value))
-            case .relationship(let relationship):
-                guard let destination = layout.schema.entity(relationship.destination) else { return nil }
-                let count = max(1, destination.identityValues.count)
-                guard rest.count >= count, let target = target(destination, rest.prefix(count), layout) else { return nil }
-                key.append(.object(id(target, layout)))
-                rest = rest.dropFirst(count)
-            }
+        let key = layout.schema.identityKey(entity, values) { destination, values in
+            target(destination, values, layout).map { id($0, layout) }
         }
-        return find(entity, key: key, layout)
+        return key.flatMap { find(entity, key: $0, layout) }
     }
 
     private func target(_ destination: Entity, _ values: ArraySlice<Value>, _ layout: GraphLayout) -> ObjectPlace? {

@@ -52,6 +52,32 @@ package enum IdentityKeyPart: Hashable, Sendable {
     case object(ObjectID)
 }
 
+extension Schema {
+    /// Returns the key of the identity that values state. The values of a relationship find its target first. Returns `nil` if there are
+    /// too few values, or if a target does not exist.
+    ///
+    /// - Parameter target: Returns the object of an entity that values state: those of its identity, or its id.
+    package func identityKey(
+        _ entity: Entity, _ values: ArraySlice<Value>, target: (Entity, ArraySlice<Value>) -> ObjectID?
+    ) -> [IdentityKeyPart]? {
+        var (key, rest): ([IdentityKeyPart], _) = ([], values)
+        for component in entity.identity {
+            switch component {
+            case .attribute:
+                guard let value = rest.popFirst() else { return nil }
+                key.append(.value(value))
+            case .relationship(let relationship):
+                guard let destination = self.entity(relationship.destination) else { return nil }
+                let count = max(1, destination.identityValues.count)
+                guard rest.count >= count, let target = target(destination, rest.prefix(count)) else { return nil }
+                key.append(.object(target))
+                rest = rest.dropFirst(count)
+            }
+        }
+        return key
+    }
+}
+
 extension Entity {
     /// Returns the attributes of the identity, without its relationships.
     package var identityAttributes: [Attribute] { identity.compactMap(\.attribute) }
