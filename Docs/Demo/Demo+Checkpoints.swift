@@ -24,7 +24,7 @@ extension Demo {
             "from the checkpoint of transaction \(reopened.recovery.checkpoint) and \(replayed) after it, in "
                 + "\(Self.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "DIFFERENT")")
         try reopened.close()
-        guard isSame else { throw CambiumError(.damaged, "The stored graph differs from the graph in memory. Please report this.") }
+        guard isSame else { throw CambiumError(.corrupted, "The stored graph differs from the graph in memory. Please report this.") }
     }
 
     func verify() throws {

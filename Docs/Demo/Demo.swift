@@ -75,7 +75,7 @@ struct Demo {
                 + ", and the log is \(isIdentical ? "byte for byte as it was" : "NOT AS IT WAS")"
         )
         guard report.transaction == nil, isIdentical else {
-            throw CambiumError(.damaged, "An import of the same rows changed the store. Please report this.")
+            throw CambiumError(.corrupted, "An import of the same rows changed the store. Please report this.")
         }
     }
 

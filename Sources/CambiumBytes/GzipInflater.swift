@@ -12,7 +12,7 @@ internal import CZlib
 public final class GzipInflater {
     public enum Failure: Error, Hashable, Sendable {
         /// The input is not a gzip file, or it is corrupt. `offset` is the number of input bytes that were read before the fault was found.
-        case damaged(offset: Int)
+        case corrupted(offset: Int)
         /// The memory for the window could not be allocated.
         case memory
     }
@@ -69,17 +69,17 @@ public final class GzipInflater {
         // `Z_BUF_ERROR` means that zlib needs more input or more space for output. If the caller has no more input, the file is truncated.
         case Z_OK, Z_BUF_ERROR: break
         case Z_MEM_ERROR: throw .memory
-        default: throw .damaged(offset: offset)
+        default: throw .corrupted(offset: offset)
         }
         return (used, Int(outputCount - stream.pointee.avail_out))
     }
 
-    /// Skips the zeros after the last member. Returns their number. Throws `.damaged` if another byte follows them.
+    /// Skips the zeros after the last member. Returns their number. Throws `.corrupted` if another byte follows them.
     private func skipPadding(_ input: UnsafeRawBufferPointer) throws(Failure) -> Int {
         isPadded = true
         let count = input.firstIndex { $0 != 0 } ?? input.count
         offset += count
-        if count < input.count { throw .damaged(offset: offset) }
+        if count < input.count { throw .corrupted(offset: offset) }
         return count
     }
 }

@@ -5,14 +5,14 @@ extension ReferenceGraph {
 
     mutating func apply(_ block: UpsertBlock) throws(CambiumError) {
         guard let entity = schema.entity(block.entity), !entity.isAbstract else {
-            throw CambiumError(.damaged, "A block names \(block.entity), which cannot have objects.")
+            throw CambiumError(.corrupted, "A block names \(block.entity), which cannot have objects.")
         }
         var columns: [(property: PropertyNumber, values: [Value])] = []
         for column in block.columns { columns.append((column.property, try values(column, entity, block.serials.count))) }
         let isInsert = block.kind == .insert || block.kind == .insertStub
         let ids = isInsert ? try newIDs(block.serials, entity) : try liveIDs(block.serials, entity.root)
         if !isInsert, let other = ids.first(where: { objects[$0]?.entity.number != entity.number }) {
-            throw CambiumError(.damaged, "\(text(other)) is not of '\(entity.name)'.")
+            throw CambiumError(.corrupted, "\(text(other)) is not of '\(entity.name)'.")
         }
         for (place, id) in ids.enumerated() {
             if isInsert { create(id, Object(entity: entity, attributes: [:], isStub: block.kind == .insertStub)) }
@@ -26,7 +26,7 @@ extension ReferenceGraph {
         var found: [ObjectID] = []
         for serial in Self.list(serials) {
             guard serial > 0, serial <= ObjectID.serialMax, objects[ObjectID(root: entity.root, serial: serial)] == nil else {
-                throw CambiumError(.damaged, "Serial \(serial) of '\(entity.name)' cannot be inserted.")
+                throw CambiumError(.corrupted, "Serial \(serial) of '\(entity.name)' cannot be inserted.")
             }
             found.append(ObjectID(root: entity.root, serial: serial))
         }
@@ -41,7 +41,7 @@ extension ReferenceGraph {
 
     private func liveID(_ serial: UInt64, _ root: EntityNumber) throws(CambiumError) -> ObjectID {
         guard serial <= ObjectID.serialMax, contains(ObjectID(root: root, serial: serial)) else {
-            throw CambiumError(.damaged, "Serial \(serial) of \(root) does not exist.")
+            throw CambiumError(.corrupted, "Serial \(serial) of \(root) does not exist.")
         }
         return ObjectID(root: root, serial: serial)
     }
@@ -51,9 +51,9 @@ extension ReferenceGraph {
     }
 
     private func values(_ column: AttributeColumn, _ entity: Entity, _ count: Int) throws(CambiumError) -> [Value] {
-        let misfit = CambiumError(.damaged, "A column for \(column.property) does not fit '\(entity.name)'.")
+        let misfit = CambiumError(.corrupted, "A column for \(column.property) does not fit '\(entity.name)'.")
         guard let attribute = entity.attribute(column.property), column.presence.count == (count + 63) / 64 else { throw misfit }
-        if attribute.isDerived { throw CambiumError(.damaged, "'\(attribute.name)' is derived.") }
+        if attribute.isDerived { throw CambiumError(.corrupted, "'\(attribute.name)' is derived.") }
         var values: [Value] = []
         var offset = 0
         for place in 0..<count {
@@ -83,11 +83,11 @@ extension ReferenceGraph {
     mutating func apply(_ block: LinkBlock) throws(CambiumError) {
         let owning = schema.entities.filter { $0.root == block.root && $0.relationship(block.property) != nil }
         guard let relationship = owning.first?.relationship(block.property) else {
-            throw CambiumError(.damaged, "A block of links names \(block.property), which the schema does not have.")
+            throw CambiumError(.corrupted, "A block of links names \(block.property), which the schema does not have.")
         }
         let owners = try liveIDs(block.serials, block.root)
         for owner in owners where objects[owner]?.entity.relationship(block.property) == nil {
-            throw CambiumError(.damaged, "\(text(owner)) has no '\(relationship.name)'.")
+            throw CambiumError(.corrupted, "\(text(owner)) has no '\(relationship.name)'.")
         }
         switch block.content {
         case .toOne(let serials):
@@ -113,7 +113,7 @@ extension ReferenceGraph {
     }
 
     private func misfit(_ relationship: Relationship) -> CambiumError {
-        CambiumError(.damaged, "A block of links does not fit '\(relationship.name)'.")
+        CambiumError(.corrupted, "A block of links does not fit '\(relationship.name)'.")
     }
 
     /// Divides the serials of a link block (members of several owners) into one list for each owner. `counts` has the number of serials of
@@ -132,7 +132,7 @@ extension ReferenceGraph {
     private func target(_ relationship: Relationship, _ serial: UInt64) throws(CambiumError) -> ObjectID {
         let id = try liveID(serial, relationship.destinationRoot)
         guard let entity = objects[id]?.entity, schema.entity(relationship.destination)?.family.contains(entity.number) == true
-        else { throw CambiumError(.damaged, "'\(relationship.name)' cannot hold \(text(id)).") }
+        else { throw CambiumError(.corrupted, "'\(relationship.name)' cannot hold \(text(id)).") }
         return id
     }
 

@@ -131,7 +131,7 @@ extension ReferenceGraph {
             } else if isShared {
                 list.append(member)
                 members[there, default: [:]][member, default: []].append(copy)
-                note(there, member)
+                track(there, member)
             }
         }
         if !list.isEmpty { members[here, default: [:]][copy] = list }

@@ -6,7 +6,7 @@ extension ReferenceGraph {
         for id in ids { _ = try live(id) }
         let dying = closure(of: ids)
         let before = losses
-        for id in dying { noteDenials(of: id) }
+        for id in dying { reportDenials(of: id) }
         for id in dying { unlinkAll(id) }
         for id in dying {
             objects[id] = nil
@@ -36,7 +36,7 @@ extension ReferenceGraph {
         return found
     }
 
-    private mutating func noteDenials(of id: ObjectID) {
+    private mutating func reportDenials(of id: ObjectID) {
         for relationship in objects[id]?.entity.relationships ?? [] where relationship.deleteRule == .deny {
             let members = list(side(relationship), id)
             if members.isEmpty { continue }

@@ -66,8 +66,8 @@ extension ReferenceGraph {
         members[here, default: [:]][owner, default: []].insert(
             target, at: relationship.isOrdered ? index ?? list(here, owner).count : list(here, owner).count)
         if here != there || owner != target { members[there, default: [:]][target, default: []].append(owner) }
-        note(here, owner)
-        note(there, target)
+        track(here, owner)
+        track(there, target)
     }
 
     /// Removes a link if it exists.
@@ -82,8 +82,8 @@ extension ReferenceGraph {
         if members[there]?[target]?.isEmpty == true { members[there]?[target] = nil }
         losses.formUnion([Loss(side: here, object: owner), Loss(side: there, object: target)])
         guard isNoted else { return }
-        note(here, owner)
-        note(there, target)
+        track(here, owner)
+        track(there, target)
     }
 
     /// Moves a member. After the move, the index of the member is `index`, or the last index if `index` is greater.
@@ -92,11 +92,11 @@ extension ReferenceGraph {
         all.removeAll { $0 == target }
         all.insert(target, at: min(index, all.count))
         members[side(relationship)]?[owner] = all
-        note(side(relationship), owner)
+        track(side(relationship), owner)
     }
 
     /// Records that the number of an object's members has changed. If the schema limits this number, a commit checks the object.
-    mutating func note(_ side: Side, _ id: ObjectID) {
+    mutating func track(_ side: Side, _ id: ObjectID) {
         guard let property = end(side).property else { return }
         let isBounded = schema.entities.contains { entity in
             guard entity.root == id.root, let relationship = entity.relationship(property) else { return false }

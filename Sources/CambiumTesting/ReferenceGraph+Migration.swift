@@ -32,7 +32,7 @@ extension ReferenceGraph {
                 let source = Self.source(of: attribute, in: object.entity, entity)
                 let value = Self.value(of: attribute, from: source, in: object)
                 migrated.attributes[attribute.number] = value
-                noteInexact(id, attribute, source, object, value)
+                trackInexact(id, attribute, source, object, value)
             }
             objects[id] = migrated
         }
@@ -99,7 +99,7 @@ extension ReferenceGraph {
     }
 
     /// Notes a value that another value replaces because its attribute has another type now.
-    private mutating func noteInexact(
+    private mutating func trackInexact(
         _ id: ObjectID, _ attribute: Attribute, _ before: Attribute?, _ object: Object, _ result: Value
     ) {
         guard let before, !attribute.isDerived, before.type != attribute.type,

@@ -119,7 +119,7 @@ package struct ReferenceGraph: Sendable {
     // MARK: Changing
 
     /// Applies one op. If the engine must refuse the op, throws `.notFound`, `.invalidInput`, `.ruleViolated`, `.limitExceeded` or
-    /// `.damaged`. After an error, nothing has changed, except that a part of a `relink` op may have been applied.
+    /// `.corrupted`. After an error, nothing has changed, except that a part of a `relink` op may have been applied.
     package mutating func apply(_ op: Op) throws(CambiumError) {
         switch op {
         case .schema(let catalog):

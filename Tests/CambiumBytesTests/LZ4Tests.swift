@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `corrupt blocks are refused or give the requested number of bytes`() throws {
-        var random = SplitMix64(for: "damaged LZ4 blocks")
+        var random = SplitMix64(for: "corrupted LZ4 blocks")
         let block = try #require(Self.compress(Self.sample))
         for _ in 0..<5000 {
             var corrupt = block

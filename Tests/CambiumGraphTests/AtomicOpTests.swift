@@ -104,10 +104,10 @@ import Testing
 
     @Test func `a block whose last object does not fit changes no other object`() throws {
         let fixture = try Fixture()
-        try fixture.expectNothing(of: fixture.block(.insert, [5, 6, ObjectID.serialMax + 1]), .damaged)
-        try fixture.expectNothing(of: fixture.block(.insertStub, [2, 5]), .damaged)
-        try fixture.expectNothing(of: fixture.block(.update, [1, 2, 3]), .damaged)
-        try fixture.expectNothing(of: fixture.block(.fill, [2, 1]), .damaged)
+        try fixture.expectNothing(of: fixture.block(.insert, [5, 6, ObjectID.serialMax + 1]), .corrupted)
+        try fixture.expectNothing(of: fixture.block(.insertStub, [2, 5]), .corrupted)
+        try fixture.expectNothing(of: fixture.block(.update, [1, 2, 3]), .corrupted)
+        try fixture.expectNothing(of: fixture.block(.fill, [2, 1]), .corrupted)
         let lists: [LinkBlock.Content] = [
             .unordered(removedCounts: [1, 0], removed: [1], addedCounts: [1, 1], added: [2, 9]),
             .unordered(removedCounts: [1, 1], removed: [1, 9], addedCounts: [1, 0], added: [2]),
@@ -115,7 +115,7 @@ import Testing
             .ordered(keptCounts: [0, 0], suffixCounts: [1, 1], suffixes: [2, 9]),
             .ordered(keptCounts: [0, 0], suffixCounts: [1, 2], suffixes: [2, 3, 3]),
         ]
-        for content in lists { try fixture.expectNothing(of: try fixture.links([1, 2], content), .damaged) }
+        for content in lists { try fixture.expectNothing(of: try fixture.links([1, 2], content), .corrupted) }
     }
 
     @Test func `a schema that cannot be set changes nothing`() throws {
@@ -124,7 +124,7 @@ import Testing
         wide.attributes = (0..<16_400).map { AttributeDefinition("a\($0)", .bool, .optional) }
         let catalog = try Schema(SchemaDefinition(entities: [wide])).catalog
         try fixture.expectNothing(of: .schema(catalog), .limitExceeded)
-        try fixture.expectNothing(of: .schema(SchemaCatalog(json: [])), .damaged)
+        try fixture.expectNothing(of: .schema(SchemaCatalog(json: [])), .corrupted)
         let empty = Timeline()
         var draft = empty.draft()
         #expect(Self.refusal(of: .schema(catalog), &draft)?.code == .limitExceeded)
@@ -138,10 +138,10 @@ import Testing
         let digest = fixture.timeline.head.digest()
         for number in [UInt64.max, UInt64.max - 1, 1000] as [UInt64] {
             try fixture.expectNothing(of: .label("name", TransactionNumber(rawValue: number)), .notFound)
-            try fixture.expectNothing(of: .digest(of: TransactionNumber(rawValue: number), digest), .damaged)
+            try fixture.expectNothing(of: .digest(of: TransactionNumber(rawValue: number), digest), .corrupted)
         }
         let last = fixture.timeline.head.transaction
-        try fixture.expectNothing(of: .digest(of: last, GraphDigest(high: 0, low: 0)), .damaged)
+        try fixture.expectNothing(of: .digest(of: last, GraphDigest(high: 0, low: 0)), .corrupted)
         try fixture.expectNothing(of: .label("", last), .invalidInput)
         let newest = fixture.timeline.head.transaction
         try ProgramRun.commit([.digest(of: newest, digest), .digest(of: .none, digest), .label("name", newest)], to: fixture.timeline)

@@ -119,12 +119,12 @@ import Testing
             ("a serial that is taken", [hierarchy(4, nodes.counts), leaves]), ("a gap", [hierarchy(6, nodes.counts), leaves]),
             ("very many", [hierarchy(5, count(1 << 37, 1)), leaves]),
         ]
-        for (what, hierarchies) in wrong { try fixture.expectRefusal(.damaged, changed(op) { $0.hierarchies = hierarchies }, what) }
+        for (what, hierarchies) in wrong { try fixture.expectRefusal(.corrupted, changed(op) { $0.hierarchies = hierarchies }, what) }
     }
 
     @Test func `a hash of another set of objects is refused`() throws {
         let fixture = try Fixture()
-        for bit in [0, 1, 31, 63] { try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.setHash ^= 1 << UInt64(bit) }) }
+        for bit in [0, 1, 31, 63] { try fixture.expectRefusal(.corrupted, changed(try fixture.op()) { $0.setHash ^= 1 << UInt64(bit) }) }
     }
 
     @Test(arguments: [
@@ -146,15 +146,15 @@ import Testing
 
     @Test func `a missing time or seed is refused`() throws {
         let fixture = try Fixture()
-        try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.time = nil })
-        try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.seed = nil })
+        try fixture.expectRefusal(.corrupted, changed(try fixture.op()) { $0.time = nil })
+        try fixture.expectRefusal(.corrupted, changed(try fixture.op()) { $0.seed = nil })
     }
 
     @Test func `a time or seed that no attribute needs is refused`() throws {
         let fixture = try Fixture("other")
         #expect(try fixture.op().time == nil && fixture.op().seed == nil)
-        try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.time = Timestamp(microsecondsSince1970: 5) })
-        try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.seed = CloneSeed(low: 0, high: 0) })
+        try fixture.expectRefusal(.corrupted, changed(try fixture.op()) { $0.time = Timestamp(microsecondsSince1970: 5) })
+        try fixture.expectRefusal(.corrupted, changed(try fixture.op()) { $0.seed = CloneSeed(low: 0, high: 0) })
     }
 
     @Test func `missing, repeated, unknown and other roots are refused`() throws {
@@ -165,20 +165,20 @@ import Testing
         for id in [fixture.id(fixture.node, 99), fixture.id(fixture.node, 0), ObjectID(root: EntityNumber(rawValue: 77), serial: 1)] {
             try fixture.expectRefusal(.notFound, changed(op) { $0.roots = [id] })
         }
-        try fixture.expectRefusal(.damaged, changed(op) { $0.roots = [fixture.id(fixture.node, 4)] }, "another object")
-        try fixture.expectRefusal(.damaged, changed(op) { $0.roots.append(fixture.id(fixture.node, 4)) }, "one more")
+        try fixture.expectRefusal(.corrupted, changed(op) { $0.roots = [fixture.id(fixture.node, 4)] }, "another object")
+        try fixture.expectRefusal(.corrupted, changed(op) { $0.roots.append(fixture.id(fixture.node, 4)) }, "one more")
     }
 
     @Test func `options that lead to another plan are refused`() throws {
         let fixture = try Fixture()
         let op = try fixture.op()
-        try fixture.expectRefusal(.damaged, changed(op) { $0.options.depth = 0 })
-        try fixture.expectRefusal(.damaged, changed(op) { $0.options.keys = CloneKeys(rebuild: "other") })
+        try fixture.expectRefusal(.corrupted, changed(op) { $0.options.depth = 0 })
+        try fixture.expectRefusal(.corrupted, changed(op) { $0.options.keys = CloneKeys(rebuild: "other") })
         let children = try fixture.number("children")
         func rule(_ rule: CloneRule) -> CloneOptions.Rule {
             CloneOptions.Rule(entity: fixture.node.number, relationship: children, rule: rule, isAtRoot: false)
         }
-        try fixture.expectRefusal(.damaged, changed(op) { $0.options.rules = [rule(.skip)] })
+        try fixture.expectRefusal(.corrupted, changed(op) { $0.options.rules = [rule(.skip)] })
         try fixture.expectRefusal(.invalidInput, changed(op) { $0.options.rules = [rule(.share)] })
     }
 
@@ -205,9 +205,9 @@ import Testing
         let op = try fixture.op()
         let name = Assignment(try fixture.number("name"), .string("n"))
         try ProgramRun.commit([.insert(fixture.id(fixture.node, 5), entity: fixture.node.number, [name])], to: fixture.timeline)
-        try fixture.expectRefusal(.damaged, op, "the first serial differs")
+        try fixture.expectRefusal(.corrupted, op, "the first serial differs")
         let fresh = try fixture.op()
         try ProgramRun.commit([.delete([fixture.id(fixture.node, 2)])], to: fixture.timeline)
-        try fixture.expectRefusal(.damaged, fresh, "a child is gone")
+        try fixture.expectRefusal(.corrupted, fresh, "a child is gone")
     }
 }

@@ -168,13 +168,13 @@ import Testing
             }
         }
         #expect(try code("items", .ordered(keptCounts: [0], suffixCounts: [2], suffixes: [2, 1])) == nil)
-        #expect(try code("items", .ordered(keptCounts: [0], suffixCounts: [3], suffixes: [2, 1, 2])) == .damaged)
+        #expect(try code("items", .ordered(keptCounts: [0], suffixCounts: [3], suffixes: [2, 1, 2])) == .corrupted)
         func changes(_ removed: [UInt64], _ added: [UInt64]) -> LinkBlock.Content {
             .unordered(
                 removedCounts: [UInt32(removed.count)], removed: removed, addedCounts: [UInt32(added.count)], added: added)
         }
         #expect(try code("children", changes([2], [2])) == nil)
-        #expect(try code("children", changes([], [2, 2])) == .damaged)
-        #expect(try code("children", changes([2, 2], [])) == .damaged)
+        #expect(try code("children", changes([], [2, 2])) == .corrupted)
+        #expect(try code("children", changes([2, 2], [])) == .corrupted)
     }
 }

@@ -16,9 +16,9 @@ import Testing
     @Test func `a corrupt or cut lease and a lease of another store are refused`() {
         let bytes = record.encode(store: store)
         for bit in 0..<bytes.count * 8 {
-            var damaged = bytes
-            damaged[bit / 8] ^= 1 << UInt8(bit % 8)
-            #expect(throws: DecodingError.self) { try LeaseRecord.decode(damaged, store: store) }
+            var corrupted = bytes
+            corrupted[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(throws: DecodingError.self) { try LeaseRecord.decode(corrupted, store: store) }
         }
         for count in bytes.indices {
             #expect(throws: DecodingError.self) { try LeaseRecord.decode(Array(bytes.prefix(count)), store: store) }

@@ -161,9 +161,9 @@ import Testing
         }
         for offset in payload.indices {
             for bit in 0..<8 {
-                var damaged = payload
-                damaged[offset] ^= 1 << UInt8(bit)
-                guard let ops = try? OpCodec.decode(damaged[...]) else { continue }  // Refused.
+                var corrupted = payload
+                corrupted[offset] ^= 1 << UInt8(bit)
+                guard let ops = try? OpCodec.decode(corrupted[...]) else { continue }  // Refused.
                 #expect(ops != Self.ops || OpCodec.encode(ops) == payload, "byte \(offset), bit \(bit)")
             }
         }

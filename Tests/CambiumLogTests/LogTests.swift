@@ -194,7 +194,7 @@ import Testing
             headerChecksum: ByteReader.peek(segment, at: Format.Segment.checksumOffset), to: &frame)
         try volume.open(path, .update).write(frame.bytes, at: segment.count)
         let error = #expect(throws: CambiumError.self) { _ = try LogReader(volume).scan { _ in } }
-        #expect(error?.code == .damaged && frame.count < 100_000)
+        #expect(error?.code == .corrupted && frame.count < 100_000)
     }
 
     @Test func `an index of more joints than the limit is refused before they take memory`() throws {
@@ -225,7 +225,7 @@ import Testing
         bytes += trailer.bytes.dropFirst(4)
         let volume = MemoryVolume(contents: ["log/00000000000000000001.log": bytes])
         let error = #expect(throws: CambiumError.self) { _ = try SegmentReader(volume, path: "log/00000000000000000001.log") }
-        #expect(error?.code == .damaged && bytes.count < 200_000)
+        #expect(error?.code == .corrupted && bytes.count < 200_000)
     }
 
     @Test func `the transactions after a frame that cannot be decoded keep their numbers`() throws {
@@ -263,9 +263,9 @@ import Testing
         #expect(Head.newest(both, store: store).head == later)
         #expect(Head.newest(both, store: [UInt8](repeating: 9, count: 16)).head == nil)
         for offset in 128..<256 {
-            var damaged = both
-            damaged[offset] ^= 16
-            let found = Head.newest(damaged, store: store)
+            var corrupted = both
+            corrupted[offset] ^= 16
+            let found = Head.newest(corrupted, store: store)
             #expect(found.head == head && found.flaws.count == 1 && found.isTorn, "byte \(offset)")
         }
     }
@@ -277,9 +277,9 @@ import Testing
         let bytes = settings.encode()
         #expect(try StoreSettings.decode(bytes, file: "") == settings)
         for offset in bytes.indices {
-            var damaged = bytes
-            damaged[offset] ^= 1
-            #expect(throws: CambiumError.self) { try StoreSettings.decode(damaged, file: "") }
+            var corrupted = bytes
+            corrupted[offset] ^= 1
+            #expect(throws: CambiumError.self) { try StoreSettings.decode(corrupted, file: "") }
         }
     }
 

@@ -100,7 +100,7 @@ extension SystemVolumeTests {
                 #expect(throws: CambiumError.self) { try volume.remove("taken") },
                 #expect(throws: CambiumError.self) { try volume.rename("file", to: "taken") },
             ]
-            #expect(errors.allSatisfy { $0?.code == .damaged && $0?.message.contains("/taken' is not a regular file") == true })
+            #expect(errors.allSatisfy { $0?.code == .corrupted && $0?.message.contains("/taken' is not a regular file") == true })
             #expect(try volume.kind(of: "taken") == .directory && volume.bytes(of: "file") == [1])
         }
     }

@@ -96,7 +96,7 @@ import Testing
     ])
     func `a catalog that is not a schema is corrupt`(_ json: String) {
         let error = #expect(throws: CambiumError.self) { try Schema(catalog: SchemaCatalog(json: Array(json.utf8))) }
-        #expect(error?.code == .damaged)
+        #expect(error?.code == .corrupted)
     }
 
     @Test func `a corrupt catalog is refused or read, and nothing crashes`() throws {

@@ -108,7 +108,7 @@ import Testing
         try source.store.close()
         for (path, bytes) in source.volume.contents where path.hasPrefix("roots/") || path.hasPrefix("pages-") { files[path] = bytes }
         let target = MemoryVolume()
-        #expect(code { _ = try apply(MemoryVolume(contents: files), to: target) } == .damaged)
+        #expect(code { _ = try apply(MemoryVolume(contents: files), to: target) } == .corrupted)
         #expect(try ReadOnlyStore(target).graph.transaction.rawValue == 2)
     }
 
@@ -252,17 +252,17 @@ import Testing
         try source.store.close()
         var files = source.volume.contents
         let path = "log/00000000000000000001.log"
-        let damaged = try #require(files[path]).count * 3 / 4
-        files[path]?[damaged] ^= 1
+        let corrupted = try #require(files[path]).count * 3 / 4
+        files[path]?[corrupted] ^= 1
         let target = MemoryVolume()
-        #expect(code { _ = try apply(MemoryVolume(contents: files), to: target) } == .damaged)
+        #expect(code { _ = try apply(MemoryVolume(contents: files), to: target) } == .corrupted)
         let reached = try entries(target).count
         #expect(reached > 0 && reached < 25)
         let report = try apply(source.volume, to: target)
         #expect(report.presentCount == reached && report.appliedCount == 25 - reached)
         files[path]?[Format.Segment.headerByteCount + 8] ^= 1
         let empty = MemoryVolume()
-        #expect(code { _ = try apply(MemoryVolume(contents: files), to: empty) } == .damaged)
+        #expect(code { _ = try apply(MemoryVolume(contents: files), to: empty) } == .corrupted)
         #expect(empty.contents.keys.allSatisfy { $0 == LogWriter.lockFileName })
     }
 

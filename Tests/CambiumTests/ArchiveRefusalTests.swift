@@ -94,7 +94,7 @@ import Testing
         // The ids, times, authors and salts are the same, but the ops differ.
         try Archiving.made(MemoryVolume(), count: 12, word: "A LONG TITLE ").compact(.since(.latest), in: forged)
         let refusal = error { _ = try Archiving.restored(volume, forged) }
-        #expect(refusal?.code == .damaged && refusal?.message.contains("Transaction 2 ") == true)
+        #expect(refusal?.code == .corrupted && refusal?.message.contains("Transaction 2 ") == true)
         #expect(refusal?.place?.file?.hasPrefix("memory/log/0000000000000000000") == true, "\(String(describing: refusal?.place))")
     }
 
@@ -110,7 +110,7 @@ import Testing
         let segments = try LogDirectory.segments(volume, upTo: end).dropFirst()
         #expect(segments.count > 2)
         for segment in segments {
-            #expect(code { _ = try reading.paths(inPlaceOf: segment, to: end, of: volume) } == .damaged, "\(segment)")
+            #expect(code { _ = try reading.paths(inPlaceOf: segment, to: end, of: volume) } == .corrupted, "\(segment)")
         }
         let made = MemoryVolume()
         _ = try Archiving.made(made, count: 12)
@@ -129,7 +129,7 @@ import Testing
             #expect(try !reading.paths(inPlaceOf: segment, to: end, of: volume).isEmpty)
             let file = try archive.open(LogFileName.path(segment, .segment), .update)
             try file.write([0], at: try file.byteCount())
-            #expect(code { _ = try reading.paths(inPlaceOf: segment, to: end, of: volume) } == .damaged, "\(segment)")
+            #expect(code { _ = try reading.paths(inPlaceOf: segment, to: end, of: volume) } == .corrupted, "\(segment)")
         }
     }
 
@@ -150,7 +150,7 @@ import Testing
             var contents = archive.contents
             contents[path] = nil
             let refusal = error { _ = try Archiving.restored(volume, MemoryVolume(contents: contents)) }
-            #expect(refusal?.code == (path.hasSuffix(".log") ? .notFound : .damaged), "\(path)")
+            #expect(refusal?.code == (path.hasSuffix(".log") ? .notFound : .corrupted), "\(path)")
             #expect(refusal?.place?.file?.contains(path) == true, "\(path)")
         }
         // A segment that is retired in the archive as well has no transactions to restore.
@@ -178,7 +178,7 @@ import Testing
                 var contents = archive.contents
                 contents[path]?[offset] ^= 1 << UInt8(offset % 8)
                 let found = error { _ = try Archiving.restored(volume, MemoryVolume(contents: contents)) }
-                let isReported = [.damaged, .conflict, .unsupportedFormat, .notFound].contains(found?.code)
+                let isReported = [.corrupted, .conflict, .unsupportedFormat, .notFound].contains(found?.code)
                 #expect(isReported, "\(path), byte \(offset): \(found.map { "\($0)" } ?? "nothing")")
             }
         }
@@ -196,8 +196,8 @@ import Testing
         let segments = try LogDirectory.segments(volume, upTo: TransactionNumber(rawValue: 41))
         let adding = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store)
         let found = error { _ = try adding.add(segments, from: volume) }
-        #expect(found?.code == .damaged && found?.place?.file?.contains(path) == true && archive.contents[path] == nil)
-        #expect(code { try store.compact(.since(.latest), in: archive) } == .damaged)
+        #expect(found?.code == .corrupted && found?.place?.file?.contains(path) == true && archive.contents[path] == nil)
+        #expect(code { try store.compact(.since(.latest), in: archive) } == .corrupted)
         #expect(try LogReader(volume).retiredEnd() == .none)
     }
 

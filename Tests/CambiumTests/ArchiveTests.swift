@@ -107,9 +107,9 @@ import Testing
         let (volume, archive, root) = try Archiving.compacted(count: 10)
         var contents = volume.contents
         for name in contents.keys where name.hasPrefix("roots/") { contents[name]?[20] ^= 1 }
-        let damaged = MemoryVolume(contents: contents)
-        #expect(code { _ = try ReadOnlyStore(damaged) } == .damaged)
-        let whole = try Archiving.restored(damaged, archive)
+        let corrupted = MemoryVolume(contents: contents)
+        #expect(code { _ = try ReadOnlyStore(corrupted) } == .corrupted)
+        let whole = try Archiving.restored(corrupted, archive)
         #expect(try Verification(whole).root == root && Archiving.reopen(whole).graph.objectCount == 10)
     }
 
@@ -118,10 +118,10 @@ import Testing
         let (volume, archive, _) = try Archiving.compacted(count: 10)
         var contents = volume.contents
         contents[LogFileName.path(TransactionNumber(rawValue: 1), .segment)]?[offset] ^= 1
-        let damaged = MemoryVolume(contents: contents)
-        let refusal = try #require(error { _ = try Archiving.restored(damaged, archive) })
-        #expect(refusal.code == .damaged && refusal.message.contains("'cambium repair'"), "\(refusal)")
-        let finding = try Verification(damaged, archive: archive).findings.first
+        let corrupted = MemoryVolume(contents: contents)
+        let refusal = try #require(error { _ = try Archiving.restored(corrupted, archive) })
+        #expect(refusal.code == .corrupted && refusal.message.contains("'cambium repair'"), "\(refusal)")
+        let finding = try Verification(corrupted, archive: archive).findings.first
         #expect(finding?.contains("'cambium repair'") == true, "\(finding ?? "")")
     }
 
@@ -163,8 +163,8 @@ import Testing
         let path = try #require(archive.contents.keys.filter { $0.hasSuffix(".log") }.sorted().dropFirst().first)
         var contents = archive.contents
         contents[path]?[150] ^= 1
-        let damaged = try Verification(volume, archive: MemoryVolume(contents: contents))
-        #expect(!damaged.isSound && damaged.findings.contains { $0.contains(path) } && damaged.root == root)
+        let corrupted = try Verification(volume, archive: MemoryVolume(contents: contents))
+        #expect(!corrupted.isSound && corrupted.findings.contains { $0.contains(path) } && corrupted.root == root)
         contents[path] = nil
         let lost = try Verification(volume, archive: MemoryVolume(contents: contents))
         #expect(!lost.isSound && lost.findings.contains { $0.contains(path) } && lost.root == root)

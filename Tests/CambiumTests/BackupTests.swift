@@ -167,11 +167,11 @@ import Testing
         let taken = MemoryVolume(contents: ["notes.txt": [1]])
         #expect(code { _ = try Backup(LogReader(volume), to: taken) } == .cannotCreate)
         #expect(taken.contents["notes.txt"] == [1] && taken.contents.count <= 2)
-        var damaged = volume.contents
-        let path = try #require(damaged.keys.filter { $0.hasSuffix(".log") }.sorted().first)
-        damaged[path]?[200] ^= 1
+        var corrupted = volume.contents
+        let path = try #require(corrupted.keys.filter { $0.hasSuffix(".log") }.sorted().first)
+        corrupted[path]?[200] ^= 1
         let copy = MemoryVolume()
-        #expect(code { _ = try Backup(LogReader(MemoryVolume(contents: damaged)), to: copy) } == .damaged)
+        #expect(code { _ = try Backup(LogReader(MemoryVolume(contents: corrupted)), to: copy) } == .corrupted)
         #expect(copy.contents[StoreSettings.fileName] == nil)
     }
 }

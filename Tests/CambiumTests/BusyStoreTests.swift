@@ -69,7 +69,7 @@ import Testing
         let store = try Store.create(
             volume, schema: Notes.schema, durability: .buffered(every: .milliseconds(5)), tuning: tuning,
             memory: MemoryBudget(byteCount: 256 << 10))
-        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2, pastPercent: 0))
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2, historyPercent: 0))
         try change(store, 0)
         try store.checkpoint()
         let others = Others()

@@ -159,7 +159,7 @@ import Testing
     private static func failHalfway(_ draft: inout Draft) throws(CambiumError) {
         try draft.atomically { draft throws(CambiumError) in
             draft.tableWriter.setLink(0, 1, TableLayout.changedSlot, 7)
-            throw CambiumError(.damaged, "A fault.")
+            throw CambiumError(.corrupted, "A fault.")
         }
     }
 
@@ -175,7 +175,7 @@ import Testing
                 codes.append(code { _ = try transaction.clone(try id("Memo", 1)) })
             }
         }
-        #expect(codes == [.damaged, .notWritable, .notWritable] && thrown == .notWritable)
+        #expect(codes == [.corrupted, .notWritable, .notWritable] && thrown == .notWritable)
         #expect(store.graph.digest() == before.0 && volume.contents == before.1)
     }
 }

@@ -52,10 +52,10 @@ import Testing
         let needed = 30 * chunk + 600
         #expect(dropped(CheckpointPolicy(), roots, fixed: [7, 8], min: needed) == [])
         #expect(dropped(CheckpointPolicy(), roots, fixed: [7, 8], min: needed - 1) == [1])
-        #expect(dropped(CheckpointPolicy(pastPercent: 101), roots, fixed: [7, 8]) == [1, 3, 5, 6, 2])
-        #expect(dropped(CheckpointPolicy(pastPercent: 311), roots, fixed: [7, 8]) == [])
-        #expect(dropped(CheckpointPolicy(pastPercent: 0), roots, fixed: [7, 8], min: needed).sorted() == [1, 2, 3, 4, 5, 6])
-        #expect(dropped(CheckpointPolicy(pastPercent: .max), roots, fixed: [7, 8]) == [])
+        #expect(dropped(CheckpointPolicy(historyPercent: 101), roots, fixed: [7, 8]) == [1, 3, 5, 6, 2])
+        #expect(dropped(CheckpointPolicy(historyPercent: 311), roots, fixed: [7, 8]) == [])
+        #expect(dropped(CheckpointPolicy(historyPercent: 0), roots, fixed: [7, 8], min: needed).sorted() == [1, 2, 3, 4, 5, 6])
+        #expect(dropped(CheckpointPolicy(historyPercent: .max), roots, fixed: [7, 8]) == [])
         // If the last two are in another file, the others need all of their chunks for themselves.
         let other = roots.dropLast(2) + [root(7, 35..<45, file: 2), root(8, 40..<50, file: 2)]
         #expect(dropped(CheckpointPolicy(), Array(other), fixed: [7, 8], min: 35 * chunk + 600) == [])
@@ -99,31 +99,31 @@ import Testing
         let volume = MemoryVolume()
         do {
             let store = try Store.notes(volume)
-            #expect(try store.checkpointPolicy() == CheckpointPolicy(countMax: 32, pastPercent: 100))
+            #expect(try store.checkpointPolicy() == CheckpointPolicy(countMax: 32, historyPercent: 100))
             for number in 0..<40 {
                 try add(store, number)
                 try store.checkpoint()
             }
             #expect(try count(volume) == 32)
-            try store.setCheckpointPolicy(CheckpointPolicy(countMax: 5, pastPercent: 50))
+            try store.setCheckpointPolicy(CheckpointPolicy(countMax: 5, historyPercent: 50))
             try add(store, 100)
             #expect(try store.checkpoint().droppedCount == 28 && count(volume) == 5)
             try store.close()
         }
         // Readers no longer have graphs for which a checkpoint would stay.
         let again = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3))
-        #expect(try again.checkpointPolicy() == CheckpointPolicy(countMax: 5, pastPercent: 50))
+        #expect(try again.checkpointPolicy() == CheckpointPolicy(countMax: 5, historyPercent: 50))
         for number in 200..<205 {
             try add(again, number)
             try again.checkpoint()
         }
         #expect(try count(volume) == 5)
-        try again.setCheckpointPolicy(CheckpointPolicy(pastPercent: 0))
+        try again.setCheckpointPolicy(CheckpointPolicy(historyPercent: 0))
         try add(again, 300)
         try again.checkpoint()
         #expect(try count(volume) == 2)
         #expect(code { try again.setCheckpointPolicy(CheckpointPolicy(countMax: 0)) } == .invalidInput)
-        #expect(code { try again.setCheckpointPolicy(CheckpointPolicy(pastPercent: -1)) } == .invalidInput)
+        #expect(code { try again.setCheckpointPolicy(CheckpointPolicy(historyPercent: -1)) } == .invalidInput)
         #expect(code { try Store.inMemory(schema: Notes.schema).setCheckpointPolicy(CheckpointPolicy()) } == .invalidInput)
         try again.close()
         #expect(code { try again.setCheckpointPolicy(CheckpointPolicy()) } == .notWritable)

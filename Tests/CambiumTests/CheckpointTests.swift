@@ -59,16 +59,16 @@ import Testing
         for damage in stride(from: 0, to: 60, by: LongTests.areWanted ? 1 : 9) {
             var contents = volume.contents
             if damage < 50 { contents[path]?[damage * byteCount / 50] ^= 1 } else { contents[path]?.removeLast((damage - 49) * 6000) }
-            let damaged = MemoryVolume(contents: contents)
-            #expect(try ReadOnlyStore(damaged).graph.digest() == store.graph.digest())
-            let again = try reopen(damaged)
+            let corrupted = MemoryVolume(contents: contents)
+            #expect(try ReadOnlyStore(corrupted).graph.digest() == store.graph.digest())
+            let again = try reopen(corrupted)
             #expect(again.recovery.checkpoint == .none && again.recovery.notes.count == 1 && again.recovery.transactionCount == 2)
             try add(again, 200..<210)
             try again.checkpoint()
             try again.close()
-            let last = try reopen(damaged)
+            let last = try reopen(corrupted)
             #expect(last.recovery.checkpoint.rawValue == 3 && last.graph.digest() == again.graph.digest())
-            #expect(damaged.contents[path] == nil)
+            #expect(corrupted.contents[path] == nil)
         }
     }
 
@@ -89,7 +89,7 @@ import Testing
         try store.close()
         // The log was restored to a state before the checkpoint, but the files derived from the log were not.
         let older = volume.contents.filter { !$0.key.hasPrefix("log/") }.merging(before) { $1 }
-        #expect(code { _ = try reopen(MemoryVolume(contents: older)) } == .damaged)
+        #expect(code { _ = try reopen(MemoryVolume(contents: older)) } == .corrupted)
         // This log also continued differently afterwards.
         let other = MemoryVolume(contents: older.filter { !$0.key.hasPrefix("roots/") })
         let branch = try reopen(other)
@@ -99,7 +99,7 @@ import Testing
         try branch.close()
         let mixed = other.contents.filter { !$0.key.hasPrefix("roots/") && !$0.key.hasPrefix("pages-") }
             .merging(volume.contents.filter { $0.key.hasPrefix("roots/") || $0.key.hasPrefix("pages-") }) { $1 }
-        #expect(code { _ = try reopen(MemoryVolume(contents: mixed)) } == .damaged)
+        #expect(code { _ = try reopen(MemoryVolume(contents: mixed)) } == .corrupted)
     }
 
     /// Returns the files of a store whose log ends before its checkpoint. HEAD is as old as the log.
@@ -111,7 +111,7 @@ import Testing
 
     @Test func `a verification reports a log that ends before a checkpoint`() throws {
         let volume = try withOlderLog()
-        #expect(code { _ = try reopen(volume) } == .damaged)
+        #expect(code { _ = try reopen(volume) } == .corrupted)
         let verification = try Verification(volume)
         #expect(!verification.isSound && verification.transactionCount == 2 && verification.findings.count == 1)
     }
@@ -119,7 +119,7 @@ import Testing
     @Test func `a backup of a log that ends before a checkpoint is refused`() throws {
         let target = MemoryVolume()
         let source = try LogReader(try withOlderLog())
-        #expect(code { _ = try Backup(source, to: target) } == .damaged)
+        #expect(code { _ = try Backup(source, to: target) } == .corrupted)
         #expect(target.contents.isEmpty)
     }
 

@@ -45,7 +45,7 @@ import Testing
         let store = try Store.create(
             volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), environment: fixedEnvironment(), tuning: tuning,
             memory: memory)
-        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2, pastPercent: 0))
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2, historyPercent: 0))
         var pages: [Int] = []
         var disk: [Int] = []
         for generation in 0..<20 {

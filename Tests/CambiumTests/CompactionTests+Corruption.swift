@@ -32,7 +32,7 @@ extension CompactionTests {
             forged.chunks[chunk].checksum = CRC32C.checksum(Array(try #require(volume.contents[path])[start..<start + 65_536]))
         }
         try volume.replace(CheckpointRecord.path(number), forged.encode().record)
-        #expect(code { _ = try again.compact(.checkpoints(1)) } == .damaged)
+        #expect(code { _ = try again.compact(.checkpoints(1)) } == .corrupted)
         #expect(volume.contents.filter { $0.key.hasPrefix("log/") }.keys == before.filter { $0.key.hasPrefix("log/") }.keys)
         #expect(try !Verification(volume).isSound)
     }
@@ -44,15 +44,15 @@ extension CompactionTests {
         try store.close()
         var contents = volume.contents
         for name in contents.keys where name.hasPrefix("roots/") { contents[name]?[20] ^= 1 }
-        let damaged = MemoryVolume(contents: contents)
-        #expect(code { _ = try reopen(damaged) } == .damaged)
-        #expect(code { _ = try ReadOnlyStore(damaged) } == .damaged)
-        let verification = try Verification(damaged)
+        let corrupted = MemoryVolume(contents: contents)
+        #expect(code { _ = try reopen(corrupted) } == .corrupted)
+        #expect(code { _ = try ReadOnlyStore(corrupted) } == .corrupted)
+        let verification = try Verification(corrupted)
         #expect(!verification.isSound && verification.findings.count == 1)
         // The remedy for a corrupt checkpoint of a store with its whole log would be wrong here.
         #expect(verification.findings[0].contains("Restore the store from a backup. The reasons are: the checkpoint of transaction"))
         #expect(!verification.findings[0].contains("Open the store again"))
-        #expect(damaged.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
+        #expect(corrupted.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
     }
 
     /// Returns a closed store and its files, with a retired log, a checkpoint of transaction 11, and one of transaction 16.
@@ -82,17 +82,17 @@ extension CompactionTests {
         var contents = volume.contents
         let newest = CheckpointRecord.path(TransactionNumber(rawValue: 16))
         contents[newest]?[30] ^= 1
-        let damaged = MemoryVolume(contents: contents)
+        let corrupted = MemoryVolume(contents: contents)
         for _ in 0..<3 {
-            let again = try reopen(damaged)
+            let again = try reopen(corrupted)
             #expect(again.recovery.checkpoint.rawValue == 11 && again.graph.export == store.graph.export)
             again.abandon()
         }
-        let again = try reopen(damaged)
+        let again = try reopen(corrupted)
         try again.checkpoint()
         try again.close()
-        let last = try reopen(damaged)
+        let last = try reopen(corrupted)
         #expect(last.recovery.checkpoint.rawValue == 16 && last.recovery.notes == [] && last.graph.export == store.graph.export)
-        #expect(try Verification(damaged).isSound)
+        #expect(try Verification(corrupted).isSound)
     }
 }

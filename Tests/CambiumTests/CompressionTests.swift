@@ -183,14 +183,14 @@ import Testing
             for place in [0, Int(root.chunks[chunk].packedByteCount) / 2, Int(root.chunks[chunk].packedByteCount) - 1] {
                 var contents = volume.contents
                 contents[path]?[chunk * PageFile.chunkByteCount + place] ^= 0x41
-                let damaged = MemoryVolume(contents: contents)
-                let again = try reopen(damaged)
+                let corrupted = MemoryVolume(contents: contents)
+                let again = try reopen(corrupted)
                 // A changed distance of a match between equal bytes has no effect, and then there is nothing to note.
                 noteCount += again.recovery.notes.count
                 #expect(again.recovery.notes.count <= 1 && again.graph.digest() == store.graph.digest(), "chunk \(chunk) at \(place)")
                 try again.checkpoint()
                 try again.close()
-                #expect(try reopen(damaged).recovery.notes == [])
+                #expect(try reopen(corrupted).recovery.notes == [])
             }
         }
         #expect(noteCount > packed.count)

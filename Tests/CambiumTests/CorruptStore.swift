@@ -89,7 +89,7 @@ struct CorruptStore {
         do {
             repair = try Repair(old, to: target, environment: fixedEnvironment(seed: 5))
         } catch let error as CambiumError {
-            #expect(error.code == .damaged && target.contents["store.json"] == nil, "\(error)")
+            #expect(error.code == .corrupted && target.contents["store.json"] == nil, "\(error)")
             return nil
         }
         #expect(old.contents == files)

@@ -111,8 +111,8 @@ import Testing
         try store.close()
         var files = volume.contents
         files["log/00000000000000000001.log"]?[700] ^= 1
-        #expect(code { _ = try StoreFollower(MemoryVolume(contents: files)) } == .damaged)
-        #expect(code { try TransactionLog(MemoryVolume(contents: files)).follow { _ in true } } == .damaged)
+        #expect(code { _ = try StoreFollower(MemoryVolume(contents: files)) } == .corrupted)
+        #expect(code { try TransactionLog(MemoryVolume(contents: files)).follow { _ in true } } == .corrupted)
     }
 
     @Test func `every transaction that a follower shows is durable`() throws {

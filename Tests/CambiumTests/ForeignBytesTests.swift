@@ -64,7 +64,7 @@ import Testing
         let hole = [UInt8](repeating: 0, count: all.offsets[3] - all.offsets[2])
         let volume = files(log.bytes + hole + all.bytes.dropFirst(all.offsets[3]))
         // Each of these frames states that the one before was durable.
-        #expect(code { _ = try Store.open(volume, durability: nil) } == .damaged)
+        #expect(code { _ = try Store.open(volume, durability: nil) } == .corrupted)
         var silent = log.bytes + hole
         silent += log.frame(at: silent.count, durable: log.offsets[1])
         let torn = files(silent)
@@ -81,7 +81,7 @@ import Testing
         let memory = MemoryVolume()
         try Store.notes(memory).close()
         #expect(code { _ = try ReadOnlyStore(LongVolume(memory, byteCount: 1 << 20)) } == nil)
-        #expect(code { _ = try ReadOnlyStore(LongVolume(memory, byteCount: 1 << 40)) } == .damaged)
+        #expect(code { _ = try ReadOnlyStore(LongVolume(memory, byteCount: 1 << 40)) } == .corrupted)
     }
 
     @Test func `blocks that reach the disk in any order leave a store that opens`() throws {

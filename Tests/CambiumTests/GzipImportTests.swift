@@ -55,9 +55,9 @@ import Testing
 
     @Test func `a flipped bit is reported unless it has no meaning`() throws {
         for offset in Self.first.indices {
-            var damaged = Self.first
-            damaged[offset] ^= 0x10
-            let outcome = Result { try imported(damaged) }
+            var corrupted = Self.first
+            corrupted[offset] ^= 0x10
+            let outcome = Result { try imported(corrupted) }
             if case .success(let report) = outcome {
                 // These bytes are the time and kind of the file, and the padding of the last byte.
                 #expect([4, 5, 6, 7, 8, 9, 20].contains(offset) && report.counts.inserted == 1)

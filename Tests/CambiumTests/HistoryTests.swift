@@ -89,7 +89,7 @@ import Testing
         try #require(segments.count > 3)
         files[segments[segments.count - 2]]?[Format.Segment.headerByteCount + 8] ^= 1
         let corrupt = try TransactionLog(MemoryVolume(contents: files))
-        #expect(code { try corrupt.forEach { _ in } } == .damaged)
+        #expect(code { try corrupt.forEach { _ in } } == .corrupted)
         #expect(try corrupt.entry(TransactionNumber(rawValue: 3))?.author.requestID == "request 2")
     }
 
@@ -102,7 +102,7 @@ import Testing
         try store.close()
         for (path, bytes) in volume.contents where path.hasPrefix("roots/") || path.hasPrefix("pages-") { files[path] = bytes }
         var numbers: [UInt64] = []
-        #expect(code { try TransactionLog(MemoryVolume(contents: files)).forEach { numbers.append($0.number.rawValue) } } == .damaged)
+        #expect(code { try TransactionLog(MemoryVolume(contents: files)).forEach { numbers.append($0.number.rawValue) } } == .corrupted)
         #expect(numbers == [1])
         let followed = code {
             // Without an error, the next read would never end the call.
@@ -111,7 +111,7 @@ import Testing
                 return true
             }
         }
-        #expect(followed == .damaged && numbers == [1, 1])
+        #expect(followed == .corrupted && numbers == [1, 1])
         numbers = []
         try TransactionLog(volume).forEach { numbers.append($0.number.rawValue) }
         #expect(numbers == [1, 2])

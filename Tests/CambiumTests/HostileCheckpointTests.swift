@@ -193,7 +193,7 @@ import Testing
         let error = #expect(throws: CambiumError.self) {
             _ = try LoadedCheckpoint(LogReader(volume), of: TransactionNumber(rawValue: 3))
         }
-        #expect(error?.code == .damaged && error?.place?.file?.contains("pages-") == true, "\(String(describing: error))")
+        #expect(error?.code == .corrupted && error?.place?.file?.contains("pages-") == true, "\(String(describing: error))")
         try use(volume, digest, noteCount: 1, checkpoint: 2)
     }
 

@@ -22,7 +22,7 @@ import Testing
     @Test func `a batch keeps a limited number of failures`() {
         var batch = RowBatch()
         let failure = RowFailure(code: .typeMismatch, pointer: "/items/0", message: "wrong")
-        let places = (0..<10_000).map { _ in batch.note(failure) }
+        let places = (0..<10_000).map { _ in batch.track(failure) }
         #expect(batch.failures.count == RowBatch.failureCountMax + 1 && batch.failures.last?.code == .tooLarge)
         #expect(places.prefix(RowBatch.failureCountMax).elementsEqual(0..<Int32(RowBatch.failureCountMax)))
         #expect(places.last == Int32(RowBatch.failureCountMax))

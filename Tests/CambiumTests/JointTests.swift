@@ -112,9 +112,9 @@ import Testing
                 forge(&$0)
                 $0.append()
             }
-            #expect(code { _ = try scan(images) } == .damaged)
+            #expect(code { _ = try scan(images) } == .corrupted)
         }
-        #expect(code { _ = try scan(image { $0.appendJoint() }) } == .damaged)
+        #expect(code { _ = try scan(image { $0.appendJoint() }) } == .corrupted)
     }
 
     @Test func `a checkpoint whose position does not fit the log is corrupt`() throws {
@@ -133,7 +133,8 @@ import Testing
             forged.logPosition = position
             let copy = MemoryVolume(contents: volume.contents)
             try copy.replace(CheckpointRecord.path(forged.transaction), forged.encode().record)
-            #expect(code { _ = try ReadOnlyStore(copy) } == .damaged && code { _ = try Store.reopened(copy) } == .damaged, "\(position)")
+            #expect(
+                code { _ = try ReadOnlyStore(copy) } == .corrupted && code { _ = try Store.reopened(copy) } == .corrupted, "\(position)")
             #expect(try !Verification(copy).isSound, "\(position)")
         }
         #expect(throws: DecodingError.self) {

@@ -159,18 +159,18 @@ import Testing
         let bytes = try #require(files[Self.file])
         var broken: [[UInt8]?] = [nil]
         for offset in bytes.indices {
-            var damaged = bytes
-            damaged[offset] ^= 1 << UInt8(offset % 8)
-            broken += [damaged, Array(bytes.prefix(offset))]
+            var corrupted = bytes
+            corrupted[offset] ^= 1 << UInt8(offset % 8)
+            broken += [corrupted, Array(bytes.prefix(offset))]
         }
         broken.append(bytes + [0])
         for (number, content) in broken.enumerated() {
             var files = files
             files[Self.file] = content
             let volume = MemoryVolume(contents: files)
-            #expect(code { _ = try Store.open(volume, durability: nil) } == .damaged, "variant \(number)")
+            #expect(code { _ = try Store.open(volume, durability: nil) } == .corrupted, "variant \(number)")
             #expect(volume.contents == files)
-            #expect(code { _ = try ReadOnlyStore(volume) } == .damaged)
+            #expect(code { _ = try ReadOnlyStore(volume) } == .corrupted)
             #expect(try !Verification(volume).isSound, "variant \(number)")
         }
     }

@@ -47,7 +47,7 @@ import Testing
                     let store = try Store.open(MemoryVolume(contents: contents), durability: nil, environment: fixedEnvironment(seed: 4))
                     #expect(store.graph.digest() == last && store.graph.invariantFindings() == [], "\(path) of \(older.count) bytes")
                     soundCount += 1
-                } catch let error as CambiumError where error.code == .damaged {
+                } catch let error as CambiumError where error.code == .corrupted {
                     reportedCount += 1
                 }
             }
@@ -86,7 +86,7 @@ import Testing
         let path = try #require(contents.keys.filter { $0.hasSuffix(".log") }.max())
         var cut = contents
         cut[path]?.removeLast(3)
-        #expect(code { _ = try Store.reopened(MemoryVolume(contents: cut)) } == .damaged)
+        #expect(code { _ = try Store.reopened(MemoryVolume(contents: cut)) } == .corrupted)
     }
 
     @Test func `a log that ends before a corrupt checkpoint is refused, and the record of the checkpoint is kept`() throws {
@@ -100,11 +100,11 @@ import Testing
         for (path, bytes) in volume.contents where path.hasPrefix("pages-") { files[path] = bytes.map { ~$0 } }
         let corrupt = MemoryVolume(contents: files)
         for _ in 0..<2 {
-            #expect(code { _ = try Store.open(corrupt, durability: nil, environment: fixedEnvironment(seed: 1)) } == .damaged)
+            #expect(code { _ = try Store.open(corrupt, durability: nil, environment: fixedEnvironment(seed: 1)) } == .corrupted)
         }
         #expect(try CheckpointRecord.list(corrupt).map(\.rawValue) == [2])
-        #expect(code { _ = try ReadOnlyStore(corrupt) } == .damaged)
-        #expect(code { _ = try StoreFollower(corrupt) } == .damaged)
+        #expect(code { _ = try ReadOnlyStore(corrupt) } == .corrupted)
+        #expect(code { _ = try StoreFollower(corrupt) } == .corrupted)
         #expect(try ReadOnlyStore(corrupt, point: .transaction(TransactionNumber(rawValue: 1))).graph.objectCount == 0)
     }
 

@@ -54,7 +54,7 @@ import Testing
         for count in stride(from: byteCount - 1, through: max(0, byteCount - 4096), by: -Self.step) {
             let volume = cut(files, to: count)
             let before = volume.contents
-            #expect(code { _ = try Store.open(volume, durability: nil) } == .damaged, "cut to \(count) of \(byteCount) bytes")
+            #expect(code { _ = try Store.open(volume, durability: nil) } == .corrupted, "cut to \(count) of \(byteCount) bytes")
             #expect(volume.contents == before)
         }
         #expect(try Store.open(cut(files, to: byteCount), durability: nil).graph.export == exports.last)
@@ -70,10 +70,10 @@ import Testing
         #expect(offsets.count > 10)
         for offset in offsets.dropLast(2) {
             var files = files
-            var damaged = bytes
-            damaged[offset + 8] ^= 1
-            files[Self.segment] = damaged
-            #expect(code { _ = try Store.open(MemoryVolume(contents: files), durability: nil) } == .damaged, "frame at \(offset)")
+            var corrupted = bytes
+            corrupted[offset + 8] ^= 1
+            files[Self.segment] = corrupted
+            #expect(code { _ = try Store.open(MemoryVolume(contents: files), durability: nil) } == .corrupted, "frame at \(offset)")
         }
     }
 
@@ -82,9 +82,9 @@ import Testing
         for (path, bytes) in files where path != "LOCK" {
             for offset in stride(from: 0, to: bytes.count, by: LongTests.areWanted ? 1 : max(1, bytes.count / 25)) {
                 var files = files
-                var damaged = bytes
-                damaged[offset] ^= 1 << UInt8(offset % 8)
-                files[path] = damaged
+                var corrupted = bytes
+                corrupted[offset] ^= 1 << UInt8(offset % 8)
+                files[path] = corrupted
                 let verification = try? Verification(MemoryVolume(contents: files))
                 // One slot of HEAD whose checksum does not match is a note, because a crash leaves such a slot.
                 let isReported = verification.map { (!$0.isSound || path == Head.fileName) && !$0.findings.isEmpty } ?? true
@@ -110,7 +110,7 @@ import Testing
 
     @Test func `a log that lost all of its frames is refused, and nothing is written`() throws {
         var (files, _) = try small(.buffered(every: .seconds(3600)))
-        for expected in [CambiumError.Code.damaged, .notFound] {
+        for expected in [CambiumError.Code.corrupted, .notFound] {
             let volume = cut(files, to: Format.Segment.headerByteCount + 1)
             let before = volume.contents
             #expect(code { _ = try Store.open(volume, durability: .synced) } == expected && volume.contents == before)

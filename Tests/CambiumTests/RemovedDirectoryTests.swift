@@ -206,7 +206,7 @@ import Testing
         let follower = try StoreFollower(of: directory)
         #expect(try follower.advance() == 0)
         try remove(removal)
-        for _ in 0..<2 { #expect(code { try follower.advance() } == (removal == .log ? .damaged : .notFound)) }
+        for _ in 0..<2 { #expect(code { try follower.advance() } == (removal == .log ? .corrupted : .notFound)) }
         #expect(follower.graph.objectCount == 1)
         store.abandon()
     }

@@ -206,7 +206,7 @@ import Testing
         let file = try volume.open(path, .update)
         try file.write([0xEE], at: 100)
         let reader = try LogReader(volume)
-        #expect(code { _ = try Repair.whole(reader, SegmentArchive(reading: archive, of: reader.settings.store)) } == .damaged)
+        #expect(code { _ = try Repair.whole(reader, SegmentArchive(reading: archive, of: reader.settings.store)) } == .corrupted)
     }
 
     @Test func `a repair ignores the archive of a compaction that was interrupted before it retired a transaction`() throws {

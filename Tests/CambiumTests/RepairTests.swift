@@ -53,7 +53,7 @@ import Testing
                 counts.insert(repair.transactionCount)
             } catch let error as CambiumError {
                 // Nothing verifies, so the repair has nothing to save.
-                #expect(error.code == .damaged && offset < 700, "byte \(offset): \(error)")
+                #expect(error.code == .corrupted && offset < 700, "byte \(offset): \(error)")
             }
         }
         #expect(counts.count >= 5)
@@ -62,13 +62,13 @@ import Testing
     @Test func `unreadable settings are restored from the segments`() throws {
         var (files, exports, root) = try files()
         files["store.json"]?[20] ^= 1
-        #expect(code { _ = try LogReader(MemoryVolume(contents: files)) } == .damaged)
+        #expect(code { _ = try LogReader(MemoryVolume(contents: files)) } == .corrupted)
         let (repair, target) = try repaired(files)
         #expect(repair.findings.count == 1 && repair.root == root)
         #expect(try Store.reopened(target).graph.export == exports.last)
         files[Self.segment]?[0] ^= 1
         let empty = MemoryVolume()
-        #expect(code { _ = try Repair(MemoryVolume(contents: files), to: empty, environment: fixedEnvironment()) } == .damaged)
+        #expect(code { _ = try Repair(MemoryVolume(contents: files), to: empty, environment: fixedEnvironment()) } == .corrupted)
         #expect(empty.contents.isEmpty)
         // The files of a failed repair are not a store, and they do not hinder the next repair.
         let failing = MemoryVolume()
@@ -76,7 +76,7 @@ import Testing
         torn[Self.segment]?[Format.Segment.headerByteCount + 8] ^= 1
         torn["store.json"]?[20] ^= 1
         torn[Self.segment]?[0] ^= 1
-        #expect(code { _ = try Repair(MemoryVolume(contents: torn), to: failing, environment: fixedEnvironment()) } == .damaged)
+        #expect(code { _ = try Repair(MemoryVolume(contents: torn), to: failing, environment: fixedEnvironment()) } == .corrupted)
         #expect(try !failing.exists("store.json"))
         torn[Self.segment] = try self.files().files[Self.segment]
         torn["store.json"] = try self.files().files["store.json"]
@@ -88,7 +88,7 @@ import Testing
         var (files, exports, root) = try files()
         let settings = String(decoding: files["store.json"] ?? [], as: UTF8.self)
         files["store.json"] = Array(settings.replacing(old, with: new, maxReplacements: 1).utf8)
-        #expect(code { _ = try LogReader(MemoryVolume(contents: files)) } == .damaged)
+        #expect(code { _ = try LogReader(MemoryVolume(contents: files)) } == .corrupted)
         let (repair, target) = try repaired(files)
         #expect(repair.findings.count == 1 && repair.root == root)
         #expect(try Store.reopened(target).graph.export == exports.last)
@@ -101,7 +101,7 @@ import Testing
             _ = try repaired(files)
             Issue.record("the first transaction is corrupt, and there is no checkpoint")
         } catch let error as CambiumError {
-            #expect(error.code == .damaged && !error.message.contains("'cambium repair'"))
+            #expect(error.code == .corrupted && !error.message.contains("'cambium repair'"))
             #expect(error.details.contains { $0.contains(Self.segment) })
         }
     }

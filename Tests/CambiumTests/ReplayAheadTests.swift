@@ -50,7 +50,7 @@ import Testing
         for place in 0..<12 {
             var contents = volume.contents
             contents[path]?[100 + place * (byteCount - 101) / 11] ^= 4
-            #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: contents)) } == .damaged, "place \(place)")
+            #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: contents)) } == .corrupted, "place \(place)")
         }
     }
 
@@ -65,7 +65,7 @@ import Testing
             let count = timeline.head.objectCount
             var second = timeline.draft()
             // All objects that the transaction inserts exist already.
-            #expect(code { try Replay.replay(&second, record) } == .damaged)
+            #expect(code { try Replay.replay(&second, record) } == .corrupted)
             _ = consume second
             #expect(timeline.head.objectCount == count && count == 3000)
         }

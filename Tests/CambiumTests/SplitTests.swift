@@ -184,11 +184,11 @@ import Testing
         var other = SegmentImage(first: 8, store: try StoreSettings.read(volume).store)
         other.append(6)
         let files = volume.contents.merging([covered: other.bytes]) { $1 }
-        #expect(code { _ = try reopen(MemoryVolume(contents: files)) } == .damaged)
+        #expect(code { _ = try reopen(MemoryVolume(contents: files)) } == .corrupted)
         let forged = MemoryVolume(contents: files.filter { !$0.key.hasPrefix("roots/") })
         let store = try reopen(forged)
         let before = forged.contents.filter { $0.key.hasPrefix("log/") }
-        #expect(code { try store.compact(.since(.latest)) } == .damaged)
+        #expect(code { try store.compact(.since(.latest)) } == .corrupted)
         #expect(try before.keys.allSatisfy { try forged.exists($0) } && kinds(forged)[1] == .sealed && kinds(forged)[8] == .open)
     }
 
@@ -198,11 +198,11 @@ import Testing
         var contents = volume.contents
         contents[third] = nil
         contents["HEAD"] = nil
-        #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: contents)) } == .damaged)
+        #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: contents)) } == .corrupted)
         // An opening refuses a segment that begins inside an open one, instead of skipping it.
         var open = volume.contents
         open[covered] = nil
         open[LogFileName.path(TransactionNumber(rawValue: 15), .segment)] = volume.contents[covered]
-        #expect(code { _ = try reopen(MemoryVolume(contents: open)) } == .damaged)
+        #expect(code { _ = try reopen(MemoryVolume(contents: open)) } == .corrupted)
     }
 }

@@ -189,7 +189,7 @@ import Testing
         #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
         let wrong = Op.digest(of: store.graph.transaction, GraphDigest(high: 1, low: 2))
         _ = try store.transact(Author()) { $0.ops.append(wrong) }
-        #expect(code { _ = try Store.reopened(volume) } == .damaged)
+        #expect(code { _ = try Store.reopened(volume) } == .corrupted)
     }
 
     @Test func `a graph is read as of an earlier transaction or time`() throws {

@@ -70,7 +70,7 @@ import Testing
         var (random, set) = (SplitMix64(seed: 1), TouchSet())
         for number in 1...100_000 as ClosedRange<UInt64> {
             let id = ObjectID(root: EntityNumber(rawValue: 1), serial: .random(in: 1...10_000, using: &random))
-            set.note(id, TransactionNumber(rawValue: number))
+            set.track(id, TransactionNumber(rawValue: number))
         }
         let range = TransactionNumber(rawValue: 1)...TransactionNumber(rawValue: 100_000)
         let bytes = TouchPart.encode(
@@ -121,7 +121,7 @@ import Testing
         var (all, forged) = (TouchSet(), TouchSet())
         for part in index.parts { try #require(try part.add(to: &all, volume)) }
         for touch in all.touches where touch.transaction % 4 != 0 {
-            forged.note(
+            forged.track(
                 ObjectID(root: EntityNumber(rawValue: touch.root), serial: touch.serial), TransactionNumber(rawValue: touch.transaction))
         }
         let bytes = TouchPart.encode(

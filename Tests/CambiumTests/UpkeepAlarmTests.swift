@@ -12,7 +12,7 @@ import Testing
 
     init() { timeline = Timeline(memory: budget, key: HashKey(secret: [UInt8](repeating: 7, count: 16))) }
 
-    private func rings(_ byteCount: Int, at time: Int64 = 0) -> Bool { alarm.note(byteCount, replayWork: 0, at: time, timeline) }
+    private func rings(_ byteCount: Int, at time: Int64 = 0) -> Bool { alarm.track(byteCount, replayWork: 0, at: time, timeline) }
 
     private func set(_ change: (inout UpkeepAlarm.Limits) -> Void) {
         var limits = UpkeepAlarm.Limits()
@@ -35,8 +35,8 @@ import Testing
 
     @Test func `a write rings when the work of all transactions reaches its limit`() {
         set { $0.replayWork = 1000 }
-        #expect(!alarm.note(0, replayWork: 999, at: 0, timeline))
-        #expect(alarm.note(0, replayWork: 1, at: 0, timeline) && alarm.replayWork == 1000)
+        #expect(!alarm.track(0, replayWork: 999, at: 0, timeline))
+        #expect(alarm.track(0, replayWork: 1, at: 0, timeline) && alarm.replayWork == 1000)
     }
 
     @Test func `a shorter log rings when its time has come`() {

@@ -196,7 +196,7 @@ enum DocstringStoreSnippets {
     }
 
     static func setPolicy(_ store: Store) throws {
-        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, historyPercent: 50))
     }
 
     static func checkpoint(_ store: Store) throws {

@@ -46,7 +46,7 @@ import Testing
             let files = try ForgedLog.append([forgery.payload], to: sample.files)
             let error = try Self.refusal(of: files)
             let file = error?.place?.file ?? ""
-            #expect(error?.code == .damaged && file.hasPrefix("log/"), "\(forgery): \(error?.description ?? "it opens")")
+            #expect(error?.code == .corrupted && file.hasPrefix("log/"), "\(forgery): \(error?.description ?? "it opens")")
             #expect(error?.message.contains("Transaction \(sample.checkpoint.rawValue + 2) ") == true, "\(forgery)")
             #expect(try !Verification(MemoryVolume(contents: files)).isSound, "\(forgery)")
         }
@@ -59,13 +59,13 @@ import Testing
         for forgery in ForgedOps.labels() {
             let files = try ForgedLog.append([forgery.payload], to: sample.files)
             let error = try Self.refusal(of: files)
-            #expect(error?.code == .damaged && error?.place?.file?.hasPrefix("log/") == true, "\(forgery)")
+            #expect(error?.code == .corrupted && error?.place?.file?.hasPrefix("log/") == true, "\(forgery)")
             #expect(
                 error?.message.contains("Transaction \(sample.checkpoint.rawValue + 2) ") == true,
                 "\(forgery): \(String(describing: error))")
             let log = try TransactionLog(MemoryVolume(contents: files))
             let other = #expect(throws: CambiumError.self, "\(forgery)") { try log.forEach { _ = try $0.isRetired ? [] : $0.ops() } }
-            #expect(other?.code == .damaged && other?.place?.file?.hasPrefix("log/") == true, "\(forgery)")
+            #expect(other?.code == .corrupted && other?.place?.file?.hasPrefix("log/") == true, "\(forgery)")
         }
     }
 
@@ -75,7 +75,7 @@ import Testing
         for forgery in forgeries {
             let log = try TransactionLog(MemoryVolume(contents: ForgedLog.append([forgery.payload], to: sample.files)))
             let error = #expect(throws: CambiumError.self, "\(forgery)") { try log.forEach { _ = try $0.isRetired ? [] : $0.ops() } }
-            #expect(error?.code == .damaged && error?.place?.file?.hasPrefix("log/") == true)
+            #expect(error?.code == .corrupted && error?.place?.file?.hasPrefix("log/") == true)
         }
         #expect(forgeries.count > 10)
     }
@@ -87,7 +87,7 @@ import Testing
             let files = try ForgedLog.append([forgeries[index].payload], to: sample.files)
             do {
                 try Exercise.run(MemoryVolume(contents: files))
-            } catch let error as CambiumError where [.damaged, .limitExceeded].contains(error.code) {
+            } catch let error as CambiumError where [.corrupted, .limitExceeded].contains(error.code) {
                 continue  // The op was refused, or no serial is left.
             } catch {
                 Issue.record("\(forgeries[index]): \(error)")

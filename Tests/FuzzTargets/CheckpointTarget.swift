@@ -115,7 +115,7 @@ enum CheckpointTarget {
             try store.recordDigest()
             try store.checkpoint()
             try store.close()
-        } catch let error as CambiumError where error.code == .damaged {
+        } catch let error as CambiumError where error.code == .corrupted {
             return  // Refused.
         }
         try Finding.check(Verification(volume).findings, "a store that was opened and closed")

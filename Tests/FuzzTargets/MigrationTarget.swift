@@ -68,7 +68,7 @@ enum MigrationTarget {
             try draft.apply(.schema(catalog))
             try draft.check()
         } catch {
-            guard [.damaged, .invalidInput, .ruleViolated, .limitExceeded].contains(error.code) else { throw error }
+            guard [.corrupted, .invalidInput, .ruleViolated, .limitExceeded].contains(error.code) else { throw error }
             return false
         }
         try timeline.publish(draft)

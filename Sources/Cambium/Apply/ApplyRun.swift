@@ -146,7 +146,7 @@ struct ApplyRun {
         guard try past.graph(at: last == .none ? .latest : .transaction(last)).digest() == report.digest else {
             let why = report.appliedCount == 0 ? "another program wrote to one store, or one store is corrupt" : "one store is corrupt"
             throw CambiumError(
-                report.appliedCount == 0 ? .conflict : .damaged,
+                report.appliedCount == 0 ? .conflict : .corrupted,
                 "The target and the source have different graphs at transaction \(last): \(why). Run 'cambium verify' on both stores.")
         }
     }

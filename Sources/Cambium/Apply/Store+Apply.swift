@@ -14,8 +14,8 @@ extension Store {
     /// records the difference, so the original time is not lost.
     ///
     /// Throws `.notFound` if there is no source. Throws `.conflict`, and writes nothing, if this store has a transaction that the source
-    /// lacks. Throws `.damaged` if the source's log is corrupt or has lost its end, and `.ioFailure` if a disk operation fails. After
-    /// `.damaged` or `.ioFailure`, this store contains the transactions before the failure, and applying the source again continues after
+    /// lacks. Throws `.corrupted` if the source's log is corrupt or has lost its end, and `.ioFailure` if a disk operation fails. After
+    /// `.corrupted` or `.ioFailure`, this store contains the transactions before the failure, and applying the source again continues after
     /// them. Readers see each transaction once it is durable.
     ///
     /// Complexity: O(bytes of the applied transactions, of both graphs, and of both logs after their checkpoints), and memory for the

@@ -62,7 +62,7 @@ extension AuditTrail {
         var search = BlameSearch(graph, id, entity)
         var line = try ObjectLifeline(self, id, from: graph, downTo: Self.first, readsOps: true)
         while !search.isDone, let found = try line.next() {
-            search.note(found, line, isIgnored: isIgnored(found.step.entry))
+            search.track(found, line, isIgnored: isIgnored(found.step.entry))
         }
         return search.rows()
     }
@@ -94,7 +94,7 @@ private struct BlameSearch {
     var isDone: Bool { pending.isEmpty }
 
     /// - Parameter line: the walk, which is at the moment before the transaction.
-    mutating func note(_ found: ObjectStep, _ line: ObjectLifeline, isIgnored: Bool) {
+    mutating func track(_ found: ObjectStep, _ line: ObjectLifeline, isIgnored: Bool) {
         let entry = found.step.entry
         for property in setProperties(found, line) {
             if isIgnored {

@@ -56,7 +56,7 @@ extension AuditTrail {
     /// ```
     ///
     /// Transactions are in the order of their numbers, never of their times. If a compaction has retired earlier changes of the object, the
-    /// last entry is `.retired`. Returns an empty array if the object never existed. Throws `.damaged` if the log is corrupt, and
+    /// last entry is `.retired`. Returns an empty array if the object never existed. Throws `.corrupted` if the log is corrupt, and
     /// `.ioFailure` if it cannot be read. Complexity: for each change, O(bytes of the log between a checkpoint and the transaction).
     ///
     /// - Parameters:

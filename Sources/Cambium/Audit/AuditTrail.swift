@@ -67,7 +67,7 @@ public struct AuditTrail: Sendable {
     /// Returns the oldest transaction whose changes can still be read. It is 1 as long as no compaction has retired transactions. It is one
     /// more than `newest()` if all transactions were retired.
     ///
-    /// Throws `.notFound` if there is no store, and `.damaged` or `.ioFailure` if its files cannot be read. Complexity: O(files).
+    /// Throws `.notFound` if there is no store, and `.corrupted` or `.ioFailure` if its files cannot be read. Complexity: O(files).
     public func oldest() throws -> TransactionNumber {
         let retiredEnd = try LogReader(volume).retiredEnd()
         if retiredEnd == .none { return Self.first }

@@ -112,7 +112,7 @@ struct ObjectLifeline {
         let number = max(created, changed, graph.schemaTransaction)
         guard number <= graph.transaction, number != .none else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "Object \(NamedObject(id, in: graph)) names transaction \(number) as its last change, which is later than its moment "
                     + "\(graph.transaction). Run 'cambium verify'.")
         }
@@ -154,7 +154,7 @@ struct ObjectLifeline {
             (graph, position) = (after, number)
             guard examined.ids.insert(own).inserted else {
                 throw CambiumError(
-                    .damaged, "The copies of transaction \(number) are sources of each other. Run 'cambium verify'.")
+                    .corrupted, "The copies of transaction \(number) are sources of each other. Run 'cambium verify'.")
             }
         }
         id = source

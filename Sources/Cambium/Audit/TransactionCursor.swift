@@ -60,7 +60,7 @@ public struct TransactionCursor: ~Copyable {
     /// Returns the next transaction, or `nil` after the last one.
     ///
     /// Throws `.expired` if a compaction has retired the transaction in the meantime. The underlying error is a `RetiredTransactions`.
-    /// Throws `.damaged` if the log is corrupt, and `.ioFailure` if it cannot be read. After an error, the next call tries again.
+    /// Throws `.corrupted` if the log is corrupt, and `.ioFailure` if it cannot be read. After an error, the next call tries again.
     /// Complexity: O(bytes of the transaction). The first call also replays the log between a checkpoint and the first transaction.
     public mutating func next() throws -> TransactionStep? {
         if position >= last { return nil }

@@ -8,11 +8,11 @@ import CambiumModel
 /// leaves the shortest piece of log between its neighbors.
 ///
 /// ```swift
-/// try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))
+/// try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, historyPercent: 50))
 /// ```
 public struct CheckpointPolicy: Sendable, Hashable {
     package var countMax: Int
-    package var pastPercent: Int
+    package var historyPercent: Int
     package var compression: Compression
 
     /// The form in which a checkpoint stores pages.
@@ -24,36 +24,37 @@ public struct CheckpointPolicy: Sendable, Hashable {
         case lz4
     }
 
-    /// Creates a policy. `Store.setCheckpointPolicy` throws `.invalidInput` for a `countMax` below 1 or a negative `pastPercent`.
+    /// Creates a policy. `Store.setCheckpointPolicy` throws `.invalidInput` for a `countMax` below 1 or a negative `historyPercent`.
     ///
     /// - Parameters:
     ///   - countMax: The maximum number of checkpoints, including the newest ones. At least 1.
-    ///   - pastPercent: The maximum disk space of the data that only checkpoints of earlier moments need, as a percentage of the size of
+    ///   - historyPercent: The maximum disk space of the data that only checkpoints of earlier moments need, as a percentage of the size of
     ///     the newest checkpoint. The limit is at least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
     ///   - compression: The form in which pages are stored. A change takes effect at the first checkpoint after the store is opened again.
     ///     That checkpoint stores all pages.
-    public init(countMax: Int = 32, pastPercent: Int = 100, compression: Compression = .none) {
+    public init(countMax: Int = 32, historyPercent: Int = 100, compression: Compression = .none) {
         self.countMax = countMax
-        self.pastPercent = pastPercent
+        self.historyPercent = historyPercent
         self.compression = compression
     }
 
     init(_ settings: StoreSettings) {
         self.init(
-            countMax: settings.checkpointCountMax, pastPercent: settings.pastPercent, compression: settings.compressesPages ? .lz4 : .none)
+            countMax: settings.checkpointCountMax, historyPercent: settings.historyPercent,
+            compression: settings.compressesPages ? .lz4 : .none)
     }
 
     func apply(to settings: inout StoreSettings) {
-        (settings.checkpointCountMax, settings.pastPercent, settings.compressesPages) = (countMax, pastPercent, compression == .lz4)
+        (settings.checkpointCountMax, settings.historyPercent, settings.compressesPages) = (countMax, historyPercent, compression == .lz4)
     }
 
     /// Throws `.invalidInput` if the policy is not valid.
     func check() throws(CambiumError) {
-        guard countMax > 0, pastPercent >= 0 else {
+        guard countMax > 0, historyPercent >= 0 else {
             throw CambiumError(
                 .invalidInput,
-                "The checkpoint policy has countMax \(countMax) and pastPercent \(pastPercent). Use at least 1 for "
-                    + "countMax and at least 0 for pastPercent.")
+                "The checkpoint policy has countMax \(countMax) and historyPercent \(historyPercent). Use at least 1 for "
+                    + "countMax and at least 0 for historyPercent.")
         }
     }
 }
@@ -91,15 +92,15 @@ extension CheckpointPolicy {
     ///   - roots: the checkpoints in ascending order, each with the size of the log since the preceding one.
     ///   - isFixed: whether a checkpoint must stay, regardless of its cost.
     ///   - pastByteCountMin: the number of bytes that checkpoints for earlier moments may take even if the newest checkpoint is small. It
-    ///     has no effect if `pastPercent` is 0.
+    ///     has no effect if `historyPercent` is 0.
     func dropped(
         from roots: [(number: TransactionNumber, root: KeptCheckpoint)], pastByteCountMin: Int, isFixed: (TransactionNumber) -> Bool
     ) -> [TransactionNumber] {
         var shares = ChunkShares()
         for (number, root) in roots { shares.add(root, isFixed: isFixed(number)) }
         let newestByteCount = (roots.last?.root.chunks.count { $0 } ?? 0) * PageFile.chunkByteCount
-        let (percent, isTooMuch) = newestByteCount.multipliedReportingOverflow(by: pastPercent)
-        let allowed = pastPercent == 0 ? 0 : max(pastByteCountMin, isTooMuch ? .max : percent / 100)
+        let (percent, isTooMuch) = newestByteCount.multipliedReportingOverflow(by: historyPercent)
+        let allowed = historyPercent == 0 ? 0 : max(pastByteCountMin, isTooMuch ? .max : percent / 100)
         var roots = roots
         var dropped: [TransactionNumber] = []
         while roots.count > countMax || shares.byteCount > allowed {

@@ -80,7 +80,7 @@ final class CheckpointScheduler: Sendable {
         do {
             let receipt = try checkpointer.make(again: again)
             // If the transaction already has a checkpoint, no bytes are written, and no checkpoint is counted.
-            if receipt.byteCount > 0 { writer.metrics.upkeep.withLock { $0.noteCheckpoint(ticks: TickClock.ticks(since: begin)) } }
+            if receipt.byteCount > 0 { writer.metrics.upkeep.withLock { $0.trackCheckpoint(ticks: TickClock.ticks(since: begin)) } }
             return receipt
         } catch {
             if !isRefusal(error) { writer.metrics.upkeep.withLock { $0.failedCheckpointCount += 1 } }

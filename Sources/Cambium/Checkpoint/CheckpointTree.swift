@@ -27,7 +27,7 @@ struct CheckpointTree {
         do {
             try known.append(LogReader(volume), after: end, upTo: position.transaction)
             (self.tree, end) = (known.tree, position)
-        } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
+        } catch let error as CambiumError where [.corrupted, .notFound, .unsupportedFormat].contains(error.code) {
             // A corrupt log stays corrupt, and each further attempt would read the whole log again. So this checkpoint and all later ones
             // have no tree. `end` is reset together with the tree. Otherwise, closing the store would append the transactions after `end`
             // to an empty tree.

@@ -57,7 +57,7 @@ extension Checkpointer {
                 if timeline.budget.isHalfUsed { timeline.replace(stored[first..<min(first + Self.replacedCountMax, stored.count)]) }
             }
         }
-        writer.whileNoThreadWrites { note { $0.heapByteCount = timeline.reservedByteCount } }
+        writer.whileNoThreadWrites { update { $0.heapByteCount = timeline.reservedByteCount } }
     }
 
     /// The number of chunks (64 KiB each) that one step replaces with mappings.

@@ -90,7 +90,7 @@ final class Checkpointer: @unchecked Sendable {
     var isNewestStored: Bool { writer.lock.hold { log.lastTransaction == newest.transaction } }
 
     /// Changes the properties of the newest checkpoint.
-    func note(_ change: (inout NewestCheckpoint) -> Void) { progress.withLock { change(&$0) } }
+    func update(_ change: (inout NewestCheckpoint) -> Void) { progress.withLock { change(&$0) } }
 
     static func byteCount(_ chunks: [CheckpointRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
 
@@ -134,7 +134,7 @@ final class Checkpointer: @unchecked Sendable {
             guard let byteCount = written else {
                 return CheckpointReceipt(transaction: snapshot.transaction, byteCount: 0, droppedCount: 0)
             }
-            note { newest in
+            update { newest in
                 (newest.transaction, newest.storedByteCount) = (snapshot.transaction, Self.byteCount(chunks))
                 newest.time = Timestamp(microsecondsSince1970: snapshot.time)
                 // The bytes that were logged while the checkpoint was being made belong to the log after the checkpoint.

@@ -36,7 +36,7 @@ extension Compactor {
         }
         guard try LogDirectory.segments(volume, upTo: anchor.next).contains(anchor.next) || retiredEnd >= anchor else {
             throw CambiumError(
-                .damaged, "No file of the log begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
+                .corrupted, "No file of the log begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
         }
         var segments = try LogDirectory.segments(volume, upTo: anchor)
         // An earlier compaction may have been interrupted before it removed the last retired segment's files of ops. So this segment is
@@ -61,7 +61,7 @@ extension Compactor {
         compaction.retiredEnd = try reader.retiredEnd()
     }
 
-    /// Throws `.damaged` if a checkpoint is not sound, or if a replay of the log results in another graph. The replay begins with the
+    /// Throws `.corrupted` if a checkpoint is not sound, or if a replay of the log results in another graph. The replay begins with the
     /// preceding checkpoint, or with the first transaction.
     private func compare(_ anchor: TransactionNumber, with reader: LogReader) throws {
         let memory = checkpointer.writer.timeline.budget
@@ -69,7 +69,7 @@ extension Compactor {
         let graph = stored.timeline.head
         for finding in graph.invariantFindings() + PageChecker.findings(in: stored.timeline) {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The checkpoint of transaction \(anchor) is corrupt, so nothing was retired. Run 'cambium verify'. The cause: \(finding)")
         }
         var replay: Replay
@@ -89,7 +89,7 @@ extension Compactor {
         let head = replay.timeline.head
         guard head.digest() == graph.digest(), head.nextSerials == graph.nextSerials else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The checkpoint of transaction \(anchor) differs from a replay of the log, so nothing was retired. Run 'cambium verify'.")
         }
     }

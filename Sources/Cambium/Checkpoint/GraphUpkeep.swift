@@ -44,7 +44,7 @@ struct GraphUpkeep: Sendable {
             hasGained = hasGained || plan.hasGained
             vainCount = plan.hasGained ? 0 : vainCount + 1
         }
-        writer.metrics.upkeep.withLock { $0.notePacking(found, ticks: TickClock.ticks(since: begin)) }
+        writer.metrics.upkeep.withLock { $0.trackPacking(found, ticks: TickClock.ticks(since: begin)) }
         return hasGained
     }
 

@@ -23,8 +23,8 @@ extension CommitPipeline {
 
     /// Records the total size of the pages that a transaction replaced, in bytes. Call this method only while the writer's lock is held,
     /// after the version of the transaction was published.
-    func noteSupersededBytes(_ observed: ObservedCommit) {
+    func trackSupersededBytes(_ observed: ObservedCommit) {
         let byteCount = writer.timeline.supersededByteCount(of: observed.before)
-        writer.recent.note(byteCount: byteCount, supersededFrom: observed.before.transaction)
+        writer.recent.track(byteCount: byteCount, supersededFrom: observed.before.transaction)
     }
 }

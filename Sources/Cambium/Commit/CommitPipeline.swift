@@ -125,7 +125,7 @@ final class CommitPipeline: Sendable {
         let opsWork = ops.replayWork
         var draft = transaction.takeDraft()
         if checks == .all { try draft.check() }
-        if let request = author.requestID { try RegisterWriter.note(&draft, request, author.requestDigest, object: ops.firstSubject) }
+        if let request = author.requestID { try RegisterWriter.record(&draft, request, author.requestDigest, object: ops.firstSubject) }
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
         let now = writer.environment.now()
@@ -155,12 +155,12 @@ final class CommitPipeline: Sendable {
             }
         }
         outcome?.commit(graph)
-        if let observed { noteSupersededBytes(observed) }
+        if let observed { trackSupersededBytes(observed) }
         timeline.prepareNext()
-        writer.noteOpsFile(byteCount: encoded.payload.fileByteCount)
-        writer.metrics.noteCommit()
+        writer.trackOpsFile(byteCount: encoded.payload.fileByteCount)
+        writer.metrics.countCommit()
         let work = ReplayWork.transaction + (author.requestID == nil ? 0 : ReplayWork.request) + opsWork + timeline.publishedReplayWork
-        if writer.alarm.note(writer.noteLogged(), replayWork: work, at: time, timeline) || leases.haveEnded(at: now) {
+        if writer.alarm.track(writer.trackLogged(), replayWork: work, at: time, timeline) || leases.haveEnded(at: now) {
             upkeep = UpkeepAlarm.Reading(timeline, at: time)
         }
         return queue.join(number, graph, level, waiter, byteCount: byteCount, at: time, hasChanges: hasChanges)

@@ -22,8 +22,8 @@ extension CommitQueue {
         }
         let synced = sync.map { ($0, $0.run()) }
         let (outcome, failed, next, hasThreads) = writer.lock.hold(as: .sync) {
-            if sync != nil { writer.metrics.noteSync() }
-            writer.noteLogged()
+            if sync != nil { writer.metrics.countSync() }
+            writer.trackLogged()
             let (outcome, failed, next) = end(group, synced)
             // Reads the count under the lock, because other commits may join the next group once the lock is free.
             return (outcome, failed, next, next.map { $0.threadCount > 0 } ?? false)

@@ -24,13 +24,13 @@ final class MetricsRecord: Sendable {
         var packedByteCount = 0
         var packingTicks: UInt64 = 0
 
-        mutating func noteCheckpoint(ticks: UInt64) {
+        mutating func trackCheckpoint(ticks: UInt64) {
             checkpointCount += 1
             checkpointTicks += ticks
             longestCheckpointTicks = max(longestCheckpointTicks, ticks)
         }
 
-        mutating func notePacking(_ done: Upkeep, ticks: UInt64) {
+        mutating func trackPacking(_ done: Upkeep, ticks: UInt64) {
             packingStepCount += done.packingStepCount
             packedRowCount += done.packedRowCount
             packedByteCount += done.packedByteCount
@@ -39,7 +39,7 @@ final class MetricsRecord: Sendable {
     }
 
     /// Counts a commit. Call this method only while the writer's lock is held.
-    func noteCommit() { commitCount.store(commitCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
+    func countCommit() { commitCount.store(commitCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
     /// Counts a sync. Call this method only while the writer's lock is held.
-    func noteSync() { syncCount.store(syncCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
+    func countSync() { syncCount.store(syncCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 }

@@ -151,7 +151,7 @@ final class RecentVersions: Sendable {
 
     /// Records the number of bytes of a version's pages that the next version no longer uses. If the total is too large, drops the oldest
     /// versions. Call this method only while the writer's lock is held.
-    func note(byteCount: Int, supersededFrom number: TransactionNumber) {
+    func track(byteCount: Int, supersededFrom number: TransactionNumber) {
         let released = state.withLock { state in
             var released: [Moment?] = []
             guard state.numbers.contains(number.rawValue) else { return released }

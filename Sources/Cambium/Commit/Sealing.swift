@@ -57,7 +57,7 @@ final class Sealing: Sendable {
 
     private func tidyNow() {
         let end = state.withLock { $0.openSegment }
-        // `removeCovered` throws `.damaged` if two segments have different content for the same transactions. In that case the log is
+        // `removeCovered` throws `.corrupted` if two segments have different content for the same transactions. In that case the log is
         // corrupt, so nothing is sealed or merged.
         guard attempt({ 0 }, with: { try $0.removeCovered(before: end) }) else { return }
         attempt({ 0 }, with: { try tidy($0, before: end) })

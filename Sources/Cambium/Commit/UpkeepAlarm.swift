@@ -71,7 +71,7 @@ final class UpkeepAlarm: Sendable {
 
     /// Records how many bytes have been logged so far and the work of replaying one more transaction, and returns whether a limit is
     /// reached. Call this method only while the writer's lock is held.
-    func note(_ loggedByteCount: Int, replayWork added: Int, at time: Int64, _ timeline: Timeline) -> Bool {
+    func track(_ loggedByteCount: Int, replayWork added: Int, at time: Int64, _ timeline: Timeline) -> Bool {
         logged.store(loggedByteCount, ordering: .relaxed)
         let replayWork = replayWork &+ added
         work.store(replayWork, ordering: .relaxed)

@@ -131,11 +131,11 @@ final class WriterState: @unchecked Sendable {
     // MARK: Numbers
 
     /// Counts the bytes of a file of ops, which a large transaction needs. Call this method only while `lock` is held.
-    func noteOpsFile(byteCount: Int) { opsFileByteCount += byteCount }
+    func trackOpsFile(byteCount: Int) { opsFileByteCount += byteCount }
 
     /// Updates the number of logged bytes in the metrics, and returns this number. Call this method only while `lock` is held.
     @discardableResult
-    func noteLogged() -> Int {
+    func trackLogged() -> Int {
         guard let log else { return 0 }
         let byteCount = log.appendedByteCount + opsFileByteCount
         metrics.loggedByteCount.store(byteCount, ordering: .relaxed)

@@ -8,7 +8,7 @@ extension Edit {
     ) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
         // The result depends on the places of the members, and on whether the target is one of them.
-        if relationship.isOrdered { noteRead(relationship, of: id) }
+        if relationship.isOrdered { trackRead(relationship, of: id) }
         if let index { try check(index, relationship, of: id) }
         let isLinked = isRawLinked(id, relationship, target)
         group { edit in
@@ -35,7 +35,7 @@ extension Edit {
 
     package mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
-        if relationship.isOrdered { noteRead(relationship, of: id) }
+        if relationship.isOrdered { trackRead(relationship, of: id) }
         let isLinked = isRawLinked(id, relationship, target)
         group { edit in
             if isLinked { edit.disconnect(id, relationship, target) } else { edit.state(id, relationship, target, isMember: false) }
@@ -49,7 +49,7 @@ extension Edit {
 
     package mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
-        noteRead(relationship, of: id)
+        trackRead(relationship, of: id)
         guard relationship.isOrdered else {
             throw CambiumError(
                 .invalidInput,
@@ -142,7 +142,7 @@ extension Edit {
         if let end = ends.first(where: { $0.1.isToMany && !$0.1.isOrdered }) {
             return setMember(end.2, isMember: isMember, end.1, of: end.0)
         }
-        for (id, relationship, _) in ends { noteRead(relationship, of: id) }
+        for (id, relationship, _) in ends { trackRead(relationship, of: id) }
     }
 
     /// Links two objects that are not linked yet. A to-one relationship loses its previous object, and so does a to-one inverse. Call this
@@ -238,7 +238,7 @@ extension Edit {
     private mutating func setList(_ list: [ObjectID], _ relationship: Relationship, of id: ObjectID) {
         // `list` already includes the changes that the batch has collected for this relationship.
         listChanges?.forget(EditPlace(id, relationship.number))
-        noteRead(relationship, of: id)
+        trackRead(relationship, of: id)
         let before = overlay[id]?.lists[relationship.number]
         let after = id.isProvisional && list.isEmpty ? nil : list
         if before == after { return }

@@ -130,16 +130,16 @@ extension Edit {
         for id in ids { _ = try requiredEntity(of: id) }
         if ids.isEmpty { return }
         let (dying, number) = (closure(of: ids), nextDeletion())
-        if reads != nil { for id in dying where id.isProvisional { noteReads(atOtherEndsOf: id) } }
+        if reads != nil { for id in dying where id.isProvisional { trackReads(atOtherEndsOf: id) } }
         group { edit in for id in dying { edit.write(.deletion(id, number)) } }
     }
 
     /// Records that the deletion of an inserted object depends on the relationships that lead to it. The edit keeps no trace of its links,
     /// but each of them may have replaced another one.
-    private func noteReads(atOtherEndsOf id: ObjectID) {
+    private func trackReads(atOtherEndsOf id: ObjectID) {
         for relationship in liveEntity(of: id)?.relationships ?? [] {
             guard let inverse = inverse(relationship), let reads else { continue }
-            for member in rawMembers(relationship, of: id) where !member.isProvisional { reads.note(EditPlace(member, inverse.number)) }
+            for member in rawMembers(relationship, of: id) where !member.isProvisional { reads.track(EditPlace(member, inverse.number)) }
         }
     }
 

@@ -26,7 +26,7 @@ extension Edit {
     }
 
     private func read(_ attribute: Attribute, of id: ObjectID) -> Value {
-        noteRead(attribute, of: id)
+        trackRead(attribute, of: id)
         return current(attribute, of: id)
     }
 
@@ -50,7 +50,7 @@ extension Edit {
     }
 
     private func read(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
-        noteRead(relationship, of: id)
+        trackRead(relationship, of: id)
         return currentMembers(relationship, of: id)
     }
 
@@ -61,7 +61,7 @@ extension Edit {
 
     /// Returns the concrete entity of an object, or `nil` if there is no such object. Complexity: O(log serials).
     public func entity(of id: ObjectID) -> Entity? {
-        noteRead(of: id)
+        trackRead(of: id)
         return liveEntity(of: id)
     }
 
@@ -71,7 +71,7 @@ extension Edit {
 
     package func objects(of entity: Entity) -> [ObjectID] {
         guard let entity = own(entity) else { return [] }
-        reads?.noteList(of: entity.number)
+        reads?.trackList(of: entity.number)
         let kept = base.objects(of: entity).filter { !isDeleted($0) }
         return kept + inserted(entity).sorted()
     }
@@ -84,7 +84,7 @@ extension Edit {
 
     package func count(of entity: Entity) -> Int {
         guard let entity = own(entity) else { return 0 }
-        reads?.noteCount(of: entity.number)
+        reads?.trackCount(of: entity.number)
         let deleted = overlay.objects.count { id, state in
             state.deletion != nil && !id.isProvisional && base.entity(of: id).map { entity.family.contains($0.number) } == true
         }
@@ -111,7 +111,7 @@ extension Edit {
     /// Finds an object by the values that state its identity. The identities of a schema do not depend on themselves, so the
     /// recursion ends.
     private func find(_ entity: Entity, _ values: ArraySlice<Value>) -> ObjectID? {
-        reads?.note(EditReads.Identity(entity: entity.number, values: Array(values)))
+        reads?.track(EditReads.Identity(entity: entity.number, values: Array(values)))
         return schema.identityKey(entity, values, target: target).flatMap { find(entity, key: $0) }
     }
 
@@ -123,7 +123,7 @@ extension Edit {
 
     /// Returns the object whose identity has this key, as `find(_:key:)` does, and records the search as a read of the caller.
     func foundByIdentity(_ entity: Entity, _ key: [IdentityKeyPart]) -> ObjectID? {
-        if let values = identityValues(of: key, entity) { reads?.note(EditReads.Identity(entity: entity.number, values: values)) }
+        if let values = identityValues(of: key, entity) { reads?.track(EditReads.Identity(entity: entity.number, values: values)) }
         return find(entity, key: key)
     }
 

@@ -19,7 +19,7 @@ extension Edit {
 
     /// Returns the entity of an object that a call names, so the caller learns that the object exists.
     func requiredEntity(of id: ObjectID) throws(CambiumError) -> Entity {
-        noteRead(of: id)
+        trackRead(of: id)
         if let entity = liveEntity(of: id) { return entity }
         throw CambiumError(.notFound, "Object \(text(of: id)) does not exist in the edit. Check it with contains(_:) first.")
     }

@@ -158,20 +158,20 @@ public struct Edit: Sendable {
     /// - Parameter isChange: Whether the write changes what the edit shows. Otherwise it states what the edit shows already.
     mutating func write(_ write: EditWrite, isChange: Bool = true) {
         overlay.apply(write, .forwards)
-        history.note(write, isChange: isChange)
+        history.track(write, isChange: isChange)
         switch write {
-        case .insertion(let id, _): noteIdentity(of: id)
-        case .value(let place, _, _), .target(let place, _, _): noteIdentity(of: place.id, ifChangedBy: place.property)
+        case .insertion(let id, _): trackIdentity(of: id)
+        case .value(let place, _, _), .target(let place, _, _): trackIdentity(of: place.id, ifChangedBy: place.property)
         case .deletion, .list, .splice, .member: break
         }
     }
 
-    private mutating func noteIdentity(of id: ObjectID, ifChangedBy property: PropertyNumber? = nil) {
+    private mutating func trackIdentity(of id: ObjectID, ifChangedBy property: PropertyNumber? = nil) {
         guard let entity = knownEntity(of: id), !entity.identity.isEmpty else { return }
         if let property, !entity.identity.contains(where: { $0.number == property }) { return }
         // The identity also depends on the values that the edit has not set.
-        noteReads(ofIdentityOf: id, entity)
-        identities.note(id, entity, identity(of: id, entity))
+        trackReads(ofIdentityOf: id, entity)
+        identities.track(id, entity, identity(of: id, entity))
     }
 
     mutating func nextDeletion() -> Int {

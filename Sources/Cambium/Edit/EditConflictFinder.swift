@@ -192,9 +192,9 @@ struct EditConflictFinder {
             }
         }
         for number in reads.counts where !reads.lists.contains(number) {
-            if let entity = edit.schema.entity(number), edit.base.count(of: entity) != count(entity) { noteFirst(of: entity, &objects) }
+            if let entity = edit.schema.entity(number), edit.base.count(of: entity) != count(entity) { trackFirst(of: entity, &objects) }
         }
-        for number in reads.lists { if let entity = edit.schema.entity(number) { noteFirst(of: entity, &objects) } }
+        for number in reads.lists { if let entity = edit.schema.entity(number) { trackFirst(of: entity, &objects) } }
         for id in objects.sorted() { compareExistence(of: id) }
         for (id, properties) in properties.sorted(by: { $0.key < $1.key }) { compareReads(of: id, properties) }
     }
@@ -208,7 +208,7 @@ struct EditConflictFinder {
 
     /// Adds the first object of an entity that the store has inserted or deleted. One object is enough to show that a list or a number of
     /// objects has changed. Complexity: O(changed objects).
-    private func noteFirst(of entity: Entity, _ objects: inout Set<ObjectID>) {
+    private func trackFirst(of entity: Entity, _ objects: inout Set<ObjectID>) {
         let first = changes.first { change in
             change.kind != .changed && change.entity.root == entity.root
                 && (entity.family.contains(change.entity.number) || later(entity)?.family.contains(change.entity.number) == true)

@@ -29,7 +29,7 @@ struct EditHistory: Sendable {
     /// each ordered relationship.
     ///
     /// - Parameter isChange: Whether the write changes what the edit shows.
-    mutating func note(_ write: EditWrite, isChange: Bool) {
+    mutating func track(_ write: EditWrite, isChange: Bool) {
         if case .list(let place, _, let after) = write, let group = groups.indices.last {
             if let index = groups[group].lists[place], index < open.count, case .list(place, let before, _) = open[index] {
                 open[index] = .list(place, before: before, after: after)
@@ -49,7 +49,7 @@ struct EditHistory: Sendable {
             let writes = Array(zip(open, changes).dropFirst(ended.mark))
             open.removeLast(writes.count)
             changes.removeLast(writes.count)
-            for (write, isChange) in writes { note(write, isChange: isChange) }
+            for (write, isChange) in writes { track(write, isChange: isChange) }
             return
         }
         let writes = open.map(\.trimmed)

@@ -18,7 +18,7 @@ struct EditIdentities: Sendable {
     private var objects: [Key: Set<ObjectID>] = [:]
 
     /// Adds an object that has this identity now.
-    mutating func note(_ id: ObjectID, _ entity: Entity, _ key: [IdentityKeyPart]) {
+    mutating func track(_ id: ObjectID, _ entity: Entity, _ key: [IdentityKeyPart]) {
         objects[Key(entity, key), default: []].insert(id)
     }
 

@@ -44,41 +44,41 @@ final class EditReads: Sendable {
 
     var all: All { state.withLock { $0 } }
 
-    func note(_ place: EditPlace) { _ = state.withLock { $0.places.insert(place) } }
+    func track(_ place: EditPlace) { _ = state.withLock { $0.places.insert(place) } }
 
-    func note(_ id: ObjectID) { _ = state.withLock { $0.objects.insert(id) } }
+    func track(_ id: ObjectID) { _ = state.withLock { $0.objects.insert(id) } }
 
-    func noteCount(of entity: EntityNumber) { _ = state.withLock { $0.counts.insert(entity) } }
+    func trackCount(of entity: EntityNumber) { _ = state.withLock { $0.counts.insert(entity) } }
 
-    func noteList(of entity: EntityNumber) { _ = state.withLock { $0.lists.insert(entity) } }
+    func trackList(of entity: EntityNumber) { _ = state.withLock { $0.lists.insert(entity) } }
 
-    func note(_ identity: Identity) { _ = state.withLock { $0.identities.insert(identity) } }
+    func track(_ identity: Identity) { _ = state.withLock { $0.identities.insert(identity) } }
 }
 
 extension Edit {
     /// Records that a call depends on whether an object exists.
-    func noteRead(of id: ObjectID) { if !id.isProvisional { reads?.note(id) } }
+    func trackRead(of id: ObjectID) { if !id.isProvisional { reads?.track(id) } }
 
     /// Records that a call depends on an attribute, unless the edit itself sets it.
-    func noteRead(_ attribute: Attribute, of id: ObjectID) {
+    func trackRead(_ attribute: Attribute, of id: ObjectID) {
         guard let reads, !id.isProvisional, overlay[id]?.values[attribute.number] == nil else { return }
-        reads.note(EditPlace(id, attribute.number))
+        reads.track(EditPlace(id, attribute.number))
     }
 
     /// Records that a call depends on the members of a relationship, unless the edit itself sets them. An empty to-one relationship counts
     /// as read although the edit emptied it: the edit may have emptied it only because another object had been there.
-    func noteRead(_ relationship: Relationship, of id: ObjectID) {
+    func trackRead(_ relationship: Relationship, of id: ObjectID) {
         guard let reads, !id.isProvisional, overlay[id]?.targets[relationship.number]?.id == nil else { return }
-        reads.note(EditPlace(id, relationship.number))
+        reads.track(EditPlace(id, relationship.number))
     }
 
     /// Records that a call depends on the parts of an object's identity that the edit does not set.
-    func noteReads(ofIdentityOf id: ObjectID, _ entity: Entity) {
+    func trackReads(ofIdentityOf id: ObjectID, _ entity: Entity) {
         if reads == nil { return }
         for component in entity.identity {
             switch component {
-            case .attribute(let attribute): noteRead(attribute, of: id)
-            case .relationship(let relationship): noteRead(relationship, of: id)
+            case .attribute(let attribute): trackRead(attribute, of: id)
+            case .relationship(let relationship): trackRead(relationship, of: id)
             }
         }
     }

@@ -23,7 +23,7 @@ public struct Backup: Sendable, Equatable {
         let (copy, lock) = try StoreCreation.make(in: target, store: reader.settings.store, expecting: names) { volume in
             do {
                 return try Self.copy(reader, retiredEnd, to: volume)
-            } catch let error as CambiumError where error.code == .damaged {
+            } catch let error as CambiumError where error.code == .corrupted {
                 if try reader.retiredEnd() == retiredEnd { throw error }
                 // The log only seems corrupt: a compaction retired transactions during the backup, and the copy may lack the checkpoint
                 // that replaces them.
@@ -90,7 +90,7 @@ extension Store {
     ///
     /// Another process may write to the store during the backup. Everything that is durable when the backup begins is in the copy.
     ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if the log is corrupt.
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.corrupted` if the log is corrupt.
     /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during the backup. After an error, there is
     /// no store in the new directory. Complexity: O(bytes).
     ///
@@ -105,7 +105,7 @@ extension Store {
     ///     moment, or if transactions that led to it were retired.
     ///   - archive: The directory of the archive, which contains the retired parts of the log. If the archive is given, the copy contains
     ///     the whole history. Throws `.notFound` if a retired part is not in the archive. Throws `.conflict` if the archive belongs to
-    ///     another store, and `.damaged` if it differs from the retired parts.
+    ///     another store, and `.corrupted` if it differs from the retired parts.
     @discardableResult
     public static func backUp(at path: String, to newPath: String, point: Point = .latest, archive: String? = nil) throws -> Backup {
         let target = try target(newPath, of: path, archive)

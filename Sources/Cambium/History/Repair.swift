@@ -42,12 +42,12 @@ public struct Repair: Sendable {
         } catch {
             let isMissing = error.code == .notFound
             // If the store was never completely created, because its creation was interrupted, there is nothing to repair.
-            guard error.code == .damaged || isMissing, try !StoreCreation.isInterrupted(volume) else { throw error }
+            guard error.code == .corrupted || isMissing, try !StoreCreation.isInterrupted(volume) else { throw error }
             do throws(CambiumError) {
                 return (try LogReader(volume, settings: try LogReader.impliedSettings(volume)), error.description)
             } catch let other {
                 // A directory without any file of a store is not a corrupt store, so the error stays `.notFound`.
-                throw isMissing && other.code == .damaged ? error : other
+                throw isMissing && other.code == .corrupted ? error : other
             }
         }
     }
@@ -58,7 +58,7 @@ public struct Repair: Sendable {
         do {
             let source = try SegmentArchive(reading: SystemVolume(root: path), of: reader.settings.store)
             return try whole(reader, source)
-        } catch let error as CambiumError where archive == nil || error.code == .damaged {
+        } catch let error as CambiumError where archive == nil || error.code == .corrupted {
             return (reader, "The archive '\(path)' is not used: \(error)")
         }
     }
@@ -71,7 +71,7 @@ public struct Repair: Sendable {
         var flaw = try reader.retirementFlaw()
         let whole = Result { try ArchivedVolume(reader, source) }
         if case .failure(let error as CambiumError) = whole {
-            guard error.code == .damaged else { throw error }
+            guard error.code == .corrupted else { throw error }
             flaw = (reason: error.description, last: TransactionNumber.none)
         }
         guard let flaw, let (volume, end) = try ArchivedVolume.salvaging(reader, source), end > flaw.last else {
@@ -144,7 +144,7 @@ extension Store {
     /// verification. The state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other
     /// processes may write to the old store: if the store changed while corruption was found, the repair starts again.
     ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if no part passes
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.corrupted` if no part passes
     /// verification. Throws `.ioFailure` if a file cannot be read or written. After an error, there is no store in the new directory.
     /// Complexity: O(bytes of the log + bytes of the graph) for each checkpoint that is used.
     ///

@@ -35,7 +35,7 @@ struct RepairRun {
     /// The last transaction that was saved.
     private var last: TransactionNumber { timeline.head.transaction }
 
-    /// Saves the parts of the log and of the checkpoints that pass verification. Throws `.damaged` if no part passes verification, and
+    /// Saves the parts of the log and of the checkpoints that pass verification. Throws `.corrupted` if no part passes verification, and
     /// `RefusedCheckpoint` if a new attempt must omit a checkpoint.
     mutating func save() throws {
         var base: LogPrefix?
@@ -50,7 +50,7 @@ struct RepairRun {
         if last == .none { throw lastCorruption == nil ? LogReader.withoutTransaction(log.volume) : nothingSaved() }
         // If the log was read to its end without corruption, the file HEAD may still name later transactions. Another process wrote them
         // after the log was read, so they are not lost.
-        if lastCorruption != nil { try noteLostEnd() }
+        if lastCorruption != nil { try reportLostEnd() }
         report.objectCount = timeline.head.objectCount
         report.linkCount = timeline.head.linkCount
     }
@@ -59,7 +59,7 @@ struct RepairRun {
     /// remedy, and lists the corrupt parts as its details.
     private func nothingSaved() -> CambiumError {
         CambiumError(
-            .damaged,
+            .corrupted,
             "'\(log.volume.name)' cannot be repaired: its first transaction is corrupt or was retired, and no checkpoint passes "
                 + "verification. Restore the store from a backup. If an archive contains the retired changes, pass the archive.",
             details: report.findings)
@@ -71,7 +71,7 @@ struct RepairRun {
         let outcome = try salvage.read(after: base) { record in
             if case .redacted = record.payload {
                 let message = "The changes of transaction \(record.number) were retired. If an archive contains them, pass the archive."
-                throw CambiumError(.damaged, message, place: .init(file: record.file))
+                throw CambiumError(.corrupted, message, place: .init(file: record.file))
             }
             var draft = timeline.draft()
             try Replay.replay(&draft, record)
@@ -89,7 +89,7 @@ struct RepairRun {
     }
 
     /// Reports the lost transactions after the last saved one, if the file HEAD or the rest of the log shows that they existed.
-    private mutating func noteLostEnd() throws {
+    private mutating func reportLostEnd() throws {
         var end = log.lastDurableTransaction
         try salvage.readFrames(of: last.next...TransactionNumber(rawValue: .max)) { end = max(end, $0.number) }
         guard end > last else { return }
@@ -109,7 +109,7 @@ struct RepairRun {
             }
             do throws(CambiumError) {
                 if number.rawValue - last.rawValue > RepairGap.countMax {
-                    throw CambiumError(.damaged, "More than \(RepairGap.countMax) transactions before the checkpoint are missing.")
+                    throw CambiumError(.corrupted, "More than \(RepairGap.countMax) transactions before the checkpoint are missing.")
                 }
                 let stored = try LoadedCheckpoint(log, of: number, checksAll: true)
                 guard let flaw = (stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline)).first else {
@@ -117,8 +117,8 @@ struct RepairRun {
                 }
                 report.findings.append("The checkpoint of transaction \(number) is not used, because its graph is corrupt: \(flaw)")
             } catch {
-                guard error.code == .damaged || error.code == .notFound else { throw error }
-                if error.code == .damaged { report.findings.append("The checkpoint of transaction \(number) is not used: \(error)") }
+                guard error.code == .corrupted || error.code == .notFound else { throw error }
+                if error.code == .corrupted { report.findings.append("The checkpoint of transaction \(number) is not used: \(error)") }
             }
         }
         return nil

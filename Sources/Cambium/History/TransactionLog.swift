@@ -42,20 +42,21 @@ public struct TransactionLog {
 
         /// Returns the ops of the transaction. Does not check whether they fit the store.
         ///
-        /// Throws `.notFound` if the ops were redacted. Throws `.damaged` if they cannot be decoded or contain a value that no attribute
+        /// Throws `.notFound` if the ops were redacted. Throws `.corrupted` if they cannot be decoded or contain a value that no attribute
         /// can have, such as invalid JSON.
         package func ops() throws -> [Op] {
             let ops = try record.ops()
             for value in ops.lazy.flatMap(\.values) {
                 guard let flaw = value.flaw else { continue }
                 throw CambiumError(
-                    .damaged, "Transaction \(number) contains a value that \(flaw). Run 'cambium verify'.", place: .init(file: record.file))
+                    .corrupted, "Transaction \(number) contains a value that \(flaw). Run 'cambium verify'.",
+                    place: .init(file: record.file))
             }
             return ops
         }
     }
 
-    /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings are corrupt. Throws
+    /// Opens the log of a store. Throws `.notFound` if there is no store, and `.corrupted` if its settings are corrupt. Throws
     /// `.unsupportedFormat` if a newer version wrote the store, and `.ioFailure` if a file cannot be read. Complexity: O(1).
     public init(of path: String) throws(CambiumError) { try self.init(SystemVolume(root: path)) }
 
@@ -63,8 +64,8 @@ public struct TransactionLog {
 
     /// Calls `body` with each transaction whose number is `first` or greater, in order.
     ///
-    /// Throws `.damaged` if the log is corrupt, after `body` has received every transaction before the corruption. Also throws
-    /// `.damaged`, after the last transaction, if the log ends before a checkpoint of the store: durable transactions are lost. Throws
+    /// Throws `.corrupted` if the log is corrupt, after `body` has received every transaction before the corruption. Also throws
+    /// `.corrupted`, after the last transaction, if the log ends before a checkpoint of the store: durable transactions are lost. Throws
     /// `.notFound` if the log has no transaction, and `.ioFailure` if it cannot be read. Also throws the errors of `body`. Does not call
     /// `body` if there is no transaction `first` yet. Complexity: O(bytes of the log).
     public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {

@@ -48,15 +48,15 @@ struct TreeCheck {
         try tree.append(record)
         if stored.contains(record.number) { times[record.number] = record.metadata.time }
         if let expected = expected.removeValue(forKey: record.number) {
-            note(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)")
+            report(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)")
         }
         if let known, known.size == record.number.rawValue {
-            note(record.number, isSame: known.root.bytes == tree.root, "the given checkpoint")
+            report(record.number, isSame: known.root.bytes == tree.root, "the given checkpoint")
         }
-        if let head, head.transaction == record.number { note(record.number, isSame: head.root == tree.root, "the file HEAD") }
+        if let head, head.transaction == record.number { report(record.number, isSame: head.root == tree.root, "the file HEAD") }
     }
 
-    private mutating func note(_ number: TransactionNumber, isSame: Bool, _ source: String) {
+    private mutating func report(_ number: TransactionNumber, isSame: Bool, _ source: String) {
         if finding != nil { return }
         if isSame {
             matched = number

@@ -34,13 +34,13 @@ public struct Verification: Sendable {
         do {
             let reader = try LogReader(whole(volume, archive))
             for flaw in reader.flaws {
-                if flaw == reader.tornHead { findings.append(flaw) } else { noteCorruption(flaw) }
+                if flaw == reader.tornHead { findings.append(flaw) } else { reportCorruption(flaw) }
             }
             // A concurrent compaction may retire a part of the log that is being replayed. The replay then starts again with the checkpoint
             // that replaces that part.
             while try !replay(reader) {}
-        } catch let error as CambiumError where error.code == .damaged || error.code == .unsupportedFormat {
-            noteCorruption(error.description)
+        } catch let error as CambiumError where error.code == .corrupted || error.code == .unsupportedFormat {
+            reportCorruption(error.description)
         }
     }
 
@@ -51,13 +51,13 @@ public struct Verification: Sendable {
         let source = try SegmentArchive(reading: archive, of: try LogReader(store).settings.store)
         do {
             return try ArchivedVolume(store, source)
-        } catch let error as CambiumError where error.code == .damaged || error.code == .notFound {
-            noteCorruption(error.description)
+        } catch let error as CambiumError where error.code == .corrupted || error.code == .notFound {
+            reportCorruption(error.description)
             return store
         }
     }
 
-    private mutating func noteCorruption(_ finding: String) {
+    private mutating func reportCorruption(_ finding: String) {
         isSound = false
         findings.append(finding)
     }
@@ -112,9 +112,9 @@ public struct Verification: Sendable {
             at: Set(listed), show: { graphs[$0.transaction] = ExpectedGraph($0) })
         if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
-        if let finding = tree.finding { noteCorruption("log: \(finding)") }
+        if let finding = tree.finding { reportCorruption("log: \(finding)") }
         if let known, known.size > count {
-            noteCorruption("log: it has \(count) transactions, and the given checkpoint \(known.size): the last ones were removed")
+            reportCorruption("log: it has \(count) transactions, and the given checkpoint \(known.size): the last ones were removed")
         }
         let notes = RecoveryReport(reader, Replay.Origin(), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
@@ -127,7 +127,7 @@ public struct Verification: Sendable {
         digest = graphs[last]?.digest
         // Each checkpoint takes as much memory as this graph, so the graph is released first.
         _ = consume replay
-        if let note = try PageFile.corruptionNote(reader.volume) { noteCorruption("checkpoints: \(note)") }
+        if let note = try PageFile.corruptionNote(reader.volume) { reportCorruption("checkpoints: \(note)") }
         // A writer records a checkpoint only after its transactions are durable. So the log has lost transactions if it ends before a
         // checkpoint that existed when the replay began. A checkpoint that was recorded during the replay is checked only if the replay
         // reached the checkpoint's transaction.
@@ -146,9 +146,9 @@ public struct Verification: Sendable {
         let graph = replay.timeline.head
         let known = Guarded<GraphDigest?>(nil)
         let thread = DedicatedThread { known.withLock { $0 = graph.digest() } }
-        for finding in graph.invariantFindings() { noteCorruption("graph: \(finding)") }
+        for finding in graph.invariantFindings() { reportCorruption("graph: \(finding)") }
         thread?.join()
-        for finding in PageChecker.findings(in: replay.timeline) { noteCorruption("pages: \(finding)") }
+        for finding in PageChecker.findings(in: replay.timeline) { reportCorruption("pages: \(finding)") }
         return known.withLock { $0 } ?? graph.digest()
     }
 
@@ -161,7 +161,7 @@ public struct Verification: Sendable {
                 return try LoadedCheckpoint(reader, of: number, checksAll: true)
             } catch {
                 // A writer may have dropped the checkpoint after the directory was listed.
-                guard error.code == .damaged || error.code == .notFound else { throw error }
+                guard error.code == .corrupted || error.code == .notFound else { throw error }
             }
         }
         return try LoadedCheckpoint(reader)
@@ -188,7 +188,7 @@ public struct Verification: Sendable {
             // A reader chooses the checkpoint for a requested time by the time in the checkpoint record. Opening the checkpoint compares
             // this time with the log only if the segment is open, because a sealed segment does not repeat the time.
             if let time, replay.lastTime != time {
-                noteCorruption(
+                reportCorruption(
                     "the checkpoint of transaction \(number) states the time \(replay.lastTime), but the log states \(time), so requests "
                         + "for a time may return a wrong graph. Save all intact data with 'cambium repair'")
             }
@@ -201,12 +201,12 @@ public struct Verification: Sendable {
                 _ = try replay.run(makesDurable: true) { $0.number > last }
             }
             if (found ?? ExpectedGraph(replay.timeline.head)) != graphs[isKnown ? number : last] {
-                noteCorruption("the checkpoint of transaction \(number) leads to a different graph from that of the log")
+                reportCorruption("the checkpoint of transaction \(number) leads to a different graph from that of the log")
             }
-        } catch let error as CambiumError where error.code == .damaged {
+        } catch let error as CambiumError where error.code == .corrupted {
             let (text, remedy) = (error.description, CambiumError.checkpointRemedy)
             let reason = isOldest ? text.replacing(remedy, with: Self.remedyWithoutLog) : text
-            noteCorruption("the checkpoint of transaction \(number): \(reason)")
+            reportCorruption("the checkpoint of transaction \(number): \(reason)")
         } catch let error as CambiumError where error.code == .notFound {
             return  // A writer has dropped the checkpoint.
         }

@@ -186,7 +186,7 @@ struct ImportRun {
         let orphans = transaction.draft.takeOrphans()
         let ids = orphans.isEmpty ? absent : Set(absent).union(orphans).sorted()
         if ids.isEmpty { return }
-        batch.noteDeleted(ids, transaction.draft)
+        batch.trackDeleted(ids, transaction.draft)
         if options.effect == .commit { return try transaction.delete(ids) }
         try transaction.draft.apply(.delete(ids))
         try transaction.draft.check()

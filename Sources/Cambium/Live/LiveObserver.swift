@@ -77,7 +77,7 @@ extension Store {
         return Task.detached {
             do {
                 while let committed = try await iterator.observer.next(knowing: registry.newest) {
-                    registry.note(TouchedObjects(committed.changes), committed.graph, from: number)
+                    registry.track(TouchedObjects(committed.changes), committed.graph, from: number)
                 }
                 registry.end(nil, from: number)
             } catch {

@@ -136,7 +136,7 @@ extension Store {
     /// Reports the changes of a migration of the store at a path. Takes no lock and writes nothing; another process may write to the store
     /// at the same time.
     ///
-    /// Throws as `previewMigration(to:)` does. Also throws `.notFound` if there is no store, and `.damaged` if the log of the store is
+    /// Throws as `previewMigration(to:)` does. Also throws `.notFound` if there is no store, and `.corrupted` if the log of the store is
     /// corrupt.
     package static func previewMigration(
         of path: String, to definition: SchemaDefinition, conversion: ValueConversion = .exact

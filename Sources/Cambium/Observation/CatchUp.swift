@@ -32,7 +32,7 @@ final class CatchUp: Sendable {
     /// Replays the log up to a transaction. `read` continues from there. Waits for the disk.
     ///
     /// Throws `.notFound` if the log no longer leads to the transaction, or if another store has taken the place of the store. Throws
-    /// `.damaged` if the log is corrupt. Throws `CancellationError` between two transactions if the observer was cancelled.
+    /// `.corrupted` if the log is corrupt. Throws `CancellationError` between two transactions if the observer was cancelled.
     ///
     /// - Parameter store: the id of the store.
     init(

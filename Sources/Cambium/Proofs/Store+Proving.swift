@@ -36,7 +36,7 @@ extension Store {
         let proof = try log.inclusion(of: transaction.rawValue - 1)
         let commitment = try record.commitment()
         guard proof.root(of: .leaf(record.envelope + commitment)) == log.root else {
-            throw CambiumError(.damaged, "Transaction \(transaction) differs from the tree over the log. Run 'cambium verify'.")
+            throw CambiumError(.corrupted, "Transaction \(transaction) differs from the tree over the log. Run 'cambium verify'.")
         }
         return ProofFile(
             extra: ProofOpening(LeafOpening(envelope: record.envelope, commitment: commitment)).bytes, index: proof.index, path: proof.path,

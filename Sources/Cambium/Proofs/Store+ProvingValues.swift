@@ -66,7 +66,7 @@ extension Store {
                 schemaIndex: schemaProof.index, schemaPath: schemaProof.path))
         let proof = try log.inclusion(of: record.number.rawValue - 1)
         guard proof.root(of: opening.leaf.leaf) == log.root else {
-            throw CambiumError(.damaged, "Transaction \(record.number) differs from the tree over the log. Run 'cambium verify'.")
+            throw CambiumError(.corrupted, "Transaction \(record.number) differs from the tree over the log. Run 'cambium verify'.")
         }
         return ProofFile(extra: opening.bytes, index: proof.index, path: proof.path, checkpoint: checkpoint)
     }

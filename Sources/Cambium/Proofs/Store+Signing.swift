@@ -60,7 +60,7 @@ extension Store {
     /// Returns the last checkpoint that the store in a directory has signed, as the other `lastSigned` does.
     package static func lastSigned(at path: String) throws(CambiumError) -> TreeHead? { try lastSigned(SystemVolume(root: path)) }
 
-    /// Returns the last checkpoint that a store has signed; `nil` if it has signed none. Throws `.damaged` if the file of the checkpoint is
+    /// Returns the last checkpoint that a store has signed; `nil` if it has signed none. Throws `.corrupted` if the file of the checkpoint is
     /// corrupt.
     package static func lastSigned(_ volume: any Volume) throws(CambiumError) -> TreeHead? {
         guard let note = try lastSignedNote(volume) else { return nil }
@@ -76,7 +76,7 @@ extension Store {
         } catch {
             guard error.code == .invalidInput else { throw error }
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The last signed checkpoint of the store is corrupt, so nothing can be signed. Replace it by the last published note.",
                 place: .init(file: "\(volume.name)/\(SigningFile.note)"), underlying: error)
         }

@@ -12,7 +12,7 @@ struct TiledLog {
 
     /// Reads the tree over the log, and writes the tiles that are missing.
     ///
-    /// Throws `.damaged` if the log is corrupt, or contradicts the tree of a checkpoint or of HEAD. Throws `.notFound` if it has fewer than
+    /// Throws `.corrupted` if the log is corrupt, or contradicts the tree of a checkpoint or of HEAD. Throws `.notFound` if it has fewer than
     /// `size` transactions, and `.conflict` if published tiles belong to another log. Complexity: O(bytes of the log from the first
     /// transaction that is in no full tile, or from the checkpoint or segment before it).
     ///
@@ -27,7 +27,7 @@ struct TiledLog {
         do {
             try self.init(reader, files, after: known << 8, upTo: size, commitments)
             try check(reader, files)
-        } catch let error as CambiumError where known > 0 && [.damaged, .conflict, .notFound].contains(error.code) && !files.hasEntries {
+        } catch let error as CambiumError where known > 0 && [.corrupted, .conflict, .notFound].contains(error.code) && !files.hasEntries {
             // The cache may be of another log that had the same directory, or be corrupt.
             try self.init(reader, files, after: 0, upTo: size, commitments)
             try check(reader, files)
@@ -75,7 +75,8 @@ struct TiledLog {
         tree = TileTree(size: size) { tile throws(CambiumError) in
             if let bytes = rest[tile] { return bytes }
             if let bytes = try files.bytes(tile) { return bytes }
-            throw CambiumError(.damaged, "The file \(tile.path) of the tree is missing or corrupt. Remove the tiles, and write them again.")
+            throw CambiumError(
+                .corrupted, "The file \(tile.path) of the tree is missing or corrupt. Remove the tiles, and write them again.")
         }
         self.size = size
         root = try tree.root()
@@ -92,7 +93,7 @@ struct TiledLog {
             let below = Tile(.hashes(level: level - 1), index: tile.index << 8 + index)
             guard let full = try files.bytes(below) else {
                 throw CambiumError(
-                    .damaged, "The file \(below.path) of the tree is missing or corrupt. Remove the tiles, and write them again.")
+                    .corrupted, "The file \(below.path) of the tree is missing or corrupt. Remove the tiles, and write them again.")
             }
             bytes += Tile.root(of: full).bytes
         }
@@ -126,7 +127,7 @@ struct TiledLog {
             // The log was compared with its trees before tiles are published, so tiles that differ are of another log.
             if files.hasEntries { throw Self.otherLog(files) }
             throw CambiumError(
-                .damaged, "One of the transactions 1 to \(size) has changed, or the tiles belong to another log. Run 'cambium verify'.")
+                .corrupted, "One of the transactions 1 to \(size) has changed, or the tiles belong to another log. Run 'cambium verify'.")
         }
     }
 

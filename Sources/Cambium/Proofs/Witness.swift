@@ -70,7 +70,7 @@ public struct Witness {
             }
             let root = size == 0 ? .ofEmptyTree : TreeHash(hex: try transaction[log, "root"].text)
             guard let root else {
-                throw CambiumError(.damaged, "The store of the witness has a root that is no hash. Restore it from a backup.")
+                throw CambiumError(.corrupted, "The store of the witness has a root that is no hash. Restore it from a backup.")
             }
             let checked = try request.check(from: root, trusting: trust)
             try transaction.set(log, "size", to: .int(Int64(checked.size)))

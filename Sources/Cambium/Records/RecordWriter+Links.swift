@@ -78,7 +78,7 @@ extension RecordWriter {
 
     @usableFromInline
     mutating func writeTarget<Record: EntityRecord>(_ property: Int, _ record: inout Record) throws {
-        guard writesRelationship(property) else { return try noteOwner(property, record) }
+        guard writesRelationship(property) else { return try trackOwner(property, record) }
         try setTarget(property, try saveNested(&record, property), of: Record.self)
     }
 
@@ -91,11 +91,11 @@ extension RecordWriter {
     mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
-        if let wanted { noteListed([wanted], type) }
+        if let wanted { trackListed([wanted], type) }
         let before = target.members(relationship, of: id).first
         if before == wanted { return }
         if wanted == nil, let before, isOmitted(before, type) {
-            noteOmitted(before)
+            trackOmitted(before)
             return
         }
         let mine = wanted.map { [$0] } ?? []
@@ -160,10 +160,10 @@ extension RecordWriter {
 
     private mutating func link(_ id: ObjectID, _ relationship: Relationship, _ member: ObjectID, at index: Int? = nil) throws {
         if let inverse = target.inverse(relationship) {
-            if !relationship.isToMany, let former = target.members(relationship, of: id).first { noteLoss(of: id, at: former, inverse) }
+            if !relationship.isToMany, let former = target.members(relationship, of: id).first { reportLoss(of: id, at: former, inverse) }
             if !inverse.isToMany, let former = target.members(inverse, of: member).first {
-                noteLoss(of: member, at: former, relationship)
-                noteLoss(of: former, at: member, inverse)
+                reportLoss(of: member, at: former, relationship)
+                reportLoss(of: former, at: member, inverse)
             }
             let place = EditPlace(member, inverse.number)
             if lostMembers[place]?.contains(id) != true { addedMembers.insert(LinkEnd(place: place, member: id)) }
@@ -172,12 +172,12 @@ extension RecordWriter {
     }
 
     private mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ member: ObjectID) throws {
-        if let inverse = target.inverse(relationship) { noteLoss(of: id, at: member, inverse) }
+        if let inverse = target.inverse(relationship) { reportLoss(of: id, at: member, inverse) }
         try target.unlink(id, relationship, member)
     }
 
     /// Records that a change to the inverse relationship removes a member from a relationship of `owner`.
-    private mutating func noteLoss(of member: ObjectID, at owner: ObjectID, _ relationship: Relationship) {
+    private mutating func reportLoss(of member: ObjectID, at owner: ObjectID, _ relationship: Relationship) {
         let place = EditPlace(owner, relationship.number)
         if !addedMembers.contains(LinkEnd(place: place, member: member)) { lostMembers[place, default: []].insert(member) }
     }
@@ -196,12 +196,12 @@ extension RecordWriter {
 
     /// Records which of the objects in `current.containers` a property lists. Ignores properties that are not records, because only a
     /// property that is a record can omit an object.
-    private mutating func noteListed<Member>(_ ids: [ObjectID], _ type: Member.Type) {
+    private mutating func trackListed<Member>(_ ids: [ObjectID], _ type: Member.Type) {
         if current.containers.isEmpty || !(type is any EntityRecord.Type) { return }
         for id in ids where current.containers.contains(id) { current.listed.insert(id) }
     }
 
-    private mutating func noteOmitted(_ id: ObjectID) { if current.containers.contains(id) { current.omitted.insert(id) } }
+    private mutating func trackOmitted(_ id: ObjectID) { if current.containers.contains(id) { current.omitted.insert(id) } }
 
     /// Sets the members of a to-many relationship. A record omits the records that contain it. The objects of these outer records stay
     /// members, at their positions.
@@ -215,14 +215,14 @@ extension RecordWriter {
         var wanted: [ObjectID] = []
         try collect(&self, &wanted)
         if isClearing { return }
-        noteListed(wanted, type)
+        trackListed(wanted, type)
         let present = target.members(relationship, of: id)
         var kept: Set<ObjectID> = []
         wanted.removeAll { !kept.insert($0).inserted }
         let omitted = omitted(type)
         for (index, member) in present.enumerated() where omitted.contains(member) && kept.insert(member).inserted {
             wanted.insert(member, at: min(index, wanted.count))
-            noteOmitted(member)
+            trackOmitted(member)
         }
         if order == .kept, relationship.isOrdered {
             let members = Set(present)

@@ -230,14 +230,14 @@ extension RecordWriter {
 
     /// Records the object to which a relationship of the identity leads, so that the save finds the object of the record. Does nothing for
     /// other relationships, and if the call to `write(to:)` is not for the attributes.
-    mutating func noteOwner<Record: EntityRecord>(_ property: Int, _ ref: Ref<Record>) throws {
+    mutating func trackOwner<Record: EntityRecord>(_ property: Int, _ ref: Ref<Record>) throws {
         guard wantsAttributes, let relationship = current.binding.owner(property) else { return }
         current.owners[relationship.number] = try objectID(of: ref)
     }
 
     /// Does the same for a relationship that contains a record. The record is saved later, so an owner that does not exist yet is not
     /// recorded: the object of the current record cannot exist either.
-    mutating func noteOwner<Record: EntityRecord>(_ property: Int, _ record: Record) throws {
+    mutating func trackOwner<Record: EntityRecord>(_ property: Int, _ record: Record) throws {
         guard wantsAttributes, let relationship = current.binding.owner(property) else { return }
         current.owners[relationship.number] = try located(record, arrival: relationship.inverse)
     }

@@ -56,7 +56,7 @@ extension Ref: RelatedValue, ArrayElement {
     }
 
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        try row.noteOwner(property, self)
+        try row.trackOwner(property, self)
         if row.writesRelationship(property) {
             try row.setTarget(property, try row.existing(self), of: Ref.self)
         } else if let container = row.container(property), container.id != id || row.isRolledBack(self) {

@@ -30,7 +30,7 @@ extension LoadedCheckpoint {
     }
 
     /// Throws if the log no longer contains the first transactions, because such a log cannot be replayed from the beginning. Throws
-    /// `.notFound` if an early moment was requested, and `.damaged` if the checkpoints that replace these transactions cannot be used.
+    /// `.notFound` if an early moment was requested, and `.corrupted` if the checkpoints that replace these transactions cannot be used.
     static func checkNotRetired(_ reader: LogReader, _ moment: EarlierMoment, flaws: [String]) throws(CambiumError) {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
@@ -46,7 +46,7 @@ extension LoadedCheckpoint {
         let list = flaws.map { $0.replacing(". " + CambiumError.checkpointRemedy, with: "") }.joined(separator: "; ")
         let reasons = flaws.isEmpty ? "" : " The reasons are: \(list)"
         throw CambiumError(
-            .damaged,
+            .corrupted,
             "The changes of transactions 1 to \(retiredEnd) were retired from the log, and no checkpoint that replaces them can be used. "
                 + "Restore the store from a backup.\(hint)\(reasons)")
     }

@@ -39,7 +39,7 @@ struct LoadedCheckpoint: ~Copyable {
 
     /// Finds the newest stored graph that is not later than a moment. `flaws` reports the checkpoints that cannot be used.
     ///
-    /// Throws `.ioFailure` if a file operation fails. Throws `.notFound` or `.damaged` if no checkpoint can be used, and the log of the
+    /// Throws `.ioFailure` if a file operation fails. Throws `.notFound` or `.corrupted` if no checkpoint can be used, and the log of the
     /// first transactions was retired. Complexity: O(chunks).
     ///
     /// - Parameter memory: the budget for the pages. Pages beyond the budget are kept in a temporary file without a name.
@@ -66,7 +66,7 @@ struct LoadedCheckpoint: ~Copyable {
                 } catch {
                     // A writer may have dropped the checkpoint after the directory was listed.
                     if error.code == .notFound { continue }
-                    guard error.code == .damaged else { throw error }
+                    guard error.code == .corrupted else { throw error }
                     skippedCheckpoints.append(number)
                     flaws.append("the checkpoint of transaction \(number) is skipped: \(error)")
                 }
@@ -83,7 +83,7 @@ struct LoadedCheckpoint: ~Copyable {
         (self.reader, self.flaws, self.skippedCheckpoints) = (reader, flaws, skippedCheckpoints)
     }
 
-    /// Opens the checkpoint of one transaction. Throws `.notFound` if the transaction has no checkpoint, and `.damaged` if the checkpoint
+    /// Opens the checkpoint of one transaction. Throws `.notFound` if the transaction has no checkpoint, and `.corrupted` if the checkpoint
     /// is corrupt.
     ///
     /// - Parameter checksAll: whether to check all pages and values, regardless of their number.

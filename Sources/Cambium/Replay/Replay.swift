@@ -65,7 +65,7 @@ struct Replay {
 
     /// Applies every transaction up to a point, or every transaction of the log, and returns the end of the log.
     ///
-    /// Throws `.damaged` if the log is corrupt or a transaction cannot be applied. Complexity: O(bytes of the log).
+    /// Throws `.corrupted` if the log is corrupt or a transaction cannot be applied. Complexity: O(bytes of the log).
     ///
     /// - Parameters:
     ///   - isEarlier: returns whether the point is before a transaction. If so, neither that transaction nor a later one is applied.
@@ -135,7 +135,7 @@ struct Replay {
     /// Applies the transactions up to `last` one by one, publishes a version after each of them, and then stops reading. A later call
     /// continues after the last applied transaction.
     ///
-    /// Throws as `run(makesDurable:until:observe:)` does. Also throws `.damaged` if the log ends before `last`. Complexity: O(bytes of the
+    /// Throws as `run(makesDurable:until:observe:)` does. Also throws `.corrupted` if the log ends before `last`. Complexity: O(bytes of the
     /// log up to `last`).
     ///
     /// - Parameter body: receives each version and its transaction, and returns whether to continue.
@@ -159,7 +159,7 @@ struct Replay {
                 if try !body(graph, record) || record.number >= last { throw Reached() }
             }
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The log ends with transaction \(end.lastTransaction), but transaction \(last) was committed. "
                     + "Restore the store from a backup.", place: .init(file: LogDirectory.name))
         } catch is Reached {}  // The caller continues later, or has all that it needs.
@@ -222,7 +222,7 @@ extension Replay {
                 if record.number >= last { throw Reached() }
             }
             throw CambiumError(
-                .damaged, "The log ends with transaction \(end.lastTransaction), but transaction \(last) was committed.",
+                .corrupted, "The log ends with transaction \(end.lastTransaction), but transaction \(last) was committed.",
                 place: .init(file: LogDirectory.name))
         } catch is Reached {}
     }
@@ -300,7 +300,7 @@ struct ReplayDraft: ~Copyable {
 }
 
 extension Replay {
-    /// Applies a transaction of a log. Throws `.damaged` if the transaction cannot be applied.
+    /// Applies a transaction of a log. Throws `.corrupted` if the transaction cannot be applied.
     ///
     /// - Parameter observe: receives each op that was applied.
     /// - Returns: the work of the transaction, without the part in `replayWork`.
@@ -318,7 +318,7 @@ extension Replay {
             count += 1
             do throws(CambiumError) {
                 if count > 1, case .schema = op {
-                    throw CambiumError(.damaged, "A schema must be the first op of its transaction.")
+                    throw CambiumError(.corrupted, "A schema must be the first op of its transaction.")
                 }
                 try draft.apply(op)
                 work += op.replayWork
@@ -330,7 +330,7 @@ extension Replay {
                 let message =
                     "Transaction \(record.number) cannot be applied because of op \(count). Run 'cambium verify'. The cause: "
                     + error.message
-                throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
+                throw CambiumError(.corrupted, message, place: .init(file: record.file), underlying: error)
             }
         }
         do throws(CambiumError) {
@@ -340,10 +340,10 @@ extension Replay {
             let message =
                 "The derived attributes of transaction \(record.number) cannot be computed. Run 'cambium verify'. The cause: "
                 + error.message
-            throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
+            throw CambiumError(.corrupted, message, place: .init(file: record.file), underlying: error)
         }
         if let request = record.metadata.requestID {
-            try RegisterWriter.note(&draft, request, record.metadata.requestDigest, object: subject)
+            try RegisterWriter.record(&draft, request, record.metadata.requestDigest, object: subject)
         }
         return work
     }

@@ -22,7 +22,7 @@ struct ReplayedStore: ~Copyable {
         case nothing
     }
 
-    /// Replays the log to its end. Throws `.damaged` if the log is corrupt or ends before a checkpoint, and `.notFound` if the log has no
+    /// Replays the log to its end. Throws `.corrupted` if the log is corrupt or ends before a checkpoint, and `.notFound` if the log has no
     /// first transaction.
     ///
     /// Complexity: O(bytes of the log after the checkpoint).

@@ -17,7 +17,7 @@ public struct ReadOnlyStore: Sendable {
 
     /// Reads a store from its newest checkpoint that is not later than `point`, and from the log between the checkpoint and `point`.
     ///
-    /// Throws `.notFound` if there is no store or no such moment, and `.damaged` if the log up to the moment is corrupt. Throws
+    /// Throws `.notFound` if there is no store or no such moment, and `.corrupted` if the log up to the moment is corrupt. Throws
     /// `.ioFailure` if a file cannot be read, and `.unsupportedFormat` if a newer version wrote the store. Complexity: O(bytes of the log
     /// between the checkpoint and the moment).
     ///

@@ -21,7 +21,7 @@ extension Store {
     }
 
     /// Returns the policy that decides which checkpoints are kept, from `store.json`. Throws `.invalidInput` for a store in memory,
-    /// `.ioFailure` if the file cannot be read, and `.damaged` if it is corrupt.
+    /// `.ioFailure` if the file cannot be read, and `.corrupted` if it is corrupt.
     package func checkpointPolicy() throws -> CheckpointPolicy { try scheduler().checkpointer.readPolicy() }
 
     /// Sets the policy for later checkpoints, and writes it to `store.json`.
@@ -49,7 +49,7 @@ extension Store {
     ///
     /// Nothing is retired before the checkpoint has been compared with a replay of the log. Throws `.notFound` if the moment of the
     /// retention does not exist, or is later than the newest transaction. Throws `.invalidInput` for an invalid retention. In these cases,
-    /// nothing was written. Throws `.damaged` if the comparison fails, `.ioFailure` if a disk operation fails, and `.misuse` inside the
+    /// nothing was written. Throws `.corrupted` if the comparison fails, `.ioFailure` if a disk operation fails, and `.misuse` inside the
     /// closure of a write. Complexity: O(bytes of the log + bytes of the graph).
     ///
     /// - Parameters:
@@ -73,7 +73,7 @@ extension Store {
     /// Reports what a compaction of the store at a path could retire, as `compact` does with the effect `.preview`. Takes no lock and
     /// writes nothing; another process may write to the store at the same time.
     ///
-    /// Throws as `compact` does. Also throws `.notFound` if there is no store, and `.damaged` if the log of the store is corrupt.
+    /// Throws as `compact` does. Also throws `.notFound` if there is no store, and `.corrupted` if the log of the store is corrupt.
     package static func previewCompaction(of path: String, _ retention: Retention, archive: String? = nil) throws -> Compaction {
         let reader = try LogReader(SystemVolume(root: path))
         let newest = try EarlierView(reader, at: .latest, memory: .standard)

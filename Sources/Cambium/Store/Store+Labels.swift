@@ -3,7 +3,7 @@ public import CambiumModel
 
 /// Transactions that do not change objects: digests and labels.
 extension Store {
-    /// Writes the digest of the newest graph to the log. Each later replay computes the digest of its own graph, and throws `.damaged` if
+    /// Writes the digest of the newest graph to the log. Each later replay computes the digest of its own graph, and throws `.corrupted` if
     /// the two digests differ.
     ///
     /// The digest is computed while other threads write. The writer's lock is held only for a check at the beginning, and for the last

@@ -129,7 +129,7 @@ extension Store {
     /// Opens a store for writing: takes its lock, and replays the log after the newest checkpoint. Cuts off the incomplete bytes that a
     /// crash left at the end of the log.
     ///
-    /// Throws `.notFound` if there is no store, `.locked` if another process is writing to the store, and `.damaged` if the log of the
+    /// Throws `.notFound` if there is no store, `.locked` if another process is writing to the store, and `.corrupted` if the log of the
     /// store is corrupt. In these cases, nothing was changed. Complexity: O(chunks + bytes of the log after the newest checkpoint), or
     /// O(bytes of the log) if no checkpoint can be used.
     ///

@@ -45,7 +45,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// Reads a store from its newest checkpoint, and from the log after that checkpoint. The log may end with bytes that do not pass
     /// verification. The next call to `advance` reads these bytes again, because the writer may be writing them.
     ///
-    /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Throws `.ioFailure` if a file
+    /// Throws `.notFound` if there is no store, and `.corrupted` if an earlier part of the log is corrupt. Throws `.ioFailure` if a file
     /// cannot be read, and `.unsupportedFormat` if a newer version wrote the store. Complexity: O(bytes of the log after the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
@@ -70,7 +70,7 @@ public final class StoreFollower: @unchecked Sendable {
 
     /// Applies the transactions that were committed since the last call, and returns their number.
     ///
-    /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. If a newer checkpoint
+    /// Throws `.corrupted` if a segment before the last segment is corrupt, or if a transaction cannot be applied. If a newer checkpoint
     /// contains the result of the corrupt part, the follower continues with that checkpoint instead. Throws `.notFound` if the store no
     /// longer exists, or if a store without later transactions has replaced it. After an error, the graph is unchanged. The log
     /// may end with bytes that do not verify. The next call reads these bytes again, because the writer may be writing them. If another
@@ -101,7 +101,7 @@ public final class StoreFollower: @unchecked Sendable {
     private func read() throws -> Int {
         do {
             return try Self.advance(&position)
-        } catch let error as CambiumError where error.code == .notFound || error.code == .damaged {
+        } catch let error as CambiumError where error.code == .notFound || error.code == .corrupted {
             // If a copy has replaced the store, its segments do not continue the segment that the follower has open, and seem corrupt.
             return try restart(after: error)
         }
@@ -135,7 +135,7 @@ public final class StoreFollower: @unchecked Sendable {
             let transaction = moved.timeline.head.transaction
             guard transaction >= read else { return 0 }
             return enter(moved, after: read)
-        } catch let error as CambiumError where error.code == .notFound || error.code == .damaged {
+        } catch let error as CambiumError where error.code == .notFound || error.code == .corrupted {
             return 0
         }
     }
@@ -175,8 +175,8 @@ public final class StoreFollower: @unchecked Sendable {
             do throws(CambiumError) {
                 return try Replay(LoadedCheckpoint(reader, of: number, checksAll: isSuspect, tuning: tuning))
             } catch {
-                guard error.code == .notFound || error.code == .damaged else { throw error }
-                if error.code == .damaged { corrupt.insert(number) }
+                guard error.code == .notFound || error.code == .corrupted else { throw error }
+                if error.code == .corrupted { corrupt.insert(number) }
             }
         }
         return nil

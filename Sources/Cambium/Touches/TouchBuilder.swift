@@ -22,7 +22,7 @@ struct TouchBuilder {
 
     /// Extends the index up to the newest checkpoint, if enough transactions are not in it.
     ///
-    /// Throws `.damaged` if the log cannot be replayed, and `.ioFailure` if a disk operation fails. The index then stays as it was.
+    /// Throws `.corrupted` if the log cannot be replayed, and `.ioFailure` if a disk operation fails. The index then stays as it was.
     /// Complexity: O(bytes of the log after the index + touches of the parts that are merged).
     ///
     /// - Parameter countMax: The maximum number of transactions. If more are not in the index, nothing is done.
@@ -46,10 +46,10 @@ struct TouchBuilder {
             : try EarlierView(reader, at: EarlierMoment(number: TransactionNumber(rawValue: covered)), memory: memory)
         try view.advance(reader, notingObjectsThrough: target) { number, objects, changesSchema in
             if number.rawValue % Self.checkedCount == 0 { try check() }
-            if changesSchema { set.noteSchema(number) }
+            if changesSchema { set.trackSchema(number) }
             switch objects {
-            case .named(let ids): for id in ids { set.note(id, number) }
-            case .changes(let changes): set.note(changes.lazy.map(\.id), number)
+            case .named(let ids): for id in ids { set.track(id, number) }
+            case .changes(let changes): set.track(changes.lazy.map(\.id), number)
             }
             if set.entryCount >= tuning.touchPartCountMax, number < target {
                 // The part that follows has the root of a tree, so this part needs none.
@@ -78,7 +78,7 @@ struct TouchBuilder {
             // If the preceding part is corrupt, all parts must be made again. They are not used without it.
             guard try before.add(to: &set, volume) else {
                 try writing { try TouchIndex.remove(volume) }
-                throw CambiumError(.damaged, "A part of the touch index is corrupt.", place: .init(file: before.path))
+                throw CambiumError(.corrupted, "A part of the touch index is corrupt.", place: .init(file: before.path))
             }
             first = before.first
             parts.removeLast()

@@ -21,7 +21,7 @@ struct ApplyCommand: ParsableCommand {
 
     func run() throws {
         let report = try writer.apply(from: source, to: target)
-        Terminal.note("'\(target)' has every transaction of '\(source)', up to transaction \(report.lastTransaction).")
+        Terminal.report("'\(target)' has every transaction of '\(source)', up to transaction \(report.lastTransaction).")
         if output.json {
             var writer = JSONWriter()
             report.write(to: &writer)

@@ -47,7 +47,7 @@ struct RestoreCommand: ParsableCommand {
 
 extension Backup {
     fileprivate func print(_ target: String, json: Bool) {
-        Terminal.note("The copy '\(target)' is complete, up to transaction \(transaction).")
+        Terminal.report("The copy '\(target)' is complete, up to transaction \(transaction).")
         guard json else {
             let checkpoints = checkpointCount > 0 ? " and \(Readable.of(checkpointCount, "checkpoint"))" : ""
             return Terminal.print(

@@ -28,7 +28,7 @@ struct CheckpointCommand: ParsableCommand {
             opened = try writer.open(store)
         }
         let receipt = try opened.checkpoint()
-        Terminal.note("The checkpoint of transaction \(receipt.transaction) is stored.")
+        Terminal.report("The checkpoint of transaction \(receipt.transaction) is stored.")
         try opened.close()
         if output.json {
             var writer = JSONWriter()
@@ -58,7 +58,7 @@ struct CheckpointSettings: ParsableArguments {
         parsing: .unconditional,
         help: .init(
             "Limit the extra disk space for earlier moments, as a percentage of the newest checkpoint's size.", valueName: "percent"))
-    var pastPercent: Int?
+    var historyPercent: Int?
     @Option(
         help: .init(
             "Store all pages in this form: 'lz4' takes about 60% of the disk space, 'none' needs no decompression.", valueName: "form"))
@@ -66,12 +66,12 @@ struct CheckpointSettings: ParsableArguments {
 
     func validate() throws {
         if let keep, keep < 1 { throw ValidationError("--keep is \(keep), but must be at least 1.") }
-        if let pastPercent, pastPercent < 0 { throw ValidationError("--past-percent is \(pastPercent), but must be at least 0.") }
+        if let historyPercent, historyPercent < 0 { throw ValidationError("--past-percent is \(historyPercent), but must be at least 0.") }
     }
 
     func apply(to policy: inout CheckpointPolicy) {
         policy.countMax = keep ?? policy.countMax
-        policy.pastPercent = pastPercent ?? policy.pastPercent
+        policy.historyPercent = historyPercent ?? policy.historyPercent
         policy.compression = compression?.policy ?? policy.compression
     }
 }

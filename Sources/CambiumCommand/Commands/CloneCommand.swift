@@ -68,7 +68,7 @@ struct CloneCommand: ParsableCommand {
             throw error
         }
         // The clone is committed now, so its map must be kept even if a later step fails.
-        Terminal.note(committed: committed.receipt.transaction)
+        Terminal.report(committed: committed.receipt.transaction)
         let kept = Result { try map?.keep() }
         try store.close()
         try kept.get()

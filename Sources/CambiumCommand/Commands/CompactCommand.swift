@@ -65,7 +65,7 @@ struct CompactCommand: ParsableCommand {
     private func compact() throws -> Compaction {
         let opened = try writer.open(store)
         let compaction = try opened.compact(retain.retention(), archive: archive)
-        Terminal.note("The log was compacted; its first moment is transaction \(compaction.firstMoment).")
+        Terminal.report("The log was compacted; its first moment is transaction \(compaction.firstMoment).")
         try opened.close()
         return compaction
     }

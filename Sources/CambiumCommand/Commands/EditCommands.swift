@@ -29,7 +29,7 @@ struct Edit {
             let (ids, receipt) = try store.write(author) { transaction in
                 try body(&transaction, transaction.schema, before)
             }
-            Terminal.note(committed: receipt.transaction)
+            Terminal.report(committed: receipt.transaction)
             try store.close()
             print(receipt, ids, before: before)
         } catch let error as CambiumError {

@@ -78,7 +78,7 @@ struct ImportCommand: ParsableCommand {
             let entity = try store.schema.required(self.entity)
             try checkScope(entity, store.graph)
             report = try store.importRows(entity, from: sources, options, author: author) { reached = $0 }
-            Terminal.note(committed: report.transaction)
+            Terminal.report(committed: report.transaction)
         } catch {
             progress.end()
             let error = store.close(after: error)
@@ -115,7 +115,7 @@ struct ImportCommand: ParsableCommand {
     /// With `--json`, prints the error before the report, and ends the program. Thus the user sees the error even if the report cannot be
     /// written.
     private func print(failed report: ImportReport, after error: any Error) {
-        Terminal.note(committed: report.transaction)
+        Terminal.report(committed: report.transaction)
         if output.json {
             guard let error = error as? CambiumError else { return print(report) }
             Failure.report(error)

@@ -48,7 +48,7 @@ struct LabelCommand: ParsableCommand {
         let labeled: TransactionNumber
         do {
             labeled = try opened.label(name, number, existing: move ? .move : .refuse, author: author)
-            if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
+            if opened.graph.transaction > before { Terminal.report(committed: opened.graph.transaction) }
         } catch {
             throw opened.close(after: error)
         }

@@ -75,7 +75,7 @@ struct ReportCommand: ParsableCommand {
         do {
             head = try Store.lastSigned(at: store)
         } catch {
-            guard error.code == .damaged else { throw error }
+            guard error.code == .corrupted else { throw error }
             return (try Store.verify(at: store), error.message)
         }
         guard let head else { return (try Store.verify(at: store), "The store has signed none.") }
@@ -96,7 +96,7 @@ struct ReportCommand: ParsableCommand {
             throw error
         }
         try file.keep()
-        Terminal.note("The report '\(to)' was written.")
+        Terminal.report("The report '\(to)' was written.")
     }
 
     private func print(_ data: ReportData) {

@@ -25,7 +25,7 @@ struct RevertCommand: ParsableCommand {
             if own.requestID != nil { try opened.graph.check(own) }
             let object = try object(in: opened.graph) { try opened.graph(at: point.point()) }
             let (receipt, missing) = try opened.revert(object, to: point.point(), author: own)
-            Terminal.note(committed: receipt.transaction)
+            Terminal.report(committed: receipt.transaction)
             try opened.close()
             for id in missing {
                 Terminal.error("cambium: \(receipt.graph.text(of: id)) no longer exists, so the link to it was not restored.")

@@ -60,7 +60,7 @@ struct SchemaCommand: ParsableCommand {
         let report: MigrationReport
         do {
             report = try opened.migrate(to: definition, author, conversion: migration.conversion)
-            Terminal.note(committed: report.transaction)
+            Terminal.report(committed: report.transaction)
         } catch {
             throw opened.close(after: error)
         }

@@ -20,7 +20,7 @@ struct InitCommand: ParsableCommand {
         let author = author.author(of: ["init", schema.definition.json.text])
         do {
             let made = try Store.create(at: store, schema: schema, author: author)
-            Terminal.note("The store '\(store)' was created, and transaction \(made.graph.transaction) was committed.")
+            Terminal.report("The store '\(store)' was created, and transaction \(made.graph.transaction) was committed.")
             try made.close()
         } catch let error as CambiumError where error.code == .cannotCreate {
             guard try wasMade(by: author) else { throw error }
@@ -218,7 +218,7 @@ struct RepairCommand: ParsableCommand {
 
     func run() throws {
         let repair = try Store.repair(at: store, to: to, archive: archive)
-        Terminal.note("The store '\(to)' was created.")
+        Terminal.report("The store '\(to)' was created.")
         if output.json {
             Terminal.print(repair.json)
         } else {

@@ -69,7 +69,7 @@ struct UndoCommand: ParsableCommand {
         let opened = try writer.open(store)
         do {
             let undo = try opened.undo(selection, policy: policy, author: ownAuthor)
-            Terminal.note(committed: undo.receipt.transaction)
+            Terminal.report(committed: undo.receipt.transaction)
             try opened.close()
             print(undo)
         } catch let error as CambiumError {

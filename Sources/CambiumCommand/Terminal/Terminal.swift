@@ -47,10 +47,10 @@ enum Terminal {
 
     /// Records the effect of the command as a sentence, such as "Transaction 5 was committed." If the command fails afterwards, the program
     /// prints this sentence after the error.
-    static func note(_ sentence: String) { outcome.withLock { $0 = sentence } }
+    static func report(_ sentence: String) { outcome.withLock { $0 = sentence } }
 
-    static func note(committed number: TransactionNumber?) {
-        if let number { note("Transaction \(number) was committed.") }
+    static func report(committed number: TransactionNumber?) {
+        if let number { report("Transaction \(number) was committed.") }
     }
 
     /// Closes a copy of standard output, because some systems report a failed write only when the stream is closed.

@@ -42,7 +42,7 @@ extension ImportBatch {
         _ rows: borrowing RowBatch, changed: [ObjectID], _ failure: RowFailure?, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {
         if let failure { try refuse(failure, rows.rows[0]) }
-        planner.note(changed, draft)
+        planner.track(changed, draft)
         try check(rows.rows[0], &planner, &draft)
     }
 
@@ -90,7 +90,7 @@ extension ImportBatch {
     }
 
     /// Counts the objects that the import deletes. Call this method before the deletion.
-    package mutating func noteDeleted(_ ids: [ObjectID], _ draft: borrowing Draft) { deleted = ImportOutcome.countDeleted(draft, ids) }
+    package mutating func trackDeleted(_ ids: [ObjectID], _ draft: borrowing Draft) { deleted = ImportOutcome.countDeleted(draft, ids) }
 
     /// Repeats the checks of values that were not unique when assigned, and of relationships that had too few or too many members. Throws
     /// `RefusedRows` if a rule is still broken.
@@ -136,7 +136,7 @@ extension ImportBatch {
     private func followers(_ refusals: [DeferredChecks.Refusal]) -> [DeferredChecks.Refusal] {
         guard var influences else { return [] }
         var all = refusals
-        for refusal in refusals where influences.noteRefusal(refusal) { all += refusal.successors }
+        for refusal in refusals where influences.reportRefusal(refusal) { all += refusal.successors }
         // If several refusals concern the same row, the import reports the first of them.
         let ordered = all.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }.map(\.element)
         let count = ordered.prefix { influences.isIndependent($0.place) }.count

@@ -145,15 +145,15 @@ package struct ImportBatch {
         var object: ObjectID?
         defer { if planner.options.rowObjects == .report { rowObjects.append(object) } }
         if let known = refused[lastRow] {
-            note(known.row)
-            unknownKeys.note(known.unknownKeys)
+            track(known.row)
+            unknownKeys.track(known.unknownKeys)
             return false
         }
         var isApplied = false
         // The unknown keys of the previous row were counted, and must not be counted again if this row cannot be read.
         unknownKeysOfRow.removeAll(keepingCapacity: true)
         // If this row stops the import, the report also has the row's unknown keys, because one of them may be a misspelled name.
-        defer { for key in unknownKeysOfRow { unknownKeys.note(key) } }
+        defer { for key in unknownKeysOfRow { unknownKeys.track(key) } }
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
             try apply(row, batch, &planner, &draft)
@@ -164,7 +164,7 @@ package struct ImportBatch {
             if row.failure < 0, Self.canDepend(failure, planner.options) { hasDependentRow = true }
             try fail(rowError(failure, row), planner.options)
         }
-        if influences != nil { noteInfluences(isApplied, &planner, &draft) }
+        if influences != nil { trackInfluences(isApplied, &planner, &draft) }
         return isApplied
     }
 
@@ -186,7 +186,7 @@ package struct ImportBatch {
         let violation = DeferredChecks.takeViolation(&draft, finding: planner.entities.finding) { check in
             if influences != nil, deferred.isCorrected(by: check) { corrects = true }
             if isLastResort, let row = deferred.rowCorrected(by: check) { corrected[lastRow, default: []].append(row) }
-            if deferred.note(check, place: lastRow) { isDeferred = true }
+            if deferred.track(check, place: lastRow) { isDeferred = true }
         }
         if isDeferred { deferredRows[lastRow] = DeferredRow(row: row, unknownKeys: unknownKeys.part(unknownKeysOfRow)) }
         if isDeferred { couplings?.add(lastRow, planner.plan, planner.entities) }
@@ -207,12 +207,12 @@ package struct ImportBatch {
         RefusedRows(first: .init(place: lastRow, row: rowError(failure, row), unknownKeys: unknownKeys.part(unknownKeysOfRow)))
     }
 
-    private mutating func noteInfluences(_ isApplied: Bool, _ planner: inout RowPlanner, _ draft: inout Draft) {
-        influences?.note(planner.findings)
-        couplings?.note(planner.findings, lastRow)
-        if isApplied { couplings?.note(DeferredChecks.takeMemberChanges(&draft), planner.plan, planner.entities, lastRow) }
+    private mutating func trackInfluences(_ isApplied: Bool, _ planner: inout RowPlanner, _ draft: inout Draft) {
+        influences?.track(planner.findings)
+        couplings?.track(planner.findings, lastRow)
+        if isApplied { couplings?.track(DeferredChecks.takeMemberChanges(&draft), planner.plan, planner.entities, lastRow) }
         planner.findings.removeAll(keepingCapacity: true)
-        if isApplied { influences?.noteLinks(planner.plan, planner.entities) }
+        if isApplied { influences?.trackLinks(planner.plan, planner.entities) }
     }
 
     private mutating func forgetResolvedChecks(_ draft: borrowing Draft) {
@@ -263,12 +263,12 @@ package struct ImportBatch {
     }
 
     private mutating func fail(_ error: ImportReport.RowError, _ options: RowRules) throws {
-        note(error)
+        track(error)
         if options.onError == .stop { throw FailedRow(row: error) }
     }
 
     /// Adds an error to the report. Beyond a limit, errors are only counted, so that the memory does not grow with the input.
-    private mutating func note(_ error: ImportReport.RowError) {
+    private mutating func track(_ error: ImportReport.RowError) {
         if errors.count < ImportReport.errorCountMax { errors.append(error) } else { errorsLeftOut += 1 }
     }
 }

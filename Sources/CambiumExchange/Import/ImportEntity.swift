@@ -104,9 +104,9 @@ final class ImportEntity {
 
     /// Records the identity of an inserted or changed object, so that the tables in `scans` find the object. `row` is its table row.
     @inline(__always)
-    func note(_ row: UInt32, _ draft: borrowing Draft) {
+    func track(_ row: UInt32, _ draft: borrowing Draft) {
         if scans.isEmpty { return }
-        for scan in scans { scan.note(row, draft) }
+        for scan in scans { scan.track(row, draft) }
     }
 
     // MARK: Given properties

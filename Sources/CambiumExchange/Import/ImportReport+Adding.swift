@@ -8,7 +8,7 @@ extension ImportReport {
     /// The numbers of inserted, changed and deleted objects are not included. After a commit, `addObjects(of:)` adds them.
     package mutating func addRows(of batch: ImportBatch) {
         rowCount = batch.lastRow
-        for (key, count) in batch.unknownKeys.counts { note(unknownKey: key, count) }
+        for (key, count) in batch.unknownKeys.counts { track(unknownKey: key, count) }
         unknownKeysLeftOut += batch.unknownKeys.leftOut
         for error in batch.errors {
             if errors.count < Self.errorCountMax { errors.append(error) } else { errorsLeftOut += 1 }
@@ -37,7 +37,7 @@ extension ImportReport {
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(length)))
     }
 
-    private mutating func note(unknownKey key: String, _ count: Int) {
+    private mutating func track(unknownKey key: String, _ count: Int) {
         if unknownKeys[key] == nil, unknownKeys.count >= Self.unknownKeyCountMax {
             unknownKeysLeftOut += count
         } else {

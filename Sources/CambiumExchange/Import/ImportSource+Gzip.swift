@@ -63,7 +63,7 @@ struct InflatedStream {
             }
         } catch {
             switch error {
-            case .damaged(let offset): throw failure("the file is corrupt at byte \(offset), or it is not a gzip file")
+            case .corrupted(let offset): throw failure("the file is corrupt at byte \(offset), or it is not a gzip file")
             case .memory:
                 throw CambiumError(
                     .limitExceeded, "The process has too little memory to decompress the file. Decompress it before you import it.",

@@ -188,7 +188,7 @@ package struct RowBatch: Sendable {
     static let failureCountMax = 4096
 
     /// Stores the reason why a part of the row cannot be imported, and returns its index in `failures`.
-    mutating func note(_ failure: RowFailure) -> Int32 {
+    mutating func track(_ failure: RowFailure) -> Int32 {
         if failures.count < Self.failureCountMax {
             failures.append(failure)
         } else if failures.count == Self.failureCountMax {

@@ -34,7 +34,7 @@ struct RowCouplings {
     init(listedEnds: [Bool]) { self.listedEnds = listedEnds }
 
     /// Records the objects that a row found.
-    mutating func note(_ findings: [RowInfluences.Finding], _ row: Int) {
+    mutating func track(_ findings: [RowInfluences.Finding], _ row: Int) {
         for finding in findings {
             guard let maker = makers[finding.place], maker.row != row, !maker.isReplaceable || !finding.isIndifferent else { continue }
             pairs.append((maker.row, row))
@@ -42,7 +42,7 @@ struct RowCouplings {
     }
 
     /// Records the changes of members by a row that was applied.
-    mutating func note(_ changes: [MemberChange], _ plan: RowPlan, _ entities: ImportEntities, _ row: Int) {
+    mutating func track(_ changes: [MemberChange], _ plan: RowPlan, _ entities: ImportEntities, _ row: Int) {
         for change in changes { entries.append(Entry(change: change, row: row)) }
         for link in plan.links {
             let end = RowInfluences.end(link, plan, entities)
@@ -62,21 +62,21 @@ struct RowCouplings {
                 if entity.isReplaceable, !object.isFilled { continue }
             }
             if object.isSkipped { continue }
-            note(Maker(row: row, isReplaceable: entity.isReplaceable), of: entity.table.place(plan.tableRow(ofObject: index)))
+            track(Maker(row: row, isReplaceable: entity.isReplaceable), of: entity.table.place(plan.tableRow(ofObject: index)))
         }
         // A link changes the unique values of an object, even if the row only refers to the object.
         for link in plan.links {
             let (entity, end) = (entities[plan.objects[link.owner].entity].counted, RowInfluences.end(link, plan, entities))
             if end.isKey {
-                note(Maker(row: row, isReplaceable: false), of: entity.table.place(plan.tableRow(ofObject: link.owner)))
+                track(Maker(row: row, isReplaceable: false), of: entity.table.place(plan.tableRow(ofObject: link.owner)))
             }
             if end.isKeyAtOtherEnd {
-                for place in RowInfluences.targets(of: link, plan, entities) { note(Maker(row: row, isReplaceable: false), of: place) }
+                for place in RowInfluences.targets(of: link, plan, entities) { track(Maker(row: row, isReplaceable: false), of: place) }
             }
         }
     }
 
-    private mutating func note(_ maker: Maker, of place: ObjectPlace) {
+    private mutating func track(_ maker: Maker, of place: ObjectPlace) {
         if let earlier = makers[place], earlier.row != maker.row { pairs.append((earlier.row, maker.row)) }
         makers[place] = maker
     }

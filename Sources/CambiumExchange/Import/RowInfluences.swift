@@ -75,7 +75,7 @@ struct RowInfluences {
     private var changedEnds: Set<Int> = []
 
     /// Records the objects that a row found.
-    mutating func note(_ findings: [Finding]) {
+    mutating func track(_ findings: [Finding]) {
         for finding in findings {
             guard let effect = effects[finding.place] else { continue }
             if !effect.isReplaceable || !finding.isIndifferent { independent[effect.row] = nil }
@@ -83,7 +83,7 @@ struct RowInfluences {
     }
 
     /// Records the links of a row that was applied.
-    mutating func noteLinks(_ plan: RowPlan, _ entities: ImportEntities) {
+    mutating func trackLinks(_ plan: RowPlan, _ entities: ImportEntities) {
         for link in plan.links { changedEnds.insert(Self.end(link, plan, entities).number) }
     }
 
@@ -133,7 +133,7 @@ struct RowInfluences {
 
     /// Records that a row is refused because of an object. Returns whether each row of the refusal's series added exactly one member to the
     /// object, so that the rows are refused one after the other. All rows must have been recorded.
-    mutating func noteRefusal(_ refusal: DeferredChecks.Refusal) -> Bool {
+    mutating func reportRefusal(_ refusal: DeferredChecks.Refusal) -> Bool {
         let object = refusal.cause
         if let effect = effects[object], effect.row != refusal.place { independent[effect.row] = nil }
         guard let added = additions[object] else { return false }

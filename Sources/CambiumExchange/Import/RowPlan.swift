@@ -146,7 +146,7 @@ struct RowPlan {
             ImportWriter.initializeDefault(&draft, table, row, attribute: extra.attribute)
         }
         ImportWriter.endInsert(&draft, table, row, isStub: object.isStub, hash: hash)
-        entity.note(row, draft)
+        entity.track(row, draft)
         return row
     }
 
@@ -167,7 +167,7 @@ struct RowPlan {
             }
         }
         if object.isFilled, ImportWriter.isStub(draft, table, row) { ImportWriter.fill(&draft, table, row) }
-        entity.note(row, draft)
+        entity.track(row, draft)
     }
 
     @inline(__always)

@@ -134,7 +134,7 @@ extension RowPlanner {
             let place = plan.objects.count
             plan.objects.append(
                 .init(entity: entity.number, target: .new, isStub: true, isDescribed: false, values: value..<value + 1))
-            noteNew(entity, place, batch)
+            trackNew(entity, place, batch)
             pending.append(.object(place))
         }
     }

@@ -9,7 +9,7 @@ extension RowPlanner {
     /// Throws if a part of the row could not be read. This part may mention any object, so no object may be deleted.
     ///
     /// - Parameter owner: The index of the unchanged object in the plan; `nil` if a row describes an object that does not exist.
-    mutating func noteMentions(
+    mutating func trackMentions(
         in links: RowBatch.Span, of entity: ImportEntity, at owner: Int?, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
         for number in links.range {
@@ -25,17 +25,17 @@ extension RowPlanner {
             for place in link.members.range {
                 let member = batch.members[place]
                 switch member.kind {
-                case .described: try noteMention(batch.objects[Int(member.place)], batch, draft)
+                case .described: try trackMention(batch.objects[Int(member.place)], batch, draft)
                 case .named:
                     let target = find(batch.values[Int(member.place)], destination, batch, draft)
-                    if case .existing(let row) = target { noteMention(row, destination) }
+                    if case .existing(let row) = target { trackMention(row, destination) }
                 case .failed: throw batch.failures[Int(member.place)]
                 }
             }
         }
     }
 
-    private mutating func noteMention(
+    private mutating func trackMention(
         _ read: RowBatch.Object, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
         if let number = subEntity(of: read, batch, draft) {
@@ -49,12 +49,12 @@ extension RowPlanner {
         var place: Int?
         if case .existing(let row)? = knownTarget(read, entity, batch, draft) {
             place = plan.objects.count
-            noteMention(row, entity)
+            trackMention(row, entity)
         }
-        try noteMentions(in: read.links, of: entity, at: place, batch, draft)
+        try trackMentions(in: read.links, of: entity, at: place, batch, draft)
     }
 
-    private mutating func noteMention(_ row: UInt32, _ entity: ImportEntity) {
+    private mutating func trackMention(_ row: UInt32, _ entity: ImportEntity) {
         plan.objects.append(.init(entity: entity.number, target: .skipped(row), isDescribed: false, values: 0..<0))
     }
 }

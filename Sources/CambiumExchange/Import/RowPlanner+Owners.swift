@@ -126,7 +126,7 @@ extension RowPlanner {
     }
 
     /// Records a new object, so that other parts of the row find it.
-    mutating func noteOwned(
+    mutating func trackOwned(
         _ place: Int, _ entity: ImportEntity, _ values: RowBatch.Span, _ owners: Owners, _ batch: borrowing RowBatch
     ) {
         // The values were read before, so there is no failure.

@@ -77,10 +77,10 @@ package struct RowPlanner {
     }
 
     /// Records the identity values of objects that a hook has inserted or changed.
-    func note(_ ids: [ObjectID], _ draft: borrowing Draft) {
+    func track(_ ids: [ObjectID], _ draft: borrowing Draft) {
         for id in ids {
             guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { continue }
-            entities[entity.number].counted.note(place.row, draft)
+            entities[entity.number].counted.track(place.row, draft)
         }
     }
 
@@ -133,7 +133,7 @@ package struct RowPlanner {
             filledStubs.insert(.init(table: entity.table.number, row: row))
         case .existing(let row) where mustSkip(row, entity, draft):
             plan.objects.append(.init(entity: entity.number, target: .skipped(row), values: 0..<0))
-            if plan.notesNames { try noteMentions(in: read.links, of: entity, at: place, batch, draft) }
+            if plan.notesNames { try trackMentions(in: read.links, of: entity, at: place, batch, draft) }
             return place
         case .alias(let other) where plan.objects[other].isStub && !plan.objects[other].isFilled:
             isFilled = true
@@ -147,7 +147,7 @@ package struct RowPlanner {
                 entity: entity.number, target: target, isFilled: isFilled, values: read.values.range,
                 extras: firstExtra..<plan.extras.count))
         if case .new = target {
-            if let owners { noteOwned(place, entity, read.values, owners, batch) } else { noteNew(entity, place, batch) }
+            if let owners { trackOwned(place, entity, read.values, owners, batch) } else { trackNew(entity, place, batch) }
         } else if options.missing == .clear {
             clearMissingLinks(of: place, read.links, entity, batch)
         }
@@ -176,7 +176,7 @@ package struct RowPlanner {
 
     // MARK: Objects that the row makes
 
-    mutating func noteNew(_ entity: ImportEntity, _ place: Int, _ batch: borrowing RowBatch) {
+    mutating func trackNew(_ entity: ImportEntity, _ place: Int, _ batch: borrowing RowBatch) {
         var hash: UInt64 = 0
         for value in plan.objects[place].values where batch.values[value].attribute == entity.keyAttribute {
             hash = batch.hash(of: batch.values[value])

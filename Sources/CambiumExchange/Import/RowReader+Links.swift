@@ -14,17 +14,17 @@ extension RowReader {
                 let members = mapped[given.key]
                 path.push(pointer: members.pointer)
                 defer { path.pop() }
-                link.pointer = notePointer(members.pointer)
+                link.pointer = trackPointer(members.pointer)
                 try read(members, &link, entity, tokens)
             } else {
                 path.push(key: given.key)
                 defer { path.pop() }
-                if entity.isMapped { link.pointer = notePointer("/" + JSONPointer.escaped(tokens.string(given.key))) }
+                if entity.isMapped { link.pointer = trackPointer("/" + JSONPointer.escaped(tokens.string(given.key))) }
                 try read(given.value, &link, entity, tokens)
             }
         } catch {
             link.kind = .failed
-            link.failure = batch.note(error)
+            link.failure = batch.track(error)
         }
         link.isMismatched = isMismatched
         isMismatched = isOuterMismatched
@@ -37,7 +37,7 @@ extension RowReader {
         return link
     }
 
-    private mutating func notePointer(_ pointer: String) -> Int32 {
+    private mutating func trackPointer(_ pointer: String) -> Int32 {
         batch.pointers.append(pointer)
         return Int32(batch.pointers.count - 1)
     }
@@ -133,7 +133,7 @@ extension RowReader {
                 if let named { pending.append(.init(kind: .named, place: Int32(named), element: Int32(element))) }
             }
         } catch {
-            pending.append(.init(kind: .failed, place: batch.note(error), element: Int32(element)))
+            pending.append(.init(kind: .failed, place: batch.track(error), element: Int32(element)))
         }
     }
 

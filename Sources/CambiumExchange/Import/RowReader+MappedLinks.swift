@@ -79,7 +79,7 @@ extension RowReader {
             do throws(RowFailure) {
                 try memberMismatch(tokens, "'\(entity.links[link].name)': \(error.message)")
             } catch {
-                pending.append(.init(kind: .failed, place: batch.note(error), element: Int32(position)))
+                pending.append(.init(kind: .failed, place: batch.track(error), element: Int32(position)))
             }
         }
     }
@@ -103,7 +103,7 @@ extension RowReader {
             guard let place = try reference(destination, .value(value), conversion, tokens) else { return }
             pending.append(.init(kind: .named, place: Int32(place), element: Int32(position)))
         } catch {
-            pending.append(.init(kind: .failed, place: batch.note(error), element: Int32(position)))
+            pending.append(.init(kind: .failed, place: batch.track(error), element: Int32(position)))
         }
     }
 

@@ -183,7 +183,7 @@ extension RowReader {
             if !entity.conversions[index].isFree { try check(entity.attributes[index], form, token, tokens, key: nil) }
             append(index, form, token, tokens)
             let place = batch.values.count - 1
-            if entity.isHashed { noteKey(place, entity) }
+            if entity.isHashed { trackKey(place, entity) }
             return place
         case .failure(let error):
             if options.mismatch != .error {

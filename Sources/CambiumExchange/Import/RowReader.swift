@@ -90,13 +90,13 @@ struct RowReader {
             let given = Excerpt.described(JSONValue(tokens, 0))
             let remedy = tokens.kind(0) == .array ? ". If its elements are the rows, name their place, such as --rows '/*'" : ""
             let message = "the row is \(given), but must be an object\(remedy)"
-            row.failure = batch.note(RowFailure(code: .notAnObject, pointer: "", message: message))
+            row.failure = batch.track(RowFailure(code: .notAnObject, pointer: "", message: message))
             return
         }
         let firstKey = batch.keys.count
         _ = object(0, target, tokens)
         row.keys = .init(firstKey..<batch.keys.count)
-        if let failure = envelope(Int(row.object), tokens) { row.failure = batch.note(failure) }
+        if let failure = envelope(Int(row.object), tokens) { row.failure = batch.track(failure) }
     }
 
     func failure(_ code: ImportReport.RowError.Code, _ tokens: JSONTokens, key: Int? = nil, _ message: String) -> RowFailure {
@@ -117,7 +117,7 @@ struct RowReader {
             self.declared = declared
             try entities[number].with { entity throws(RowFailure) in try read(place, token, entity, tokens) }
         } catch {
-            batch.objects[place].failure = batch.note(error)
+            batch.objects[place].failure = batch.track(error)
         }
         return place
     }
@@ -139,7 +139,7 @@ struct RowReader {
         if firstUnknown < batch.unknownKeys.count {
             batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
         }
-        noteKey(of: entity, firstValue)
+        trackKey(of: entity, firstValue)
         // Only the owner of an object whose identity contains a relationship can tell whether a sub-entity has the unknown key.
         if let failure, !entity.isOwned || !batch.objects[place].hasUnknownKey {
             given.removeFew(downTo: firstGiven)
@@ -237,15 +237,15 @@ struct RowReader {
     /// Stores the identity of an object in `batch.keys`. The import looks up the object by this identity. The values of the object begin at
     /// the index `firstValue`.
     @inline(__always)
-    private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
+    private mutating func trackKey(of entity: RowEntity, _ firstValue: Int) {
         guard entity.isHashed else { return }
         for place in firstValue..<batch.values.count where batch.values[place].attribute == entity.keyAttribute {
-            noteKey(place, entity)
+            trackKey(place, entity)
         }
     }
 
     @inline(__always)
-    mutating func noteKey(_ place: Int, _ entity: RowEntity) {
+    mutating func trackKey(_ place: Int, _ entity: RowEntity) {
         let value = batch.values[place]
         guard value.isGiven else { return }
         let type = entity.conversions[Int(value.attribute)].type

@@ -68,13 +68,13 @@ final class RowSource {
             // An earlier run of the transaction refused the row. The refused row stays in the batch as an empty row, so that the numbers of
             // the other rows do not change.
         } else if let failure = document.failure {
-            row.failure = reader.batch.note(failure)
+            row.failure = reader.batch.track(failure)
         } else {
             reader.row(isRecord: document.isRecord)
             read(bytes, from: document.column, &row)
             if row.failure >= 0, Self.mayBeCSV(document, bytes) {
                 let failure = Self.csv(reader.batch.failures[Int(row.failure)])
-                row.failure = reader.batch.note(failure)
+                row.failure = reader.batch.track(failure)
             }
         }
         reader.batch.rows.append(row)
@@ -99,7 +99,7 @@ final class RowSource {
             do throws(RowFailure) {
                 try RowFailure.ofHook { try prepare(&value) }
             } catch {
-                row.failure = reader.batch.note(error)
+                row.failure = reader.batch.track(error)
                 return
             }
             Array(value.text.utf8).withUnsafeBytes { bytes in
@@ -118,7 +118,7 @@ final class RowSource {
         do throws(JSONError) {
             return try parser.parse(bytes)
         } catch {
-            row.failure = reader.batch.note(RowFailure(error, from: column))
+            row.failure = reader.batch.track(RowFailure(error, from: column))
             row.line += error.line - 1
             return nil
         }
@@ -130,7 +130,7 @@ final class RowSource {
         let start = reader.batch.bytes.count
         guard start + bytes.count <= Int(UInt32.max) else {
             let message = "the rows of one batch take more than 4 GiB; use smaller batches"
-            row.failure = reader.batch.note(RowFailure(code: .tooLarge, pointer: "", message: message))
+            row.failure = reader.batch.track(RowFailure(code: .tooLarge, pointer: "", message: message))
             return
         }
         reader.batch.bytes.append(contentsOf: bytes)

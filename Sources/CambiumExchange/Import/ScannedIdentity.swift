@@ -37,7 +37,7 @@ final class ScannedIdentity {
     }
 
     /// Records the key of the object whose table row is `row`.
-    func note(_ row: UInt32, _ draft: borrowing Draft) {
+    func track(_ row: UInt32, _ draft: borrowing Draft) {
         guard let key = key(of: row, draft) else { return }
         guard let known = rows[key], known != row else {
             rows[key] = row

@@ -8,10 +8,10 @@ struct UnknownKeys: Sendable {
     /// The maximum number of keys of a refused row that are kept by name. The limit is small, because a batch may have many such rows.
     private static let countMaxOfRow = 256
 
-    mutating func note(_ key: String) { add(key, 1, countMax: ImportReport.unknownKeyCountMax) }
+    mutating func track(_ key: String) { add(key, 1, countMax: ImportReport.unknownKeyCountMax) }
 
     /// Adds the keys of a row that an earlier run of the batch refused.
-    mutating func note(_ row: UnknownKeys) {
+    mutating func track(_ row: UnknownKeys) {
         for (key, count) in row.counts { add(key, count, countMax: ImportReport.unknownKeyCountMax) }
         leftOut += row.leftOut
     }

@@ -29,10 +29,10 @@ extension ChangeFinder {
                     added.append(now)
                     other |= 1 << UInt64(row & 63)
                 }
-                finder.noteReorderedEdges(table, layout, before, after, common & ~other, word)
+                finder.trackReorderedEdges(table, layout, before, after, common & ~other, word)
             }
         }
-        noteEdges(layout, removed, added)
+        trackEdges(layout, removed, added)
     }
 
     private func edge(_ reader: Reader, _ table: Int, _ layout: ColumnMeanings.Edges, _ row: UInt32) -> Edge {
@@ -46,37 +46,37 @@ extension ChangeFinder {
 
     /// Records the ordered lists in which an edge may have different positions in the two graphs. `rows` has a bit for each edge to
     /// compare.
-    private mutating func noteReorderedEdges(
+    private mutating func trackReorderedEdges(
         _ table: Int, _ layout: ColumnMeanings.Edges, _ before: RowGroup, _ after: RowGroup, _ rows: UInt64, _ word: Int
     ) {
         for column in meanings.columns[table] {
             guard case .order(let end, _) = column.meaning, let pair = leaves(before, after, column.slot) else { continue }
             let slot = layout.ownerSlots[end & 1]
             after.forEachRow(pair.differingRows(column.kind, rows, word), word) {
-                noteReordered(end, owner: serial(new, meanings.ends[end].table, new.rows(table).link($0, slot)))
+                trackReordered(end, owner: serial(new, meanings.ends[end].table, new.rows(table).link($0, slot)))
             }
         }
     }
 
-    private mutating func noteEdges(_ layout: ColumnMeanings.Edges, _ removed: [Edge], _ added: [Edge]) {
+    private mutating func trackEdges(_ layout: ColumnMeanings.Edges, _ removed: [Edge], _ added: [Edge]) {
         let kept = removed.isEmpty || added.isEmpty ? [] : Set(removed).intersection(added)
         for edge in kept {
             // The edge was removed and added again, or it moved to another row. In both cases, its position in the lists of the objects at
             // its ends may differ.
-            noteReordered(layout.firstEnd, owner: edge.first)
-            noteReordered(layout.firstEnd + 1, owner: edge.second)
+            trackReordered(layout.firstEnd, owner: edge.first)
+            trackReordered(layout.firstEnd + 1, owner: edge.second)
         }
-        for edge in removed where !kept.contains(edge) { note(.removed, edge, layout) }
-        for edge in added where !kept.contains(edge) { note(.added, edge, layout) }
+        for edge in removed where !kept.contains(edge) { track(.removed, edge, layout) }
+        for edge in added where !kept.contains(edge) { track(.added, edge, layout) }
     }
 
-    private mutating func note(_ kind: ChangeEvent.Kind, _ edge: Edge, _ layout: ColumnMeanings.Edges) {
+    private mutating func track(_ kind: ChangeEvent.Kind, _ edge: Edge, _ layout: ColumnMeanings.Edges) {
         for side in 0...1 {
             let end = meanings.ends[layout.firstEnd + side]
             // A symmetric edge from an object to itself is one member, so it is reported for one side only.
             guard let property = end.property, side == 0 || !layout.isSymmetric || edge.first != edge.second else { continue }
             let (owner, member) = side == 0 ? (edge.first, edge.second) : (edge.second, edge.first)
-            note(ChangeEvent(kind, end.root, owner, property, target: member))
+            track(ChangeEvent(kind, end.root, owner, property, target: member))
         }
     }
 }

@@ -37,11 +37,11 @@ extension ChangeFinder {
         let root = meanings.roots[table]
         for word in 0..<RowGroup.wordCount {
             let (oldLive, newLive) = (before.live(word), after.live(word))
-            after.forEachRow(newLive & ~oldLive, word) { noteInserted(table, $0) }
-            before.forEachRow(oldLive & ~newLive, word) { noteDeleted(table, $0) }
+            after.forEachRow(newLive & ~oldLive, word) { trackInserted(table, $0) }
+            before.forEachRow(oldLive & ~newLive, word) { trackDeleted(table, $0) }
             let common = oldLive & newLive
             after.forEachRow(common & (before.stubs(word) ^ after.stubs(word)), word) {
-                note(ChangeEvent(.stub, root, serial(new, table, $0)))
+                track(ChangeEvent(.stub, root, serial(new, table, $0)))
             }
         }
         guard before.exists, after.exists else { return }
@@ -71,11 +71,11 @@ extension ChangeFinder {
         for serial in first..<first + UInt64(PageLayout.fanOut) {
             switch (old.row(table, serial: serial), new.row(table, serial: serial)) {
             case (nil, nil): continue
-            case (nil, let row?): noteInserted(table, row)
-            case (let row?, nil): noteDeleted(table, row)
+            case (nil, let row?): trackInserted(table, row)
+            case (let row?, nil): trackDeleted(table, row)
             case (let before?, let after?):
                 if old.rows(table).isStub(before) != new.rows(table).isStub(after) {
-                    note(ChangeEvent(.stub, meanings.roots[table], serial))
+                    track(ChangeEvent(.stub, meanings.roots[table], serial))
                 }
                 for column in meanings.columns[table] { compareCell(table, column, before: before, after: after) }
             }
@@ -88,38 +88,38 @@ extension ChangeFinder {
         switch column.meaning {
         case .attribute(let number, _):
             if isEqual(column, (oldRows, before), (newRows, after)) { return }
-            note(ChangeEvent(.attribute, meanings.roots[table], newRows.serial(after), number))
+            track(ChangeEvent(.attribute, meanings.roots[table], newRows.serial(after), number))
         case .partner(let end), .owner(let end):
             let target = meanings.ends[end].targetTable
             let was = serial(old, target, oldRows.link(before, column.slot))
             let now = serial(new, target, newRows.link(after, column.slot))
             if was == now { return }
             let id = newRows.serial(after)
-            noteTarget(end, of: id, before: was, after: now)
-            if case .owner = column.meaning { noteOwner(end, of: id, before: was, after: now) }
+            trackTarget(end, of: id, before: was, after: now)
+            if case .owner = column.meaning { trackOwner(end, of: id, before: was, after: now) }
         case .order(let end, let ownerSlot):
             let owner = ownerSlot.map { newRows.link(after, $0) } ?? after
-            if owner != noRow { noteReordered(end, owner: serial(new, meanings.ends[end].table, owner)) }
+            if owner != noRow { trackReordered(end, owner: serial(new, meanings.ends[end].table, owner)) }
         }
     }
 
-    private mutating func noteInserted(_ table: Int, _ row: UInt32) {
+    private mutating func trackInserted(_ table: Int, _ row: UInt32) {
         let id = serial(new, table, row)
-        note(ChangeEvent(.inserted, meanings.roots[table], id))
+        track(ChangeEvent(.inserted, meanings.roots[table], id))
         for column in meanings.columns[table] {
             guard case .owner(let end) = column.meaning else { continue }
             let owner = serial(new, meanings.ends[end].targetTable, new.rows(table).link(row, column.slot))
-            noteOwner(end, of: id, before: 0, after: owner)
+            trackOwner(end, of: id, before: 0, after: owner)
         }
     }
 
-    private mutating func noteDeleted(_ table: Int, _ row: UInt32) {
+    private mutating func trackDeleted(_ table: Int, _ row: UInt32) {
         let id = serial(old, table, row)
-        note(ChangeEvent(.deleted, meanings.roots[table], id))
+        track(ChangeEvent(.deleted, meanings.roots[table], id))
         for column in meanings.columns[table] {
             guard case .owner(let end) = column.meaning else { continue }
             let owner = serial(old, meanings.ends[end].targetTable, old.rows(table).link(row, column.slot))
-            noteOwner(end, of: id, before: owner, after: 0)
+            trackOwner(end, of: id, before: owner, after: 0)
         }
     }
 }

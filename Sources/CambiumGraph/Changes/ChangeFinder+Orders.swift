@@ -12,7 +12,7 @@ extension ChangeFinder {
             else { continue }
             let link = layout.ends[list.end]
             if members(old, link, before, end.targetTable) != members(new, link, after, end.targetTable) {
-                note(ChangeEvent(.moved, end.root, list.owner, property))
+                track(ChangeEvent(.moved, end.root, list.owner, property))
             }
         }
     }

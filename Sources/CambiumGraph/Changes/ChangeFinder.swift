@@ -85,10 +85,10 @@ struct ChangeFinder {
 
     // MARK: Events
 
-    mutating func note(_ event: ChangeEvent) { events.append(event) }
+    mutating func track(_ event: ChangeEvent) { events.append(event) }
 
     /// Records that a to-one relationship leads from the object `serial` to different targets in the two graphs. Target 0 means no object.
-    mutating func noteTarget(_ end: Int, of serial: UInt64, before: UInt64, after: UInt64) {
+    mutating func trackTarget(_ end: Int, of serial: UInt64, before: UInt64, after: UInt64) {
         let end = meanings.ends[end]
         guard let property = end.property else { return }
         if before != 0 { events.append(ChangeEvent(.removed, end.root, serial, property, target: before)) }
@@ -97,7 +97,7 @@ struct ChangeFinder {
 
     /// Records that a member of a list has different owners in the two graphs. Owner 0 means no owner. `end` is the member's end of the
     /// link.
-    mutating func noteOwner(_ end: Int, of member: UInt64, before: UInt64, after: UInt64) {
+    mutating func trackOwner(_ end: Int, of member: UInt64, before: UInt64, after: UInt64) {
         let owner = meanings.ends[end ^ 1]
         guard let property = owner.property else { return }
         if before != 0 { events.append(ChangeEvent(.removed, owner.root, before, property, target: member)) }
@@ -105,7 +105,7 @@ struct ChangeFinder {
     }
 
     /// Records that the order of a list may differ between the graphs. Does nothing if the list has no order.
-    mutating func noteReordered(_ end: Int, owner: UInt64) {
+    mutating func trackReordered(_ end: Int, owner: UInt64) {
         let end = meanings.ends[end]
         if end.isOrdered { reordered.insert(OrderedList(end: end.list, owner: owner)) }
     }

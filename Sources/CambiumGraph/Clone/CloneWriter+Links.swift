@@ -232,7 +232,7 @@ extension CloneWriter {
         draft.replayWork += copies.count * ReplayWork.copiedLink
         if !copies.isEmpty { draft.indexWriter.addToIndex(table, edges: copies) }
         for side in 0...1 where lists[side].isOrdered { orderEdges(&draft, side, lists, rows, edges, table) }
-        for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(&draft, side, number, lists, rows, edges, table) }
+        for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { trackJoined(&draft, side, number, lists, rows, edges, table) }
     }
 
     /// Adds to `chosen` the edges that must be copied because they link a copied object of one side. If a relationship is its own inverse,
@@ -299,13 +299,13 @@ extension CloneWriter {
     }
 
     /// Records the changed links of objects that are not copied, but were linked to copies of objects on the given side.
-    private static func noteJoined(
+    private static func trackJoined(
         _ draft: inout Draft,
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
         // `forEachJoined` takes the side of the owners. Here, the owners are objects of the other side.
         forEachJoined(&draft, 1 - side, lists, rows, edges, table) { draft, owner, _, _ in
-            draft.noteChange(number, 1 - side, owner)
+            draft.trackChange(number, 1 - side, owner)
         }
     }
 

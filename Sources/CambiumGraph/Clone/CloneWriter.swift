@@ -2,7 +2,7 @@ package import CambiumModel
 
 /// Carries out clones.
 package enum CloneWriter {
-    /// Plans a clone again from its op in the log, and carries out this plan. Throws `.damaged` if the plan does not contain the objects
+    /// Plans a clone again from its op in the log, and carries out this plan. Throws `.corrupted` if the plan does not contain the objects
     /// that the op states.
     static func apply(_ draft: inout Draft, _ op: CloneOp) throws(CambiumError) {
         let plan = try replanned(draft, op)
@@ -26,7 +26,7 @@ package enum CloneWriter {
 
     private static func mismatch(_ draft: borrowing Draft, _ op: CloneOp) -> CambiumError {
         let roots = op.roots.prefix(3).map { draft.text(of: $0) }.joined(separator: ", ")
-        return CambiumError(.damaged, "The clone of \(roots) does not produce the objects that the log states.")
+        return CambiumError(.corrupted, "The clone of \(roots) does not produce the objects that the log states.")
     }
 
     /// Carries out a plan. The plan must have been made from the current state of this draft, and `op` must have been made from the plan.
@@ -66,7 +66,7 @@ package enum CloneWriter {
             guard let table = draft.layout.table(of: hierarchy.root) else { continue }
             indexCopies(&draft, table, plan)
         }
-        noteCopies(&draft, plan, pendingCount)
+        trackCopies(&draft, plan, pendingCount)
     }
 
     /// Estimates the size of the pages that the copies need, in bytes, from the average size of all objects.
@@ -100,7 +100,7 @@ package enum CloneWriter {
     private static func assign(_ draft: inout Draft, _ cell: StoredCell, _ attribute: Attribute, _ table: TableLayout, _ copy: UInt32) {
         let slot = table.slot(of: attribute.number)
         cell.withCell { draft.tableWriter.store(table.index, copy, slot, table.columns[slot], $0) }
-        if cell.isNull, !attribute.isOptional { draft.pending.noteObject(table.index, copy) }
+        if cell.isNull, !attribute.isOptional { draft.pending.trackObject(table.index, copy) }
     }
 
     // MARK: Values from parents
@@ -158,31 +158,31 @@ package enum CloneWriter {
     ///
     /// - Parameter pendingCount: The number of checks that were scheduled before the clone. If there are fewer copies than scheduled
     ///   checks, all copies are checked. In a transaction with many small clones, a search through the scheduled checks would be too slow.
-    private static func noteCopies(_ draft: inout Draft, _ plan: borrowing ClonePlan, _ pendingCount: Int) {
+    private static func trackCopies(_ draft: inout Draft, _ plan: borrowing ClonePlan, _ pendingCount: Int) {
         let checksAll = plan.objectCount < pendingCount
         for index in 0..<(checksAll ? 0 : pendingCount) {
             let place = draft.pending.objects[index]
             let rows = plan.rows[Int(place.table)]
-            if rows.contains(place.row) { draft.pending.noteObject(Int(place.table), rows.copy(of: place.row)) }
+            if rows.contains(place.row) { draft.pending.trackObject(Int(place.table), rows.copy(of: place.row)) }
         }
         for hierarchy in plan.hierarchies {
             guard let table = draft.layout.table(of: hierarchy.root) else { continue }
-            if checksAll { plan.rows[table.index].forEach { draft.pending.noteObject(table.index, $1) } }
+            if checksAll { plan.rows[table.index].forEach { draft.pending.trackObject(table.index, $1) } }
             if !draft.layout.derived.isEmpty {
-                plan.rows[table.index].forEach { DerivedNotes.noteDerived(&draft, ofObject: table.index, $1) }
+                plan.rows[table.index].forEach { DerivedNotes.trackDerived(&draft, ofObject: table.index, $1) }
             }
             // A relationship that several entities inherit is checked in one pass through the copies of all of them.
             var checked = Set<PropertyNumber>()
             for number in hierarchy.counts.map(\.entity) {
                 for relationship in plan.members[number].entity.relationships
                 where draft.layout.needsCount(table.index, relationship.number) && checked.insert(relationship.number).inserted {
-                    noteMiscounted(&draft, relationship, table, plan.rows[table.index])
+                    reportMiscounted(&draft, relationship, table, plan.rows[table.index])
                 }
             }
         }
     }
 
-    private static func noteMiscounted(_ draft: inout Draft, _ relationship: Relationship, _ table: TableLayout, _ rows: CloneRows) {
+    private static func reportMiscounted(_ draft: inout Draft, _ relationship: Relationship, _ table: TableLayout, _ rows: CloneRows) {
         let reader = draft.reader
         let tableRows = reader.rows(table.index)
         let end = draft.layout.end(relationship)
@@ -191,7 +191,7 @@ package enum CloneWriter {
         let isWhole = table.entities.allSatisfy(family.contains)
         rows.forEach { row, copy in
             guard isWhole || family.contains(tableRows.entity(row, table)) else { return }
-            if !range.contains(reader.memberCount(end, owner: copy)) { draft.pending.noteObject(table.index, copy) }
+            if !range.contains(reader.memberCount(end, owner: copy)) { draft.pending.trackObject(table.index, copy) }
         }
     }
 }

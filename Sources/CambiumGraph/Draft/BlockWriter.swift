@@ -6,7 +6,7 @@ enum BlockWriter {
     /// Inserts or changes the objects of a block, column by column.
     static func apply(_ draft: inout Draft, _ block: UpsertBlock) throws(CambiumError) {
         guard let entity = draft.schema.entity(block.entity), !entity.isAbstract, let table = draft.layout.table(of: entity.root) else {
-            throw CambiumError(.damaged, "A block names \(block.entity), which the schema does not have as a concrete entity.")
+            throw CambiumError(.corrupted, "A block names \(block.entity), which the schema does not have as a concrete entity.")
         }
         for column in block.identity + block.columns { try check(column, block, entity, table) }
         let isInsert = block.kind.isInsert
@@ -36,7 +36,7 @@ enum BlockWriter {
         }
         if !isInsert, !draft.layout.derived.isEmpty {
             for column in block.columns {
-                for row in rows { DerivedNotes.noteDerived(&draft, from: table.index, table.slot(of: column.property), row) }
+                for row in rows { DerivedNotes.trackDerived(&draft, from: table.index, table.slot(of: column.property), row) }
             }
         }
         for row in rows {
@@ -46,7 +46,7 @@ enum BlockWriter {
                 draft.tableWriter.setProvenance(table.index, row, TableLayout.changedSlot)
                 draft.touched?.markAttributes(table.index, row)
             }
-            if block.kind != .insertStub { draft.pending.noteObject(table.index, row) }
+            if block.kind != .insertStub { draft.pending.trackObject(table.index, row) }
         }
     }
 
@@ -70,14 +70,14 @@ enum BlockWriter {
             }
         }
         guard fits, let attribute else {
-            throw CambiumError(.damaged, "A block of '\(entity.name)' has a column for \(column.property) that does not fit the schema.")
+            throw CambiumError(.corrupted, "A block of '\(entity.name)' has a column for \(column.property) that does not fit the schema.")
         }
         if attribute.isDerived {
-            throw CambiumError(.damaged, "A block of '\(entity.name)' has values of '\(attribute.name)', which is derived.")
+            throw CambiumError(.corrupted, "A block of '\(entity.name)' has values of '\(attribute.name)', which is derived.")
         }
         var check = StoredValueCheck(attribute.type)
         if let flaw = check.flaw(in: column) {
-            throw CambiumError(.damaged, "A block of '\(entity.name)' has a value of '\(attribute.name)' that \(flaw).")
+            throw CambiumError(.corrupted, "A block of '\(entity.name)' has a value of '\(attribute.name)' that \(flaw).")
         }
     }
 
@@ -109,19 +109,21 @@ enum BlockWriter {
             // Serials from `next` on were never assigned, so no object can have them.
             if serials.lowerBound >= next { continue }
             for serial in serials where reader.row(table.index, serial: serial) != nil {
-                throw CambiumError(.damaged, "A block inserts serial \(serial) of \(block.entity), which already exists.")
+                throw CambiumError(.corrupted, "A block inserts serial \(serial) of \(block.entity), which already exists.")
             }
         }
     }
 
-    /// Returns the serials of a block as ranges. Throws `.damaged` if the serials do not ascend, or exceed `ObjectID.serialMax`.
+    /// Returns the serials of a block as ranges. Throws `.corrupted` if the serials do not ascend, or exceed `ObjectID.serialMax`.
     private static func ranges(of serials: SerialRuns) throws(CambiumError) -> [ClosedRange<UInt64>] {
         var ranges: [ClosedRange<UInt64>] = []
         ranges.reserveCapacity(serials.runs.count)
         var last: UInt64 = 0
         for run in serials.runs {
             guard run.first > last, run.first <= ObjectID.serialMax, run.count > 0, UInt64(run.count) <= ObjectID.serialMax - run.first + 1
-            else { throw CambiumError(.damaged, "The serials of a block do not ascend at \(run.first), or exceed \(ObjectID.serialMax).") }
+            else {
+                throw CambiumError(.corrupted, "The serials of a block do not ascend at \(run.first), or exceed \(ObjectID.serialMax).")
+            }
             last = run.first + UInt64(run.count) - 1
             ranges.append(run.first...last)
         }
@@ -137,10 +139,11 @@ enum BlockWriter {
         for range in try ranges(of: serials) {
             for serial in range {
                 guard let row = finder.row(serial: serial) else {
-                    throw CambiumError(.damaged, "A block changes serial \(serial), but its hierarchy has no such object.")
+                    throw CambiumError(.corrupted, "A block changes serial \(serial), but its hierarchy has no such object.")
                 }
                 if let entity, finder.rows.entity(row, table) != entity.number {
-                    throw CambiumError(.damaged, "A block changes serial \(serial) as '\(entity.name)', but the object has another entity.")
+                    throw CambiumError(
+                        .corrupted, "A block changes serial \(serial) as '\(entity.name)', but the object has another entity.")
                 }
                 rows.append(row)
             }
@@ -226,7 +229,7 @@ extension BlockWriter {
             let relationship = draft.schema.entities.lazy.filter({ $0.root == block.root })
                 .compactMap({ $0.relationship(block.property) }).first,
             let targets = draft.layout.table(of: relationship.destinationRoot)
-        else { throw CambiumError(.damaged, "A block of links names \(block.property), which the schema does not have.") }
+        else { throw CambiumError(.corrupted, "A block of links names \(block.property), which the schema does not have.") }
         let end = draft.layout.end(relationship)
         let owners = try existingRows(draft, block.serials, table, nil)
         let ownerRows = draft.reader.rows(table.index)
@@ -286,7 +289,7 @@ extension BlockWriter {
                 continue
             }
             guard let row = finder.row(serial: serial), family.has(finder.rows.entity(row, targets)) else {
-                throw CambiumError(.damaged, "A block of links names serial \(serial), which '\(relationship.name)' cannot hold.")
+                throw CambiumError(.corrupted, "A block of links names serial \(serial), which '\(relationship.name)' cannot hold.")
             }
             found.append(row)
         }
@@ -313,7 +316,7 @@ extension BlockWriter {
     }
 
     private static func misfit(_ relationship: Relationship) -> CambiumError {
-        CambiumError(.damaged, "An op states links that the relationship '\(relationship.name)' cannot have.")
+        CambiumError(.corrupted, "An op states links that the relationship '\(relationship.name)' cannot have.")
     }
 
     /// Removes the target of a to-one relationship.

@@ -98,7 +98,7 @@ package enum CapacityCheck {
         var groups = [Set<UInt32>](repeating: [], count: draft.layout.tables.count)
         for place in dying {
             groups[Int(place.table)].insert(place.row >> PageLayout.rowShift)
-            for end in draft.layout.endsByTable[Int(place.table)] { noteGroups(draft, end, place.row, &groups) }
+            for end in draft.layout.endsByTable[Int(place.table)] { trackGroups(draft, end, place.row, &groups) }
         }
         return zip(draft.layout.tables, groups).reduce(0) { sum, table in
             table.1.reduce(sum) { $0 + granules(draft, ofGroup: $1, table.0) }
@@ -126,7 +126,7 @@ package enum CapacityCheck {
         }
     }
 
-    private static func noteGroups(_ draft: borrowing Draft, _ end: EndLayout, _ row: UInt32, _ groups: inout [Set<UInt32>]) {
+    private static func trackGroups(_ draft: borrowing Draft, _ end: EndLayout, _ row: UInt32, _ groups: inout [Set<UInt32>]) {
         let targets = draft.layout.startTable(draft.layout.end(end.link, 1 - end.end))
         draft.reader.forEachMember(end, owner: row) { groups[targets].insert($0 >> PageLayout.rowShift) }
         guard case .edges(let table, let lists, _) = end.layout else { return }

@@ -107,12 +107,12 @@ package struct DeferredChecks {
     /// Records the outcome of a check after a row of the import. Returns whether the check at the end may refuse the row.
     ///
     /// - Parameter place: The number of the row in the import. The caller adds rows in ascending order.
-    package mutating func note(_ check: Check, place: Int) -> Bool {
+    package mutating func track(_ check: Check, place: Int) -> Bool {
         switch check {
         case .value(let entry):
             places[entry] = place
             return true
-        case .members(let object, isWrong: true): return noteWrong(object, place)
+        case .members(let object, isWrong: true): return reportWrong(object, place)
         case .members(let object, isWrong: false):
             if members.isEmpty { return false }
             otherCount -= members.removeValue(forKey: object)?.others.count ?? 0
@@ -120,7 +120,7 @@ package struct DeferredChecks {
         }
     }
 
-    private mutating func noteWrong(_ object: ObjectPlace, _ place: Int) -> Bool {
+    private mutating func reportWrong(_ object: ObjectPlace, _ place: Int) -> Bool {
         guard let index = members.index(forKey: object) else {
             members[object] = WrongMembers(first: place)
             return true

@@ -6,12 +6,12 @@ package struct DerivedNotes {
 
     var isEmpty: Bool { notes.isEmpty }
 
-    mutating func noteObject(_ column: DerivedColumn, _ row: UInt32, of count: Int) {
+    mutating func trackObject(_ column: DerivedColumn, _ row: UInt32, of count: Int) {
         prepare(count)
         notes[column.number].objects.insert(row)
     }
 
-    mutating func noteSource(_ column: DerivedColumn, _ row: UInt32, of count: Int) {
+    mutating func trackSource(_ column: DerivedColumn, _ row: UInt32, of count: Int) {
         prepare(count)
         notes[column.number].sources.insert(row)
     }

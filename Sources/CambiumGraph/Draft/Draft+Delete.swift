@@ -11,13 +11,13 @@ extension Draft {
         try CapacityCheck.check(self, forDeleting: dying)
         let noted = pending.objectCount
         replayWork += dying.count * ReplayWork.deletion
-        for place in dying { noteDenials(place) }
+        for place in dying { reportDenials(place) }
         let lostCount = orphans?.count ?? 0
         for place in dying { unlinkAll(place, layout.endsByTable[Int(place.table)]) }
         // The delete rule of a relationship, and not its orphan rule, decides about the members of a deleted object.
         orphans?.forget(after: lostCount)
         for place in dying { erase(place) }
-        pending.noteDeletion(since: noted)
+        pending.trackDeletion(since: noted)
     }
 
     /// Returns the objects at `places` and all objects that cascade rules reach from them.
@@ -49,7 +49,7 @@ extension Draft {
 
     /// For each relationship with a `deny` rule, records the members of a deleted object. If such a member exists at commit, the commit
     /// fails.
-    private mutating func noteDenials(_ place: ObjectPlace) {
+    private mutating func reportDenials(_ place: ObjectPlace) {
         guard let entity = entity(at: place) else { return }
         for relationship in entity.relationships where relationship.deleteRule == .deny {
             let table = layout.tableIndex(ofKnown: relationship.destinationRoot)
@@ -129,12 +129,12 @@ extension ListLayout {
 extension Draft {
     /// Records that an object lost a link at its end, if the object is deleted without an owner at the other end.
     @inline(__always)
-    mutating func noteLoss(_ link: Int, _ end: Int, _ row: UInt32) {
-        if orphans != nil { noteOwnedLoss(2 &* link &+ end, row) }
+    mutating func reportLoss(_ link: Int, _ end: Int, _ row: UInt32) {
+        if orphans != nil { reportOwnedLoss(2 &* link &+ end, row) }
     }
 
     @inline(never)
-    private mutating func noteOwnedLoss(_ end: Int, _ row: UInt32) {
+    private mutating func reportOwnedLoss(_ end: Int, _ row: UInt32) {
         guard orphans?.ownedEnds[end] == true else { return }
         let serial = reader.rows(layout.marks[end].table).serial(row)
         orphans?.add(end, serial: serial)

@@ -58,7 +58,7 @@ extension Draft {
         linkWriter.remove(list, owner: owner, member: member)
         linkWriter.add(list, owner: owner, member: member, at: min(index, reader.memberCount(list, owner: owner)))
         touched?.markMember(end, member)
-        noteChange(end.link, end.end, owner)
+        trackChange(end.link, end.end, owner)
     }
 
     // MARK: One to one
@@ -70,8 +70,8 @@ extension Draft {
         clearPair(layout.end(end.link, other), tables, slots, target)
         setTarget(tables[end.end], owner, slots[end.end], target)
         setTarget(tables[other], target, slots[other], owner)
-        noteChange(end.link, end.end, owner)
-        noteChange(end.link, other, target)
+        trackChange(end.link, end.end, owner)
+        trackChange(end.link, other, target)
     }
 
     /// Removes an object from a one-to-one link, on both sides.
@@ -81,10 +81,10 @@ extension Draft {
         guard partner != noRow else { return }
         setTarget(tables[end.end], row, slots[end.end], noRow)
         setTarget(tables[other], partner, slots[other], noRow)
-        noteLoss(end.link, end.end, row)
-        noteLoss(end.link, other, partner)
-        noteChange(end.link, end.end, row)
-        noteChange(end.link, other, partner)
+        reportLoss(end.link, end.end, row)
+        reportLoss(end.link, other, partner)
+        trackChange(end.link, end.end, row)
+        trackChange(end.link, other, partner)
     }
 
     // MARK: One to many
@@ -103,9 +103,9 @@ extension Draft {
         if old != noRow {
             if list.isOrdered { touched?.hasRemovedMembers = true }
             linkWriter.remove(list, owner: old, member: child)
-            noteLoss(end.link, 1 - childEnd, old)
-            noteLoss(end.link, childEnd, child)
-            noteChange(end.link, 1 - childEnd, old)
+            reportLoss(end.link, 1 - childEnd, old)
+            reportLoss(end.link, childEnd, child)
+            trackChange(end.link, 1 - childEnd, old)
         }
         setTarget(list.memberTable, child, list.ownerSlot, parent)
         join(end, list, childEnd, child: child, parent: parent, at: index)
@@ -120,9 +120,9 @@ extension Draft {
     private mutating func join(_ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?) {
         if parent != noRow {
             linkWriter.add(list, owner: parent, member: child, at: index)
-            noteChange(end.link, 1 - childEnd, parent)
+            trackChange(end.link, 1 - childEnd, parent)
         }
-        noteChange(end.link, childEnd, child)
+        trackChange(end.link, childEnd, child)
     }
 
     // MARK: Many to many
@@ -155,8 +155,8 @@ extension Draft {
             linkWriter.add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }
         touched?.markEdge(end.link, edge)
-        noteChange(end.link, 0, first)
-        noteChange(end.link, 1, second)
+        trackChange(end.link, 0, first)
+        trackChange(end.link, 1, second)
     }
 
     mutating func removeEdge(_ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ edge: UInt32) {
@@ -168,20 +168,20 @@ extension Draft {
         touched?.markEdge(end.link, edge)
         linkWriter.removeEdge(table, edge)
         for side in 0...1 {
-            noteLoss(end.link, side, owners[side])
-            noteChange(end.link, side, owners[side])
+            reportLoss(end.link, side, owners[side])
+            trackChange(end.link, side, owners[side])
         }
     }
 
     /// Records that the members of an object at one end of a link changed.
     @inline(__always)
-    mutating func noteChange(_ link: Int, _ end: Int, _ row: UInt32) {
+    mutating func trackChange(_ link: Int, _ end: Int, _ row: UInt32) {
         touched?.markEnd(link, end, row)
         let mark = layout.marks[2 &* link &+ end]
         guard mark.isVisible else { return }
         tableWriter.setProvenance(mark.table, row, TableLayout.changedSlot)
-        if mark.isDerivedFrom { DerivedNotes.noteDerived(&self, link, end, row) }
-        if mark.isCounted { pending.noteObject(mark.table, row) }
+        if mark.isDerivedFrom { DerivedNotes.trackDerived(&self, link, end, row) }
+        if mark.isCounted { pending.trackObject(mark.table, row) }
     }
 }
 
@@ -321,10 +321,10 @@ extension Draft {
                 count += 1
             }
             linkWriter.append(own, owner, first: edges[0], last: edges[count - 1], count: count)
-            noteChange(end.link, end.end, owner)
+            trackChange(end.link, end.end, owner)
             for (place, target) in targets.enumerated() {
                 linkWriter.append(far, owner: target, member: edges[place])
-                noteChange(end.link, 1 - end.end, target)
+                trackChange(end.link, 1 - end.end, target)
             }
             for (place, target) in targets.enumerated() {
                 indexWriter.addEntry(table.index, 0, hash: edgeHash(end, owner, target), row: edges[place])

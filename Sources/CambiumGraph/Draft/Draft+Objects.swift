@@ -30,18 +30,18 @@ extension Draft {
         }
         space.spareCells.recycle(&cells)
         for index in table.indexes { addToIndex(table, index, row) }
-        pending.noteObject(table.index, row)
+        pending.trackObject(table.index, row)
     }
 
     mutating func set(_ id: ObjectID, _ assignments: [Assignment]) throws(CambiumError) {
         let place = try livePlace(id)
-        guard let entity = entity(at: place) else { throw CambiumError(.damaged, "\(text(of: id)) has no valid entity.") }
+        guard let entity = entity(at: place) else { throw CambiumError(.corrupted, "\(text(of: id)) has no valid entity.") }
         let table = layout.tables[Int(place.table)]
         var cells = try takeCells(assignments, entity, table)
         store(cells, at: place, table)
         space.spareCells.recycle(&cells)
         if assignments.contains(where: { $0.value.isNull && entity.attribute($0.property)?.isOptional == false }) {
-            pending.noteObject(table.index, place.row)
+            pending.trackObject(table.index, place.row)
         }
     }
 
@@ -61,7 +61,7 @@ extension Draft {
         }
         setStub(table, place.row, isStub)
         tableWriter.setProvenance(table.index, place.row, TableLayout.changedSlot)
-        pending.noteObject(table.index, place.row)
+        pending.trackObject(table.index, place.row)
     }
 
     /// Sets attributes of an object, as `apply` does for a `.set` op. The caller has already found the object, and all attributes must
@@ -100,7 +100,7 @@ extension Draft {
         for cell in cells where space.memory.isLimited { try checkMemory(forValueOf: cell.cell.withCell { $0.bytes.count }) }
         try atomically { draft throws(CambiumError) in
             draft.store(cells, at: place, table)
-            if losesMandatory { draft.pending.noteObject(table.index, place.row) }
+            if losesMandatory { draft.pending.trackObject(table.index, place.row) }
         }
     }
 

@@ -9,7 +9,7 @@ extension Draft {
         tableWriter.setProvenance(table.index, row, TableLayout.createdSlot)
         tableWriter.setProvenance(table.index, row, TableLayout.changedSlot)
         tableWriter.count(table, entity, by: 1)
-        if !layout.derived.isEmpty { DerivedNotes.noteDerived(&self, ofObject: table.index, row) }
+        if !layout.derived.isEmpty { DerivedNotes.trackDerived(&self, ofObject: table.index, row) }
         return row
     }
 
@@ -47,7 +47,7 @@ extension Draft {
         tableWriter.store(table.index, row, slot, table.columns[slot], cell)
         joinIndexes(table, slot, row)
         touched?.markAttributes(table.index, row)
-        if !layout.derived.isEmpty { DerivedNotes.noteDerived(&self, from: table.index, slot, row) }
+        if !layout.derived.isEmpty { DerivedNotes.trackDerived(&self, from: table.index, slot, row) }
     }
 
     /// Adds a row to an index if the index covers the row's entity and the row's key contains no null. If another row has the same key,
@@ -57,7 +57,7 @@ extension Draft {
         let reader = reader
         guard let hash = reader.keyHash(index, reader.rows(table.index), row) else { return }
         if !pending.isOff, reader.duplicate(of: row, hash: hash, table.index, index) != noRow {
-            pending.noteDuplicate(table.index, index.number, row)
+            pending.reportDuplicate(table.index, index.number, row)
         }
         indexWriter.addEntry(table.index, index.number, hash: hash, row: row)
     }
@@ -128,7 +128,7 @@ extension Draft {
         _ table: TableLayout, _ index: IndexLayout, _ entries: inout [UInt64], _ other: inout [UInt64], isUnique: Bool
     ) {
         for row in indexWriter.addEntries(table, index, &entries, &other, isUnique: isUnique) {
-            pending.noteDuplicate(table.index, index.number, row)
+            pending.reportDuplicate(table.index, index.number, row)
         }
     }
 }

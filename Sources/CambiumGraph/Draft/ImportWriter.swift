@@ -112,7 +112,7 @@ package enum ImportWriter {
             for index in table.table.indexes { draft.addToIndex(table.table, index, row) }
         }
         if isStub { draft.setStub(table.table, row, true) }
-        if table.isCounted, !isStub { draft.pending.noteObject(table.number, row) }
+        if table.isCounted, !isStub { draft.pending.trackObject(table.number, row) }
     }
 
     /// Changes a value of an existing object. Returns whether the new value differs from the old value. `attribute` is the index of the
@@ -132,7 +132,7 @@ package enum ImportWriter {
     package static func fill(_ draft: inout Draft, _ table: ImportTable, _ row: UInt32) {
         draft.setStub(table.table, row, false)
         draft.tableWriter.setProvenance(table.number, row, TableLayout.changedSlot)
-        if table.isCounted { draft.pending.noteObject(table.number, row) }
+        if table.isCounted { draft.pending.trackObject(table.number, row) }
     }
 
     package static func id(_ draft: borrowing Draft, _ table: ImportTable, _ row: UInt32) -> ObjectID {

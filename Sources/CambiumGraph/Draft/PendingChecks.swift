@@ -20,7 +20,7 @@ struct PendingChecks {
     var migration: MigrationChecks?
 
     /// Records that the mandatory attributes and the numbers of members of an object must be checked again.
-    @inline(__always) mutating func noteObject(_ table: Int, _ row: UInt32) {
+    @inline(__always) mutating func trackObject(_ table: Int, _ row: UInt32) {
         if isOff { return }
         objects.append(ObjectPlace(table: table, row: row))
     }
@@ -38,7 +38,7 @@ struct PendingChecks {
     }
 
     /// Records that the elements of `objects` from index `count` on were added by a deletion.
-    mutating func noteDeletion(since count: Int) {
+    mutating func trackDeletion(since count: Int) {
         if count < objects.count { deletions.append(count..<objects.count) }
     }
 
@@ -61,5 +61,5 @@ struct PendingChecks {
         return duplicates
     }
 
-    mutating func noteDuplicate(_ table: Int, _ index: Int, _ row: UInt32) { duplicates.append((table, index, row)) }
+    mutating func reportDuplicate(_ table: Int, _ index: Int, _ row: UInt32) { duplicates.append((table, index, row)) }
 }

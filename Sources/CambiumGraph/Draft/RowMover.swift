@@ -195,13 +195,13 @@ extension RowMover {
     /// Records that an object may have changed in any way. The earlier records of this transaction name the row that the object had before
     /// it was moved. Checks and comparisons of an object that has not changed find nothing.
     private static func recordMoved(_ draft: inout Draft, _ table: TableLayout, _ row: UInt32) {
-        draft.pending.noteObject(table.index, row)
+        draft.pending.trackObject(table.index, row)
         draft.touched?.markAttributes(table.index, row)
         for end in draft.layout.endsByTable[table.index] { draft.touched?.markEnd(end.link, end.end, row) }
         if draft.layout.derived.isEmpty { return }
-        DerivedNotes.noteDerived(&draft, ofObject: table.index, row)
+        DerivedNotes.trackDerived(&draft, ofObject: table.index, row)
         for column in draft.layout.derived.readingTable[table.index] {
-            draft.derived.noteSource(column, row, of: draft.layout.derived.columns.count)
+            draft.derived.trackSource(column, row, of: draft.layout.derived.columns.count)
         }
     }
 }

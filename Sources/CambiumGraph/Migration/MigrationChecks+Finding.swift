@@ -11,7 +11,7 @@ extension MigrationChecks {
             guard let before = succession.entity(before: entity.number) else { continue }
             for attribute in entity.attributes {
                 let before = succession.source(of: attribute, in: entity)
-                Self.note(attribute, before, entity, &mandatory, &values)
+                Self.report(attribute, before, entity, &mandatory, &values)
                 if let before, !attribute.isDerived, !before.type.widens(to: attribute.type) { conversions.add(attribute, entity) }
             }
             for relationship in entity.relationships {
@@ -34,7 +34,7 @@ extension MigrationChecks {
             counts: counts.all.map { Members(relationship: $0.property, entities: $0.entities) }, targets: targets)
     }
 
-    private static func note(
+    private static func report(
         _ attribute: Attribute, _ before: Attribute?, _ entity: Entity, _ mandatory: inout PropertySets<Attribute>,
         _ values: inout PropertySets<Attribute>
     ) {

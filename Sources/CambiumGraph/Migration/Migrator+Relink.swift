@@ -113,7 +113,7 @@ extension Migrator {
     }
 
     /// Notes the objects that lose members, so that the end of the transaction can refuse the migration.
-    static func noteNarrowed(_ draft: borrowing Draft, _ collected: [CollectedMembers?], _ plan: MigrationPlan) {
+    static func trackNarrowed(_ draft: borrowing Draft, _ collected: [CollectedMembers?], _ plan: MigrationPlan) {
         for (number, collected) in collected.enumerated() {
             let link = plan.new.schema.links[number]
             for narrowed in collected?.narrowed ?? [] {

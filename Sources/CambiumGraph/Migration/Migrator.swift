@@ -29,7 +29,7 @@ enum Migrator {
         leaveOldEntities(&draft, plan)
         let members = plan.links.indices.map { collectMembers(draft, ofLink: $0, plan) }
         let converted = rebuild(&draft, plan)
-        if !draft.pending.isOff { noteNarrowed(draft, members, plan) }
+        if !draft.pending.isOff { trackNarrowed(draft, members, plan) }
         for (table, columns) in zip(plan.tables, converted) { try setValues(&draft, table, columns) }
         for (link, members) in members.enumerated() { if let members { relink(&draft, link, members) } }
         for table in plan.tables {
@@ -41,7 +41,7 @@ enum Migrator {
         // this case, or if the migration may change derived values, all derived attributes are computed.
         let isChanged = !draft.derived.isEmpty || plan.mayChangeDerived
         draft.derived = DerivedNotes()
-        if isChanged { DerivedNotes.noteAllDerived(&draft) }
+        if isChanged { DerivedNotes.trackAllDerived(&draft) }
         draft.pending.migration = plan.checks
     }
 
@@ -125,7 +125,7 @@ enum Migrator {
         draft.pending = PendingChecks()
         // If the checks were off, as in a replay, they stay off.
         draft.pending.isOff = isOff
-        for place in noted { if let table = numbers[Int(place.table)] { draft.pending.noteObject(table, place.row) } }
+        for place in noted { if let table = numbers[Int(place.table)] { draft.pending.trackObject(table, place.row) } }
     }
 
     // MARK: Values

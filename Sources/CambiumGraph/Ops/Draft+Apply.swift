@@ -24,7 +24,7 @@ extension Draft {
     /// ops.
     ///
     /// - Throws: `.notFound` for a missing object, and `.invalidInput` for values that do not fit the schema. Throws `.limitExceeded` if a
-    ///   table or the graph is full. Throws `.damaged` for a block of objects or links that does not fit the graph, and for a digest that
+    ///   table or the graph is full. Throws `.corrupted` for a block of objects or links that does not fit the graph, and for a digest that
     ///   differs from the graph's digest.
     package mutating func apply(_ op: Op) throws(CambiumError) {
         if !op.mayUseReserve { try CapacityCheck.check(self) }
@@ -69,7 +69,7 @@ extension Draft {
             try RegisterWriter.setLabel(&self, name, number)
         case .undo(let undone):
             guard let last = undone.last?.upperBound, last.rawValue < transaction else {
-                throw CambiumError(.damaged, "Transaction \(transaction) undoes no transaction, or one that is not earlier.")
+                throw CambiumError(.corrupted, "Transaction \(transaction) undoes no transaction, or one that is not earlier.")
             }
         case .digest(let number, let digest): try check(digest, of: number)
         }
@@ -95,12 +95,12 @@ extension Draft {
 
     private mutating func check(_ digest: GraphDigest, of number: TransactionNumber) throws(CambiumError) {
         guard number.rawValue < transaction else {
-            throw CambiumError(.damaged, "Transaction \(transaction) states a digest of transaction \(number), which is not earlier.")
+            throw CambiumError(.corrupted, "Transaction \(transaction) states a digest of transaction \(number), which is not earlier.")
         }
         // Only the previous transaction's digest can be compared. The draft no longer has the graph of an earlier transaction.
         if transaction - number.rawValue == 1 { countDigest() }
         guard transaction - number.rawValue > 1 || Digester(reader: reader, layout: layout).digest() == digest else {
-            throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log states.")
+            throw CambiumError(.corrupted, "The graph after transaction \(number) does not have the digest that the log states.")
         }
     }
 

@@ -7,37 +7,37 @@ extension DerivedNotes {
 
     /// Records that every derived attribute of an object must be computed.
     @inline(never)
-    static func noteDerived(_ draft: inout Draft, ofObject table: Int, _ row: UInt32) {
-        for column in draft.layout.derived.ofTable[table] { draft.derived.noteObject(column, row, of: draft.layout.derived.columns.count) }
+    static func trackDerived(_ draft: inout Draft, ofObject table: Int, _ row: UInt32) {
+        for column in draft.layout.derived.ofTable[table] { draft.derived.trackObject(column, row, of: draft.layout.derived.columns.count) }
     }
 
     /// Records that the members of an object at one end of a link changed. The derived attributes that depend on these members must be
     /// computed again.
     @inline(never)
-    static func noteDerived(_ draft: inout Draft, _ link: Int, _ end: Int, _ row: UInt32) {
+    static func trackDerived(_ draft: inout Draft, _ link: Int, _ end: Int, _ row: UInt32) {
         for column in draft.layout.derived.ofEnd[2 * link + end] {
-            draft.derived.noteObject(column, row, of: draft.layout.derived.columns.count)
+            draft.derived.trackObject(column, row, of: draft.layout.derived.columns.count)
         }
     }
 
     /// Records that a value changed. The derived attributes that depend on this value must be computed again.
     @inline(never)
-    static func noteDerived(_ draft: inout Draft, from table: Int, _ slot: Int, _ row: UInt32) {
+    static func trackDerived(_ draft: inout Draft, from table: Int, _ slot: Int, _ row: UInt32) {
         for column in draft.layout.derived.readingTable[table] where column.source?.slot == slot {
             if column.members == nil {
-                draft.derived.noteObject(column, row, of: draft.layout.derived.columns.count)
+                draft.derived.trackObject(column, row, of: draft.layout.derived.columns.count)
             } else {
-                draft.derived.noteSource(column, row, of: draft.layout.derived.columns.count)
+                draft.derived.trackSource(column, row, of: draft.layout.derived.columns.count)
             }
         }
     }
 
     /// Records that every derived attribute of every object must be computed. Complexity: O(objects).
-    static func noteAllDerived(_ draft: inout Draft) {
+    static func trackAllDerived(_ draft: inout Draft) {
         draft.derived = DerivedNotes()
         for (table, columns) in draft.layout.derived.ofTable.enumerated() where !columns.isEmpty {
             let reader = draft.reader
-            reader.forEachRow(of: draft.layout.tables[table]) { noteDerived(&draft, ofObject: table, $0) }
+            reader.forEachRow(of: draft.layout.tables[table]) { trackDerived(&draft, ofObject: table, $0) }
         }
     }
 

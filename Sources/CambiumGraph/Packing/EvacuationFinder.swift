@@ -9,13 +9,13 @@ struct EvacuationFinder {
     /// Adds to `places` the places in a graph, or in its register, that refer to pages in chunks to be emptied. Complexity: O(pages),
     /// because only groups, nodes and the directories of indexes are read. With blobs (values of more than 255 bytes), also O(objects).
     mutating func find(in reader: Reader, _ layout: GraphLayout, withBlobs: Bool) {
-        if reader.directory.lies(in: victims) { note(.directory) }
-        for index in nodes(reader.sharedBlobs, reader) { note(.sharedBlobs(index: index)) }
+        if reader.directory.lies(in: victims) { track(.directory) }
+        for index in nodes(reader.sharedBlobs, reader) { track(.sharedBlobs(index: index)) }
         for table in layout.tables {
-            if reader.tableReference(table.index).lies(in: victims) { note(.table(table.index)) }
+            if reader.tableReference(table.index).lies(in: victims) { track(.table(table.index)) }
             for vector in [.rows, .virtualPages, .free] + table.indexes.map({ TablePage.Vector.index($0.number) }) {
                 for index in nodes(reader.tablePage(table.index)[vector], reader) {
-                    note(.node(table: table.index, vector: vector, index: index))
+                    track(.node(table: table.index, vector: vector, index: index))
                 }
             }
             findGroups(table, reader)
@@ -25,7 +25,7 @@ struct EvacuationFinder {
         if withBlobs { findBlobs(layout, reader) }
     }
 
-    private mutating func note(_ kind: EvacuationPlace.Kind) { places.append(EvacuationPlace(kind: kind, isRegister: isRegister)) }
+    private mutating func track(_ kind: EvacuationPlace.Kind) { places.append(EvacuationPlace(kind: kind, isRegister: isRegister)) }
 
     private func nodes(_ vector: RadixVector, _ reader: Reader) -> [Int] {
         vector.indices(below: reader.chunks) { $0.lies(in: victims) }
@@ -42,7 +42,7 @@ struct EvacuationFinder {
                 || table.columns.indices.contains { slot in
                     group[slot].lies(in: victims)
                 }
-            if hasVictim { note(.group(table: table.index, index: index)) }
+            if hasVictim { track(.group(table: table.index, index: index)) }
         }
     }
 
@@ -56,7 +56,7 @@ struct EvacuationFinder {
             if bucket == last { continue }
             last = bucket
             if Self.chain(of: bucket, has: victims, reader.chunks) {
-                note(.bucket(table: table.index, index: index.number, hash: bits == 0 ? 0 : UInt64(place) << UInt64(64 - bits)))
+                track(.bucket(table: table.index, index: index.number, hash: bits == 0 ? 0 : UInt64(place) << UInt64(64 - bits)))
             }
         }
     }
@@ -77,7 +77,7 @@ struct EvacuationFinder {
     private mutating func findIndexes(_ layout: GraphLayout, _ reader: Reader) {
         let page = reader.indexDirectoryReference(of: layout)
         guard page != 0, let directory = reader.indexDirectory(of: layout) else { return }
-        if page.lies(in: victims) { note(.indexDirectory) }
+        if page.lies(in: victims) { track(.indexDirectory) }
         for number in 0..<directory.count {
             let tree = directory[number].tree
             if tree.height > 0 { findNodes(number, tree.root, level: Int(tree.height) - 1, first: 0, isWanted: false, reader) }
@@ -94,7 +94,7 @@ struct EvacuationFinder {
         if level > OrderedNode.heightMax { reader.chunks.refuse("the tree of an index has too many levels") }
         let isWanted = isWanted || page.lies(in: victims)
         if level == 0 {
-            if isWanted { note(.index(number, entry: first)) }
+            if isWanted { track(.index(number, entry: first)) }
             return
         }
         let inner = reader.chunks.inner(page)
@@ -102,7 +102,7 @@ struct EvacuationFinder {
             let hasVictim = isWanted || (0..<inner.count).contains { inner.references[$0].lies(in: victims) }
             // The middle entry is chosen because it probably still lies below this node when the step runs, even if entries were added or
             // removed.
-            if hasVictim { note(.index(number, entry: first + inner.entryCount / 2)) }
+            if hasVictim { track(.index(number, entry: first + inner.entryCount / 2)) }
             return
         }
         var next = first
@@ -124,7 +124,7 @@ struct EvacuationFinder {
             }
         }
         for page in cells.keys.sorted() {
-            if let cells = cells[page], cells.count <= PackingLimits.cellCountMax { note(.blob(page, cells)) }
+            if let cells = cells[page], cells.count <= PackingLimits.cellCountMax { track(.blob(page, cells)) }
         }
     }
 

@@ -115,7 +115,7 @@ final class PageMemory {
     // MARK: Files in place of memory
 
     /// Records that a number of chunks no longer have memory that counts against the budget.
-    func noteGone(chunkCount: Int) {
+    func trackGone(chunkCount: Int) {
         heapByteCount -= chunkCount * PageLayout.chunkByteCount
         budget.release(chunkCount * PageLayout.chunkByteCount)
     }
@@ -132,7 +132,7 @@ final class PageMemory {
     /// next touch gets fresh memory.
     func lend(_ base: UnsafeMutableRawPointer) {
         Self.release(base)
-        noteGone(chunkCount: 1)
+        trackGone(chunkCount: 1)
     }
 
     /// Releases the memory of a chunk to the kernel. Any thread may call this method.

@@ -192,7 +192,7 @@ extension PageSpace {
             { count += 1 }
             if storage.replace(base, chunks: first..<first + count) {
                 for chunk in first..<first + count { memories[chunk] = .file }
-                memory.noteGone(chunkCount: count)
+                memory.trackGone(chunkCount: count)
             }
             index += count
         }

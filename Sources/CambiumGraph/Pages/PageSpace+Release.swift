@@ -46,7 +46,7 @@ extension PageSpace {
         for chunk in rest.released {
             switch memories[chunk] {
             case .heap:
-                memory.noteGone(chunkCount: 1)
+                memory.trackGone(chunkCount: 1)
                 memories[chunk] = .lent
             case .file: memories[chunk] = .lent
             default: memories[chunk] = .none

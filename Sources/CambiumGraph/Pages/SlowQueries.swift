@@ -47,7 +47,7 @@ package final class SlowQueries: Sendable {
     ///   - text: The query as text.
     ///   - transaction: The last transaction of the graph on which the query ran.
     ///   - begin: The value of the clock when the query began.
-    func note(_ text: @autoclosure () -> String, _ transaction: TransactionNumber, since begin: UInt64) {
+    func track(_ text: @autoclosure () -> String, _ transaction: TransactionNumber, since begin: UInt64) {
         let ticks = TickClock.ticks(since: begin)
         if ticks <= quickTicks.load(ordering: .relaxed) { return }
         let rate = clock.rate

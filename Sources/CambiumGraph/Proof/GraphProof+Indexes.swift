@@ -27,10 +27,10 @@ extension GraphProof {
                     guard table.isLive(row), seen.insert(row), index.coversTable || index.family.contains(rows.entity(row, table.layout)),
                         let hash = reader.keyHash(index, rows, row), Bucket.fragment(hash) == fragment,
                         depth == 0 || Int(hash >> UInt64(64 - depth)) == place >> (bits - depth)
-                    else { return note("An index of '\(table.name)' has an entry that leads to no object with its key.") }
+                    else { return report("An index of '\(table.name)' has an entry that leads to no object with its key.") }
                     guard table.isEdges else { return }
                     if !pairs.insert(UInt64(rows.link(row, 0)) << 32 | UInt64(rows.link(row, 1))).inserted {
-                        note("Two links of a relationship have the same ends.")
+                        report("Two links of a relationship have the same ends.")
                     }
                 }
                 page = Bucket(chunks[page]).overflow
@@ -46,7 +46,7 @@ extension GraphProof {
             if hasKey { expected += 1 }
         }
         if count != expected || count != record.entryCount {
-            note("An index of '\(table.name)' has \(count) entries for \(expected) objects with a key, or states a wrong number.")
+            report("An index of '\(table.name)' has \(count) entries for \(expected) objects with a key, or states a wrong number.")
         }
     }
 }

@@ -24,7 +24,7 @@ extension GraphProof {
             let partner = link(sides[side], row, slots[side])
             if partner == noRow { return }
             guard there.isLive(partner), link(sides[1 - side], partner, slots[1 - side]) == row else {
-                return note("A link of '\(here.name)' does not exist on the other side.")
+                return report("A link of '\(here.name)' does not exist on the other side.")
             }
         }
     }
@@ -36,7 +36,7 @@ extension GraphProof {
         edges.forEachRow { edge in
             let owners = (link(number, edge, lists[0].ownerSlot), link(number, edge, lists[1].ownerSlot))
             guard first.isLive(owners.0), second.isLive(owners.1), !isSymmetric || owners.0 <= owners.1 else {
-                return note("A link between '\(first.name)' and '\(second.name)' has an end that does not exist.")
+                return report("A link between '\(first.name)' and '\(second.name)' has an end that does not exist.")
             }
         }
     }
@@ -67,15 +67,15 @@ extension GraphProof {
         members.forEachRow { member in
             let owner = link(list.memberTable, member, list.ownerSlot)
             if owner != noRow, !owners.isLive(owner) {
-                return note("A member of '\(owners.name)' names an owner that does not exist.")
+                return report("A member of '\(owners.name)' names an owner that does not exist.")
             }
             if owner != noRow, !isSymmetric || link(list.memberTable, member, 0) != link(list.memberTable, member, 1) {
                 expected += 1
             } else if hasNeighbors(list, member) {
-                note("A row of '\(members.name)' is in no list of '\(owners.name)', but refers to members.")
+                report("A row of '\(members.name)' is in no list of '\(owners.name)', but refers to members.")
             }
         }
-        if expected != listed { note("Lists of '\(owners.name)' have \(listed) members, but \(expected) members name an owner.") }
+        if expected != listed { report("Lists of '\(owners.name)' have \(listed) members, but \(expected) members name an owner.") }
     }
 
     /// Returns whether a member refers to neighbors in a list, or has a size other than 0 in the tree of an ordered list. A member that is
@@ -102,7 +102,7 @@ extension GraphProof {
             guard members.isLive(row), seen.insert(row), link(chain.members, row, list.ownerSlot) == owner,
                 link(chain.members, row, chain.previous) == before
             else {
-                note("A list has a member in two places, or a member that does not belong to the list.")
+                report("A list has a member in two places, or a member that does not belong to the list.")
                 return count
             }
             count += 1
@@ -110,7 +110,7 @@ extension GraphProof {
             row = link(chain.members, row, chain.next)
         }
         if link(chain.owners, owner, chain.last) != before || Int(link(chain.owners, owner, chain.count)) != count {
-            note("A list states a wrong number of members, or its last member is wrong.")
+            report("A list states a wrong number of members, or its last member is wrong.")
         }
         return count
     }
@@ -126,7 +126,7 @@ extension GraphProof {
             guard members.isLive(node), seen.insert(node), link(table, node, list.ownerSlot) == owner, link(table, node, up) == parent,
                 parent == noRow || LinkWriter.priority(parent) >= LinkWriter.priority(node)
             else {
-                note("An ordered list has a member in two places, or a member that does not belong to the list.")
+                report("An ordered list has a member in two places, or a member that does not belong to the list.")
                 return count
             }
             count += 1
@@ -135,7 +135,7 @@ extension GraphProof {
             let below = [link(table, node, left), link(table, node, right)].reduce(0) { sum, child in
                 sum + (child != noRow && members.isLive(child) ? Int(link(table, child, size)) : 0)
             }
-            if Int(link(table, node, size)) != below + 1 { note("An ordered list states a wrong number of members.") }
+            if Int(link(table, node, size)) != below + 1 { report("An ordered list states a wrong number of members.") }
         }
         return count
     }

@@ -19,7 +19,7 @@ extension GraphProof {
         var proof = OrderedProof(index.map { ($0, tables[$0.table]) }, record)
         if tree.height > 0 {
             let count = prove(tree.root, Int(tree.height) - 1, birth, &proof)
-            if isSound, count != Int(clamping: tree.count) { note("An index has \(count) entries, but its stored count differs.") }
+            if isSound, count != Int(clamping: tree.count) { report("An index has \(count) entries, but its stored count differs.") }
         }
         guard isSound, let (index, table) = proof.index else { return }
         let rows = reader.rows(index.table)
@@ -27,7 +27,7 @@ extension GraphProof {
         table.forEachRow { row in
             if row >> PageLayout.rowShift < record.groupCount, index.covers(row, rows, table.layout) { expected += 1 }
         }
-        if Int(clamping: tree.count) != expected { note("An index of '\(table.name)' has \(tree.count) entries instead of \(expected).") }
+        if Int(clamping: tree.count) != expected { report("An index of '\(table.name)' has \(tree.count) entries instead of \(expected).") }
     }
 
     /// Proves a page of a tree and all pages below it, and returns the number of entries in them. The recursion is limited, because the
@@ -39,27 +39,27 @@ extension GraphProof {
         if level == 0 {
             let leaf = OrderedLeaf(pointer)
             guard leaf.isConsistent else {
-                note("Leaf \(page) of an index has entries outside its bytes.")
+                report("Leaf \(page) of an index has entries outside its bytes.")
                 return 0
             }
             var flaw: String?
             leaf.forEach { if flaw == nil { flaw = proof.flaw(of: $0, $1, reader) } }
-            if let flaw { note("Leaf \(page) of an index \(flaw).") }
+            if let flaw { report("Leaf \(page) of an index \(flaw).") }
             return leaf.count
         }
         let node = OrderedInner(pointer)
         guard node.isConsistent else {
-            note("Node \(page) of an index has children outside its bytes.")
+            report("Node \(page) of an index has children outside its bytes.")
             return 0
         }
         let children = node.children()
         var count = 0
         for child in 0..<node.count where isSound {
             if child > 0, !children.withBound(child, { proof.beginChild($0) }) {
-                note("Node \(page) of an index has a lower bound that does not separate its children.")
+                report("Node \(page) of an index has a lower bound that does not separate its children.")
             }
             let below = prove(node.references[child], level - 1, own, &proof)
-            if isSound, below != Int(node.counts[child]) { note("Node \(page) of an index states a wrong number of entries.") }
+            if isSound, below != Int(node.counts[child]) { report("Node \(page) of an index states a wrong number of entries.") }
             count += below
         }
         return count

@@ -16,13 +16,13 @@ extension GraphProof {
         let size = PageLayout.granules(layout.directoryByteCount)
         guard let directory = claim(reader.directory, .directory, granules: size, notAfter: birthMax) else { return }
         let birth = PageHeader(directory).birth
-        guard reader.sharedBlobs.height <= RadixVector.heightMax else { return note("The vector of long values has too many levels.") }
+        guard reader.sharedBlobs.height <= RadixVector.heightMax else { return report("The vector of long values has too many levels.") }
         for layout in layout.tables {
             let reference = DirectoryPage(directory)[layout.index]
             let granules = PageLayout.granules(layout.pageByteCount)
             guard let page = claim(reference, .table, granules: granules, notAfter: birth) else { return }
             let table = ProvenTable(layout, page, self.layout.schema)
-            guard hasPossibleCounts(table) else { return note("'\(table.name)' states a count that its pages cannot hold.") }
+            guard hasPossibleCounts(table) else { return report("'\(table.name)' states a count that its pages cannot hold.") }
             tables.append(table)
         }
         if isSound { proveIndexDirectory(birth) }
@@ -36,9 +36,9 @@ extension GraphProof {
         let directory = IndexDirectory(page)
         guard directory.count <= OrderedIndexLayout.countMax,
             IndexDirectory.byteCount(directory.count) <= chunks.granules(reference) * PageLayout.granule
-        else { return note("The directory of indexes states more records than it can hold.") }
+        else { return report("The directory of indexes states more records than it can hold.") }
         for record in directory.records where !record.tree.isPossible {
-            note("An index states an impossible tree of \(record.tree.height) levels.")
+            report("An index states an impossible tree of \(record.tree.height) levels.")
         }
     }
 
@@ -62,7 +62,7 @@ extension GraphProof {
         let birth = PageHeader(table.page.page).birth
         let size = PageLayout.granules(table.layout.groupByteCount)
         walk(table.page.rows, notAfter: birth) { proof, index, reference, birth in
-            guard index < table.groups.count else { return proof.note("'\(table.name)' has a group of rows beyond the last one.") }
+            guard index < table.groups.count else { return proof.report("'\(table.name)' has a group of rows beyond the last one.") }
             guard let group = proof.claim(reference, .rowGroup, granules: size, notAfter: birth).map(GroupPage.init) else { return }
             proof.tables[number].groups[index] = group
             proof.proveLeaves(group, table.layout)
@@ -109,19 +109,19 @@ extension GraphProof {
         walk(record.directory, notAfter: birth) { proof, place, reference, birth in
             count += 1
             guard place < 1 << bits, place == last.place + 1 || place == 0 else {
-                return proof.note("The directory of an index of '\(table.name)' has gaps, or slots beyond its end.")
+                return proof.report("The directory of an index of '\(table.name)' has gaps, or slots beyond its end.")
             }
             last.place = place
             if reference == last.reference, place < last.end { return }
-            guard place == last.end else { return proof.note("A bucket of '\(table.name)' fills too few slots for its depth.") }
+            guard place == last.end else { return proof.report("A bucket of '\(table.name)' fills too few slots for its depth.") }
             guard let depth = proof.proveBucket(reference, birth), depth <= bits, place & (1 << (bits - depth) - 1) == 0 else {
-                return proof.note("A bucket of '\(table.name)' has a depth that does not fit the directory of its index.")
+                return proof.report("A bucket of '\(table.name)' has a depth that does not fit the directory of its index.")
             }
             (last.reference, last.end) = (reference, place + 1 << (bits - depth))
         }
         // An index that never had an entry has no bucket.
         guard count == 1 << bits || count == 0 && bits == 0, count == 0 || last.end == 1 << bits else {
-            return note("The buckets of an index of '\(table.name)' fill \(count) slots of its directory, but must fill \(1 << bits).")
+            return report("The buckets of an index of '\(table.name)' fill \(count) slots of its directory, but must fill \(1 << bits).")
         }
     }
 
@@ -134,7 +134,7 @@ extension GraphProof {
         while next != 0 {
             guard let page = claim(next, .bucket, granules: size, notAfter: birth) else { return nil }
             guard Bucket(page).isConsistent else {
-                note("Bucket \(next) states a wrong number of entries.")
+                report("Bucket \(next) states a wrong number of entries.")
                 return nil
             }
             pages.append(Bucket(page))
@@ -143,7 +143,7 @@ extension GraphProof {
         }
         guard let first = pages.first else { return nil }
         if pages.count > 1, !Self.hasRightCounts(first, pages) {
-            note("Bucket \(reference) states wrong counts of its overflow pages.")
+            report("Bucket \(reference) states wrong counts of its overflow pages.")
             return nil
         }
         return first.depth

@@ -22,17 +22,17 @@ extension GraphProof {
             let count = Int(group.liveCount)
             let stubs = group.stubs.all
             guard live.nonzeroBitCount == count, stubs & ~live == 0 else {
-                return note("Row group \(index) of '\(table.name)' states a wrong number of rows.")
+                return report("Row group \(index) of '\(table.name)' states a wrong number of rows.")
             }
             liveCount += count
             if !table.isEdges { proveEntities(table, index, group, live, &counts) }
         }
         guard liveCount == table.page.liveCount else {
-            return note("'\(table.name)' has \(liveCount) rows, but its stored count differs.")
+            return report("'\(table.name)' has \(liveCount) rows, but its stored count differs.")
         }
         for (entity, count) in zip(table.layout.entities, counts) {
             guard count == table.layout.count(of: entity, in: table.page).pointee else {
-                return note("'\(table.name)': the count of \(entity) is wrong.")
+                return report("'\(table.name)': the count of \(entity) is wrong.")
             }
         }
     }
@@ -53,7 +53,7 @@ extension GraphProof {
             let number = EntityNumber(rawValue: value)
             guard FixedLeaf(leaf).isPresent(place), let known = table.layout.place(of: number),
                 layout.schema.entity(number)?.isAbstract == false
-            else { return note("Row \(UInt32(index) << PageLayout.rowShift | place) of '\(table.name)' has no valid entity.") }
+            else { return report("Row \(UInt32(index) << PageLayout.rowShift | place) of '\(table.name)' has no valid entity.") }
             counts[known] += 1
         }
     }
@@ -84,23 +84,23 @@ extension GraphProof {
                 let page = isShared ? LinkLeaf(column).values[place] : own
                 if isShared { pages.insert(page) }
                 let serial = UInt64(page) << UInt64(PageLayout.fanOutShift) | UInt64(place)
-                guard serial > 0, serial < next else { return note("'\(table.name)' has an object whose serial was never assigned.") }
+                guard serial > 0, serial < next else { return report("'\(table.name)' has an object whose serial was never assigned.") }
             }
             for page in pages where map.get(Int(page), chunks) != UInt32(index) + 1 {
-                return note("Row group \(index) of '\(table.name)' is not found by its serials.")
+                return report("Row group \(index) of '\(table.name)' is not found by its serials.")
             }
             // Packing moves a row into a shared group only after all serials of its virtual page have been assigned. Otherwise, a clone
             // could put a new object into the row of another object.
             if isShared, pages.contains(where: { UInt64($0) >= next >> UInt64(PageLayout.fanOutShift) }) {
-                return note("Row group \(index) of '\(table.name)' is shared, although some of its serials are not assigned yet.")
+                return report("Row group \(index) of '\(table.name)' is shared, although some of its serials are not assigned yet.")
             }
             mapped += pages.count
         }
-        guard mapped == count(map) else { return note("'\(table.name)' has serials that lead to no group of rows.") }
+        guard mapped == count(map) else { return report("'\(table.name)' has serials that lead to no group of rows.") }
         proveFree(table, countMax: table.groups.count) { index in index < table.groups.count && table.groups[index] == nil }
         let inUse = table.groups.count { $0 != nil }
         if inUse + Int(table.page.freeCount) != table.groups.count {
-            note("'\(table.name)' has groups of rows that are neither in use nor free.")
+            report("'\(table.name)' has groups of rows that are neither in use nor free.")
         }
     }
 
@@ -114,14 +114,14 @@ extension GraphProof {
     private mutating func proveEdgeRows(_ table: ProvenTable) {
         let next = Int(table.page.nextSerial)
         guard table.groups.count == (next + PageLayout.fanOut - 1) / PageLayout.fanOut, table.groups.allSatisfy({ $0 != nil }) else {
-            return note("The links of a relationship do not have the groups of rows that their count requires.")
+            return report("The links of a relationship do not have the groups of rows that their count requires.")
         }
         var last = -1
         table.forEachRow { last = Int($0) }
-        guard last < next else { return note("A table of links has a link beyond its last row.") }
+        guard last < next else { return report("A table of links has a link beyond its last row.") }
         proveFree(table, countMax: next) { row in row < next && !table.isLive(UInt32(row)) }
         if table.page.liveCount + Int(table.page.freeCount) != next {
-            note("A relationship has rows for links that are neither in use nor free.")
+            report("A relationship has rows for links that are neither in use nor free.")
         }
     }
 
@@ -129,12 +129,12 @@ extension GraphProof {
     private mutating func proveFree(_ table: ProvenTable, countMax: Int, where isFree: (Int) -> Bool) {
         let freeCount = Int(table.page.freeCount)
         let free = table.page.free
-        guard freeCount <= countMax else { return note("'\(table.name)' states more free places for rows than it has.") }
+        guard freeCount <= countMax else { return report("'\(table.name)' states more free places for rows than it has.") }
         var seen = RowSet()
         for place in 0..<freeCount {
             let element = free.get(place, chunks)
             guard isFree(Int(element)), seen.insert(element) else {
-                return note("The free list of '\(table.name)' names a place that is in use, or a place twice.")
+                return report("The free list of '\(table.name)' names a place that is in use, or a place twice.")
             }
         }
     }
@@ -158,7 +158,7 @@ extension GraphProof {
         _ table: ProvenTable, _ slot: Int, _ width: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: GroupPage
     ) {
         let present = FixedLeaf(leaf).presence.all
-        guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
+        guard present & ~live == 0 else { return report("'\(table.name)' has a value of an object that does not exist.") }
         // The column with the serial of a copy's original belongs to no attribute. So the values of this column are checked as whole
         // numbers here, and as serials below.
         let check = StoredValueCheck(table.types[slot] ?? .int64)
@@ -176,10 +176,10 @@ extension GraphProof {
             default: value = address.load(as: UInt64.self)
             }
             if let flaw = check.flaw(fixed: value, 0) {
-                return note("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).")
+                return report("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).")
             }
             if table.types[slot] == nil, value > ObjectID.serialMax {
-                return note("\(object(table, group, place)) names an original that cannot exist.")
+                return report("\(object(table, group, place)) names an original that cannot exist.")
             }
         }
     }
@@ -195,7 +195,7 @@ extension GraphProof {
         let empty: UInt32 = kind == .rows ? noRow : 0
         for place in 0..<PageLayout.fanOut where live >> UInt128(place) & 1 == 0 {
             guard LinkLeaf(leaf).values[place] == empty else {
-                return note("'\(table.name)' has a link of an object that does not exist.")
+                return report("'\(table.name)' has a link of an object that does not exist.")
             }
         }
     }
@@ -214,7 +214,7 @@ extension GraphProof {
                 ? WideLeaf(leaf).values[place]
                 : UInt64(LinkLeaf(leaf).values[place])
             guard base &+ offset <= reader.transaction else {
-                return note("\(object(table, group, place)) was made or changed by a transaction that does not exist.")
+                return report("\(object(table, group, place)) was made or changed by a transaction that does not exist.")
             }
         }
     }

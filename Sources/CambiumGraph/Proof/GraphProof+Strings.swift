@@ -7,16 +7,16 @@ extension GraphProof {
     mutating func proveStrings(
         _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: GroupPage
     ) {
-        guard StringLeaf(leaf).isConsistent else { return note("A page with values of '\(table.name)' has values outside its heap.") }
+        guard StringLeaf(leaf).isConsistent else { return report("A page with values of '\(table.name)' has values outside its heap.") }
         var check = StoredValueCheck(table.types[slot] ?? .data)
         for place in 0..<PageLayout.fanOut {
             let cell = StringLeaf(leaf).cell(UInt32(place))
             if cell == 0 { continue }
-            guard live >> UInt128(place) & 1 != 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
+            guard live >> UInt128(place) & 1 != 0 else { return report("'\(table.name)' has a value of an object that does not exist.") }
             let flaw =
                 !StringLeaf.isBlob(cell)
                 ? check.flaw(bytes: StringLeaf(leaf).inlineBytes(cell)) : blobFlaw(leaf, cell, table.types[slot] ?? .data, &check)
-            if let flaw { return note("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).") }
+            if let flaw { return report("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).") }
         }
     }
 
@@ -71,11 +71,11 @@ extension GraphProof {
         for (head, blob) in blobs {
             counted += UInt64(blob.sharerCount)
             guard reader.sharedBlobs.get(Blob.place(head), chunks) == blob.sharerCount else {
-                return note("\(blob.sharerCount + 1) cells refer to a long value, but its stored count differs.")
+                return report("\(blob.sharerCount + 1) cells refer to a long value, but its stored count differs.")
             }
         }
         if counted != noted {
-            note("In addition to the first cells, \(counted) cells refer to long values. The stored counts say \(noted).")
+            report("In addition to the first cells, \(counted) cells refer to long values. The stored counts say \(noted).")
         }
     }
 }

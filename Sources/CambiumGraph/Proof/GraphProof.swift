@@ -92,7 +92,7 @@ package struct GraphProof {
     var isSound: Bool { flaws.isEmpty }
     var isFull: Bool { flaws.count >= Self.flawCountMax }
 
-    mutating func note(_ flaw: String) { if !isFull { flaws.append(flaw) } }
+    mutating func report(_ flaw: String) { if !isFull { flaws.append(flaw) } }
 
     /// An upper bound of the number of elements in all vectors of the graph.
     var elementCountMax: Int {
@@ -111,23 +111,23 @@ package struct GraphProof {
         _ page: PageRef, _ kind: PageKind, granules: Int? = nil, notAfter birth: UInt64
     ) -> UnsafeMutableRawPointer? {
         guard let pointer = start(page) else {
-            note("Reference \(page) does not lead to a page.")
+            report("Reference \(page) does not lead to a page.")
             return nil
         }
         let (chunk, word) = (Int(page >> 12), Int(page & 4095) >> 6)
         let bit: UInt64 = 1 << UInt64(page & 63)
         guard claims[chunk][word] & bit == 0 else {
-            note("Two references lead to page \(page).")
+            report("Two references lead to page \(page).")
             return nil
         }
         let size = PageHeader(pointer).granules
         let born = PageHeader(pointer).birth
         guard PageHeader(pointer).kind == kind, granules ?? size == size else {
-            note("Page \(page) does not have the kind \(kind) and the size that its reference requires.")
+            report("Page \(page) does not have the kind \(kind) and the size that its reference requires.")
             return nil
         }
         guard born > 0, born <= birth else {
-            note("Page \(page) is younger than the page that refers to it, or states no epoch.")
+            report("Page \(page) is younger than the page that refers to it, or states no epoch.")
             return nil
         }
         claims[chunk][word] |= bit
@@ -144,7 +144,7 @@ package struct GraphProof {
             starts[chunk] = [UInt64](repeating: 0, count: PageMap.wordCount)
             claims[chunk] = starts[chunk]
             let flaw = starts[chunk].withUnsafeMutableBufferPointer { PageMap.read(chunk, at: base, epoch: epoch, to: $0) }
-            if let flaw { note("Chunk \(chunk) is not divided into pages: \(flaw).") }
+            if let flaw { report("Chunk \(chunk) is not divided into pages: \(flaw).") }
         }
         guard starts[chunk][Int(page & 4095) >> 6] >> UInt64(page & 63) & 1 != 0 else { return nil }
         return base + Int(page & 4095) << 4
@@ -155,7 +155,7 @@ package struct GraphProof {
     private mutating func supplied(_ chunk: Int) -> UnsafeMutableRawPointer? {
         let (base, flaw) = space.supplied(chunk)
         if let flaw {
-            note("\(flaw).")
+            report("\(flaw).")
             return nil
         }
         chunks[chunk: chunk] = base
@@ -168,7 +168,7 @@ package struct GraphProof {
     ) {
         guard vector.root != 0 else { return }
         guard (1...RadixVector.heightMax).contains(Int(vector.height)) else {
-            return note("A vector states an impossible height of \(vector.height) levels.")
+            return report("A vector states an impossible height of \(vector.height) levels.")
         }
         var pending = [(node: vector.root, level: Int(vector.height) - 1, first: 0, birth: birth)]
         while let (node, level, first, birth) = pending.popLast(), !isFull {
@@ -194,7 +194,7 @@ package struct GraphProof {
         let known = space.constants
         for page in known.all {
             guard let pointer = start(page), pointer.load(as: UInt64.self) == 0 else {
-                return note("Page \(page) must be a constant page of epoch 0, but is not.")
+                return report("Page \(page) must be a constant page of epoch 0, but is not.")
             }
             let isLink = page == known.noRows || page == known.zeroes
             let kind: PageKind = isLink ? .linkLeaf : page == known.nullString ? .stringLeaf : .fixedLeaf
@@ -203,7 +203,7 @@ package struct GraphProof {
             let content = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(start: pointer, count: wanted)[PageLayout.header...])
             let fill: UInt8 = page == known.noRows ? 0xFF : 0
             guard isSized, chunks.kind(page) == kind, ByteSearch.areAll(fill, content) else {
-                return note("Constant page \(page) does not have the required kind, size and content.")
+                return report("Constant page \(page) does not have the required kind, size and content.")
             }
             claims[Int(page >> 12)][Int(page & 4095) >> 6] |= 1 << UInt64(page & 63)
             claimed[Int(page >> 12)] += chunks.granules(page)
@@ -224,7 +224,7 @@ package struct GraphProof {
     /// Proves that the number of granules (16 bytes each) in use in each chunk is the number that the checkpoint record states.
     private mutating func proveGranules() {
         for chunk in claimed.indices where claimed[chunk] != Int(space.live[chunk]) {
-            note("Chunk \(chunk) has \(claimed[chunk]) granules in use, but the checkpoint record states \(space.live[chunk]).")
+            report("Chunk \(chunk) has \(claimed[chunk]) granules in use, but the checkpoint record states \(space.live[chunk]).")
         }
     }
 }

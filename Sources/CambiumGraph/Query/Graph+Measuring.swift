@@ -5,7 +5,7 @@ extension Graph {
     /// Runs a query, and counts it if it is slow, also if it throws.
     func measuring<Result>(_ query: Query, _ run: () throws -> Result) rethrows -> Result {
         let begin = TickClock.now
-        defer { version.space.slowQueries.note(query.summary, transaction, since: begin) }
+        defer { version.space.slowQueries.track(query.summary, transaction, since: begin) }
         return try run()
     }
 }

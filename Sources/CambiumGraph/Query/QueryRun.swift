@@ -103,14 +103,14 @@ struct QueryRun: ~Copyable {
                 }
                 return found.count < wanted
             }
-            note(.scan, entity.name, context.reader.liveCount(table.index), found.count, read)
+            track(.scan, entity.name, context.reader.liveCount(table.index), found.count, read)
         }
         return limited(found)
     }
 
     private mutating func sortedRows() throws -> [UInt32] {
         if let rows = try rowsInIndexOrder(wantedCount) {
-            note(rows.step)
+            track(rows.step)
             return limited(rows.rows)
         }
         var entries = FirstEntries(countMax: wantedCount)
@@ -129,7 +129,7 @@ struct QueryRun: ~Copyable {
         }
         try forEachMatch(take)
         let sorted = entries.sorted.map(\.row)
-        note(.sort, query.sort.map(\.description).joined(separator: ","), nil, sorted.count, count)
+        track(.sort, query.sort.map(\.description).joined(separator: ","), nil, sorted.count, count)
         return limited(sorted)
     }
 
@@ -138,7 +138,7 @@ struct QueryRun: ~Copyable {
         if query.limit == nil, query.offset == 0 { return rows }
         let isWhole = query.offset == 0 && rows.count <= query.limit ?? .max
         let part = isWhole ? rows : Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
-        note(.limit, nil, nil, part.count, rows.count)
+        track(.limit, nil, nil, part.count, rows.count)
         return part
     }
 
@@ -177,7 +177,7 @@ struct QueryRun: ~Copyable {
             body(group, matching)
             return true
         }
-        note(.scan, entity.name, context.reader.liveCount(table.index), count, read)
+        track(.scan, entity.name, context.reader.liveCount(table.index), count, read)
     }
 
     /// Calls `body` with the rows that `candidate` (a way to find rows without a scan) finds and that also satisfy the condition. Each call
@@ -209,16 +209,16 @@ struct QueryRun: ~Copyable {
             return
         }
         let step = candidate.access.step
-        note(step.kind, step.name, candidate.estimate, count, counts.read)
+        track(step.kind, step.name, candidate.estimate, count, counts.read)
     }
 
     // MARK: Plan
 
-    private mutating func note(_ kind: QueryPlan.Step.Kind, _ name: String?, _ estimated: Int?, _ count: Int, _ read: Int) {
-        note(QueryPlan.Step(kind: kind, name: name, estimatedCount: estimated, objectCount: count, readCount: read))
+    private mutating func track(_ kind: QueryPlan.Step.Kind, _ name: String?, _ estimated: Int?, _ count: Int, _ read: Int) {
+        track(QueryPlan.Step(kind: kind, name: name, estimatedCount: estimated, objectCount: count, readCount: read))
     }
 
-    private mutating func note(_ step: QueryPlan.Step) { plan.steps.append(step) }
+    private mutating func track(_ step: QueryPlan.Step) { plan.steps.append(step) }
 }
 
 /// A condition that is true for stubs: objects of which only the identity is known.

@@ -9,14 +9,14 @@ package enum RegisterWriter {
     /// if the store has already applied 2^38 - 1 requests. Complexity: O(1) expected.
     ///
     /// - Parameter object: The object of the transaction's first op, if there is one.
-    package static func note(_ draft: inout Draft, _ request: String, _ digest: RequestDigest?, object: ObjectID?) throws(CambiumError) {
-        try note(
+    package static func record(_ draft: inout Draft, _ request: String, _ digest: RequestDigest?, object: ObjectID?) throws(CambiumError) {
+        try record(
             &draft,
             RegisterEntry(name: request, transaction: TransactionNumber(rawValue: draft.transaction), digest: digest, object: object))
     }
 
-    /// Records a request of any transaction, as `note(_:_:object:)` does for the current transaction.
-    package static func note(_ draft: inout Draft, _ request: RegisterEntry) throws(CambiumError) {
+    /// Records a request of any transaction, as `record(_:_:_:object:)` does for the current transaction.
+    package static func record(_ draft: inout Draft, _ request: RegisterEntry) throws(CambiumError) {
         if draft.requestCountMax == 0 { return }
         let columns = Register.requests
         if let register = draft.reader.register(of: draft.layout) {

@@ -21,7 +21,7 @@ extension InverseFinder {
         guard revived.contains(change.id) || (now.contains(change.id) && (change.kind == .changed || forces)) else { return }
         for links in change.relationships {
             guard let own = now.schema.relationship(links.relationship.number, ofRoot: links.relationship.root) else {
-                noteMembers(change.id, links.relationship)
+                trackMembers(change.id, links.relationship)
                 continue
             }
             for target in links.removed where isNew(links.relationship, change.id, target) { restore(change.id, own, target) }
@@ -42,9 +42,9 @@ extension InverseFinder {
     /// Plans to link two objects again. An object that exists again, and is reported for it, keeps its present links.
     private mutating func restore(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) {
         let exists = revived.contains(target) || now.contains(target)
-        if !exists { note(.object(target), left: .present, now: .absent) }
+        if !exists { track(.object(target), left: .present, now: .absent) }
         if !exists || (returned.contains(target) && !forces) {
-            if !relationship.isToMany, !revived.contains(id) { noteOtherTarget(of: id, relationship) }
+            if !relationship.isToMany, !revived.contains(id) { trackOtherTarget(of: id, relationship) }
             return
         }
         if !isAsLeft(id, relationship, target, isLinked: false), !forces { return }
@@ -54,10 +54,10 @@ extension InverseFinder {
     /// Plans to unlink two objects. An inserted object that the undo keeps, because it was changed, keeps its links, too.
     private mutating func remove(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) {
         if !changes.before.contains(target) {
-            if !relationship.isToMany { noteOtherTarget(of: id, relationship) }
+            if !relationship.isToMany { trackOtherTarget(of: id, relationship) }
             return
         }
-        guard now.contains(target) else { return noteMembers(id, relationship) }
+        guard now.contains(target) else { return trackMembers(id, relationship) }
         if !isAsLeft(id, relationship, target, isLinked: true), !forces { return }
         if now.isLinked(id, relationship, target) {
             inverse.unlinked.append(.init(id: id, property: relationship.number, target: target))
@@ -71,7 +71,7 @@ extension InverseFinder {
         for (end, own) in [(id, relationship), (target, inverse)] {
             // An object that comes back has no links yet.
             guard let own, !own.isToMany, !revived.contains(end) else { continue }
-            if noteOtherTarget(of: end, own) { isAsLeft = false }
+            if trackOtherTarget(of: end, own) { isAsLeft = false }
         }
         let hasOnlyLists = relationship.isToMany && inverse?.isToMany ?? true
         if !hasOnlyLists || revived.contains(id) || revived.contains(target) || now.isLinked(id, relationship, target) == isLinked {
@@ -79,15 +79,15 @@ extension InverseFinder {
         }
         // Both ends contain the link. The first one reports it.
         let isFirst = inverse.map { $0 === relationship ? id <= target : relationship.end == 0 } ?? true
-        if let inverse, !isFirst { noteMembers(target, inverse) } else { noteMembers(id, relationship) }
+        if let inverse, !isFirst { trackMembers(target, inverse) } else { trackMembers(id, relationship) }
         return false
     }
 
     /// Records a conflict if a to-one relationship leads to another object than the transactions left. Returns whether it does.
     @discardableResult
-    private mutating func noteOtherTarget(of id: ObjectID, _ relationship: Relationship) -> Bool {
+    private mutating func trackOtherTarget(of id: ObjectID, _ relationship: Relationship) -> Bool {
         if members(relationship, of: id, in: after) == members(relationship, of: id, in: now) { return false }
-        noteMembers(id, relationship)
+        trackMembers(id, relationship)
         return true
     }
 
@@ -108,7 +108,7 @@ extension InverseFinder {
             let present = members(relationship, of: change.id, in: now)
             let presentIDs = Set(present)
             if left.filter(presentIDs.contains) != present.filter(leftIDs.contains) {
-                noteMembers(change.id, relationship)
+                trackMembers(change.id, relationship)
                 if !forces { return }
             }
         }

@@ -57,10 +57,10 @@ package struct InverseFinder {
 
     private mutating func remove(_ id: ObjectID, _ comparison: inout ObjectComparison) {
         guard let left = after.place(of: id), let present = now.place(of: id) else {
-            return note(.object(id), left: .present, now: .absent)
+            return track(.object(id), left: .present, now: .absent)
         }
         let differences = comparison.differences(left, present)
-        for subject in differences { noteDifference(subject) }
+        for subject in differences { trackDifference(subject) }
         if !differences.isEmpty, !forces { return }
         dying.insert(id)
         inverse.deleted.append(id)
@@ -69,13 +69,13 @@ package struct InverseFinder {
     private mutating func revive(_ id: ObjectID) {
         guard let place = before.place(of: id) else { return }
         if let present = now.place(of: id) {
-            note(.object(id), left: .absent, now: .present)
+            track(.object(id), left: .absent, now: .present)
             returned.insert(id)
             if forces { overwrite(id, now.entity(of: present), place) }
             return
         }
         guard let entity = now.schema.entity(before.entity(of: place).number), !entity.isAbstract, entity.root == id.root else {
-            return note(.object(id), left: .absent, now: .absent)
+            return track(.object(id), left: .absent, now: .absent)
         }
         revived.insert(id)
         let revival = InverseChanges.Revival(
@@ -105,18 +105,18 @@ package struct InverseFinder {
     private mutating func restore(_ change: ObjectChange) {
         let attributes = change.attributes.filter { !$0.attribute.isDerived }
         if attributes.isEmpty, !change.changesStub, change.relationships.isEmpty { return }
-        guard let place = now.place(of: change.id) else { return note(.object(change.id), left: .present, now: .absent) }
+        guard let place = now.place(of: change.id) else { return track(.object(change.id), left: .present, now: .absent) }
         let entity = now.entity(of: place)
         var assignments: [Assignment] = []
         for value in attributes {
             let subject = UndoConflict.Subject.attribute(change.id, value.attribute)
             guard let own = entity.attribute(value.attribute.number), !own.isDerived else {
-                note(subject, left: .value(value.after), now: .absent)
+                track(subject, left: .value(value.after), now: .absent)
                 continue
             }
             let left = value.attribute.type.converted(value.after, to: own.type) ?? value.after
             let present = now.value(of: now.field(own), at: place)
-            if left != present { note(subject, left: .value(left), now: .value(present)) }
+            if left != present { track(subject, left: .value(left), now: .value(present)) }
             let former = value.attribute.type.converted(value.before, to: own.type) ?? value.before
             if (left == present || forces) && former != present { assignments.append(Assignment(own.number, former)) }
         }
@@ -139,7 +139,7 @@ package struct InverseFinder {
         for label in changed {
             let own = present[label.name]
             if own != label.after {
-                note(.label(label.name), left: label.after.map { .moment($0) } ?? .absent, now: own.map { .moment($0) } ?? .absent)
+                track(.label(label.name), left: label.after.map { .moment($0) } ?? .absent, now: own.map { .moment($0) } ?? .absent)
                 if !forces { continue }
             }
             if own != label.before { inverse.labels.append((label.name, label.before ?? .none)) }
@@ -149,11 +149,11 @@ package struct InverseFinder {
     // MARK: Conflicts
 
     /// Records a conflict about an inserted object, or about a link to it.
-    private mutating func noteDifference(_ subject: UndoConflict.Subject) {
+    private mutating func trackDifference(_ subject: UndoConflict.Subject) {
         switch subject {
         case .attribute(let id, let attribute):
-            note(subject, left: .value(after.value(of: attribute, of: id) ?? .null), now: .value(presentValue(attribute, id)))
-        case .relationship(let id, let relationship): noteMembers(id, relationship)
+            track(subject, left: .value(after.value(of: attribute, of: id) ?? .null), now: .value(presentValue(attribute, id)))
+        case .relationship(let id, let relationship): trackMembers(id, relationship)
         case .object, .label: preconditionFailure("A comparison of one object reports only its properties.")
         }
     }
@@ -163,15 +163,15 @@ package struct InverseFinder {
     }
 
     /// Records that the members of a relationship differ from those that the transactions left.
-    mutating func noteMembers(_ id: ObjectID, _ relationship: Relationship) {
+    mutating func trackMembers(_ id: ObjectID, _ relationship: Relationship) {
         let own = now.schema.relationship(relationship.number, ofRoot: relationship.root)
         let present = own.flatMap { now.members($0, of: id) }
         let left = after.schema.relationship(relationship.number, ofRoot: relationship.root).flatMap { after.members($0, of: id) }
         let states = [left, present].map { members in members.map { UndoConflict.State.members($0) } ?? .absent }
-        note(.relationship(id, own ?? relationship), left: states[0], now: states[1])
+        track(.relationship(id, own ?? relationship), left: states[0], now: states[1])
     }
 
-    mutating func note(_ subject: UndoConflict.Subject, left: UndoConflict.State, now present: UndoConflict.State) {
+    mutating func track(_ subject: UndoConflict.Subject, left: UndoConflict.State, now present: UndoConflict.State) {
         guard subjects.insert(subject).inserted else { return }
         var names: [ObjectID: String] = [:]
         func add(_ id: ObjectID) { names[id] = now.fullName(of: id) ?? after.fullName(of: id) ?? before.fullName(of: id) }

@@ -52,7 +52,7 @@ package struct FrozenPages: Sendable {
 extension Timeline {
     /// Creates a timeline whose newest version is a stored version. The pages are used as they are. Complexity: O(chunks).
     ///
-    /// Throws `.damaged` if the pages were written for another layout, or if no graph can have such an image.
+    /// Throws `.corrupted` if the pages were written for another layout, or if no graph can have such an image.
     ///
     /// - Parameters:
     ///   - fingerprint: The fingerprint of the layout for which the pages were written.
@@ -137,7 +137,7 @@ extension Timeline {
             }
             tables += taken
         }
-        if !tables.isEmpty { noteTotals() }
+        if !tables.isEmpty { updateTotals() }
         tables.sort()
         return (tables, space.discard(tables))
     }
@@ -165,7 +165,7 @@ extension Timeline {
     /// - Parameter keepsSpares: Whether up to 16 MiB of empty chunks keep their memory and disk space for the next changes.
     /// - Returns: The task. The caller alternately calls `take` and `releaseTaken` until the task is done.
     package func beginReuse(_ owners: ChunkOwners, keepsSpares: Bool) -> ChunkRelease {
-        defer { noteTotals() }
+        defer { updateTotals() }
         return space.reuse(owners, spareCount: keepsSpares ? PageSpace.spareChunkCount : 0)
     }
 
@@ -173,7 +173,7 @@ extension Timeline {
     /// this method only while no thread writes. Other threads may write between two calls.
     package func take(_ rest: inout ChunkRelease) {
         space.take(&rest)
-        noteTotals()
+        updateTotals()
     }
 
     /// Lets another thread supply memory for the next changes. Call this method only while no thread writes. Complexity: O(1).
@@ -205,6 +205,6 @@ extension Timeline {
     /// ascending order. Other threads may read the chunks at the same time.
     package func replace(_ stored: ArraySlice<Int>) {
         space.replace(stored)
-        noteTotals()
+        updateTotals()
     }
 }

@@ -41,7 +41,7 @@ package final class Timeline: @unchecked Sendable {
         if let place = layout.registerPlace { directory[place] = 0 }
         space.setHashNumbers(HashNumbers(key))
         current = Guarded(Version(epoch: epoch, directory: page, layout: layout, space: space))
-        noteTotals()
+        updateTotals()
     }
 
     /// Counts the slow queries on the graphs of this timeline.
@@ -79,8 +79,8 @@ package final class Timeline: @unchecked Sendable {
     package var totals: TimelineTotals { counters.totals }
 
     /// Updates `totals` to the current state.
-    func noteTotals() {
-        counters.note(
+    func updateTotals() {
+        counters.track(
             TimelineTotals(
                 pinnedVersionCount: pinned.count, pinnedByteCount: pinned.deadGranules * PageLayout.granule, pageByteCount: pageByteCount,
                 heapByteCount: reservedByteCount, mappedByteCount: space.memories.mappedCount * PageLayout.chunkByteCount))
@@ -139,7 +139,7 @@ package final class Timeline: @unchecked Sendable {
         pinned.reclaimSome(space)
         space.recycle(&superseded)
         space.memory.refill { space.freeByteCount }
-        noteTotals()
+        updateTotals()
         return Graph(version: version)
     }
 
@@ -149,7 +149,7 @@ package final class Timeline: @unchecked Sendable {
     package func confirm(_ graph: Graph) {
         unconfirmed.confirm(graph.version)
         pinned.reclaimSome(space)
-        noteTotals()
+        updateTotals()
     }
 
     /// Makes the last confirmed version the newest version again, and frees the pages of all later versions. No reader may use the later
@@ -173,7 +173,7 @@ package final class Timeline: @unchecked Sendable {
         // `newest` is the newest version again, so it needs the pages that later versions replaced.
         pinned.removeAll(from: newest.epoch, space)
         newest.dead.removeAll()
-        noteTotals()
+        updateTotals()
         return Graph(version: newest)
     }
 
@@ -195,7 +195,7 @@ package final class Timeline: @unchecked Sendable {
     /// Drops all replaced versions that readers have released. Complexity: O(pinned versions and their pages).
     func reclaim() {
         pinned.reclaim(space)
-        noteTotals()
+        updateTotals()
     }
 
     var pinnedVersions: [Version] { pinned.elements }
@@ -205,7 +205,7 @@ package final class Timeline: @unchecked Sendable {
     init(_ space: PageSpace, _ version: Version) {
         self.space = space
         current = Guarded(version)
-        noteTotals()
+        updateTotals()
     }
 
     static func nextEpoch() -> UInt64 {

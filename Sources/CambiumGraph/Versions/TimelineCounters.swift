@@ -31,7 +31,7 @@ final class TimelineCounters: Sendable {
     }
 
     @inline(__always)
-    func note(_ totals: TimelineTotals) {
+    func track(_ totals: TimelineTotals) {
         pinnedVersionCount.store(totals.pinnedVersionCount, ordering: .relaxed)
         pinnedByteCount.store(totals.pinnedByteCount, ordering: .relaxed)
         pageByteCount.store(totals.pageByteCount, ordering: .relaxed)

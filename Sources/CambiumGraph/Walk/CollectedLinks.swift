@@ -23,7 +23,7 @@ final class CollectedLinks: Sendable {
     }
 
     /// Adds to the number of links that walks have followed without the arrays.
-    func note(followedCount count: Int) { followedCount.add(count, ordering: .relaxed) }
+    func track(followedCount count: Int) { followedCount.add(count, ordering: .relaxed) }
 
     /// Returns an array for each step that has one, or an empty list if the arrays do not exist yet. The first call after walks have
     /// followed enough links makes the arrays. Until the arrays exist, calls on other threads return an empty list.

@@ -20,8 +20,8 @@ extension Walk {
         if first == last { return [start] }
         var search = PathSearch(self, from: first, to: last)
         let path = search.run(within: distance ?? .max, filter ?? { _ in true })
-        steps.note(followedCount: search.forward.followedCount)
-        backwardSteps.note(followedCount: search.backward.followedCount)
+        steps.track(followedCount: search.forward.followedCount)
+        backwardSteps.track(followedCount: search.backward.followedCount)
         return path?.map(graph.id(of:))
     }
 }

@@ -70,7 +70,7 @@ struct WalkSteps: Sendable {
     func arrays(_ graph: Graph) -> [LinkArray?] { links.current(steps, graph.reader, graph.layout) }
 
     /// Adds to the number of links that walks have followed from row to row.
-    func note(followedCount count: Int) { links.note(followedCount: count) }
+    func track(followedCount count: Int) { links.track(followedCount: count) }
 
     /// Returns the indexes of the steps that begin at objects of a table.
     @inline(__always) func range(_ table: UInt32) -> Range<Int> { ranges[Int(table)] }

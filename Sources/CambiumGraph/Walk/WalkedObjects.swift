@@ -103,7 +103,7 @@ extension Walk {
                 _ = front.advance { _ in .keep }
             }
         }
-        steps.note(followedCount: front.followedCount)
+        steps.track(followedCount: front.followedCount)
         return WalkedObjects(graph, front)
     }
 }

@@ -18,7 +18,7 @@ struct CrowdPlaces {
     var isCollected: Bool { !chain.isEmpty }
 
     /// Counts the pages of a long walk. Returns whether the caller should now record the pages of all entries with `collect`.
-    mutating func noteWalk(_ pageCount: Int, of overflowPageCount: Int) -> Bool {
+    mutating func trackWalk(_ pageCount: Int, of overflowPageCount: Int) -> Bool {
         walkedPageCount += pageCount
         return !isCollected && walkedPageCount >= Self.walkCountMin * overflowPageCount
     }
@@ -34,7 +34,7 @@ struct CrowdPlaces {
 
     /// Records the overflow page to which the entry of a row was added or moved. `page` is `nil` if the entry is in the first page of the
     /// bucket, which is not an overflow page.
-    mutating func note(_ row: UInt32, at page: PageRef?) {
+    mutating func track(_ row: UInt32, at page: PageRef?) {
         if !isCollected { return }
         pages[row] = page
         if let page { chain.insert(page) }

@@ -52,7 +52,7 @@ struct IndexWriter: ~Copyable {
                 let page = reference.pointee
                 moveToFront(Bucket(chunks[first.pointee]), reference)
                 refill(first.pointee, page, fragment, row)
-                if overflowCount > CrowdPlaces.shortWalk { noteWalk(first.pointee, overflowCount) }
+                if overflowCount > CrowdPlaces.shortWalk { trackWalk(first.pointee, overflowCount) }
                 return
             }
             let overflow = bucket.overflowReference
@@ -188,7 +188,7 @@ extension IndexWriter {
     mutating func addToOverflow(_ firstPage: PageRef, _ fragment: UInt16, _ row: UInt32) {
         let first = Bucket(chunks[firstPage])
         let reference = first.overflowReference
-        if reference.pointee == 0 { first.noteCrowd() } else { pageWriter.own(&reference.pointee, .bucket) }
+        if reference.pointee == 0 { first.markCrowded() } else { pageWriter.own(&reference.pointee, .bucket) }
         if reference.pointee == 0 || Bucket(chunks[reference.pointee]).count == Bucket.capacity {
             let page = newBucket(depth: first.depth)
             Bucket(chunks[page]).overflow = reference.pointee
@@ -196,7 +196,7 @@ extension IndexWriter {
             countOverflowPages(of: first, by: 1)
         }
         Bucket(chunks[reference.pointee]).add(fragment, row)
-        if !crowds.isEmpty { crowds[firstPage]?.note(row, at: reference.pointee) }
+        if !crowds.isEmpty { crowds[firstPage]?.track(row, at: reference.pointee) }
         if fragment != first.crowdFragment { first.otherCount += 1 }
     }
 
@@ -211,13 +211,13 @@ extension IndexWriter {
         let first = Bucket(chunks[firstPage])
         let overflow = first.overflowReference
         if overflow.pointee == 0 { return }
-        if !crowds.isEmpty { crowds[firstPage]?.note(row, at: nil) }
+        if !crowds.isEmpty { crowds[firstPage]?.track(row, at: nil) }
         if fragment != first.crowdFragment { first.otherCount -= 1 }
         pageWriter.own(&overflow.pointee, .bucket)
         let source = Bucket(chunks[overflow.pointee])
         if page != overflow.pointee, let (fragment, row) = source.takeAny() {
             Bucket(chunks[page]).add(fragment, row)
-            if !crowds.isEmpty { crowds[firstPage]?.note(row, at: page == firstPage ? nil : page) }
+            if !crowds.isEmpty { crowds[firstPage]?.track(row, at: page == firstPage ? nil : page) }
         }
         if source.count > 0 { return }
         let emptied = overflow.pointee
@@ -230,10 +230,10 @@ extension IndexWriter {
 
     /// Counts a long walk through the overflow pages of a bucket. Records the page of each entry in a `CrowdPlaces` if such walks are
     /// frequent.
-    mutating func noteWalk(_ firstPage: PageRef, _ pageCount: Int) {
+    mutating func trackWalk(_ firstPage: PageRef, _ pageCount: Int) {
         let first = Bucket(chunks[firstPage])
         if first.overflow == 0 { return }
-        guard crowds[firstPage, default: CrowdPlaces()].noteWalk(pageCount, of: first.overflowPageCount) else { return }
+        guard crowds[firstPage, default: CrowdPlaces()].trackWalk(pageCount, of: first.overflowPageCount) else { return }
         var reference = first.overflowReference
         var overflowCount = 0
         while reference.pointee != 0 {

@@ -18,10 +18,10 @@ struct ArchivedRecords {
 
     /// Returns a transaction. Each call must request the transaction that follows the last returned transaction.
     ///
-    /// Returns `nil` if no segment contains the transaction with its ops. Throws `.damaged` if the segment that should contain it fails
+    /// Returns `nil` if no segment contains the transaction with its ops. Throws `.corrupted` if the segment that should contain it fails
     /// verification.
     mutating func record(_ number: TransactionNumber) throws(CambiumError) -> LogRecord? {
-        if let record = try records?.next() { return note(record) }
+        if let record = try records?.next() { return track(record) }
         records = nil
         var flaw: CambiumError?
         for segment in listed.reversed() where segment <= number {
@@ -34,9 +34,9 @@ struct ArchivedRecords {
                 guard let record = try found.next() else { continue }
                 records = found
                 segments.append(segment)
-                return note(record)
+                return track(record)
             } catch {
-                guard error.code == .damaged else { throw error }
+                guard error.code == .corrupted else { throw error }
                 flaw = flaw ?? error
             }
         }
@@ -44,14 +44,14 @@ struct ArchivedRecords {
         return nil
     }
 
-    private mutating func note(_ record: LogRecord) -> LogRecord {
+    private mutating func track(_ record: LogRecord) -> LogRecord {
         last = record.number
         return record
     }
 
     /// Returns the checksum of the log after the last returned transaction, or `nil` if the archive does not contain this checksum.
     ///
-    /// Throws `.damaged` if the following bytes of the segment fail verification.
+    /// Throws `.corrupted` if the following bytes of the segment fail verification.
     func checksum() throws(CambiumError) -> UInt32? {
         if let checksum = try endChecksum() ?? records?.checksum(after: last) { return checksum }
         return try records?.jointChecksum()

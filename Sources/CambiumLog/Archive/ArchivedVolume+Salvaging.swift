@@ -7,7 +7,7 @@ extension ArchivedVolume {
     /// segment of the store must state the checksum at the end of the archive's segment. A transaction that can be read in both the archive
     /// and the store must be the same in both.
     ///
-    /// Throws `.damaged` if a transaction differs. Complexity: O(bytes of the archive).
+    /// Throws `.corrupted` if a transaction differs. Complexity: O(bytes of the archive).
     ///
     /// - Returns: the combined files, and the last transaction that they take from the archive; `nil` if no segment of the store
     ///   continues the archive.
@@ -55,19 +55,19 @@ private struct ProvenPart {
     private static func sound<Result>(_ body: () throws -> Result) throws -> Result? {
         do {
             return try body()
-        } catch let error as CambiumError where error.code == .damaged || error.code == .notFound || error.code == .unsupportedFormat {
+        } catch let error as CambiumError where error.code == .corrupted || error.code == .notFound || error.code == .unsupportedFormat {
             return nil
         }
     }
 
-    /// Throws `.damaged` if a transaction of the archive differs from the same transaction of the store. If the ops of either transaction
+    /// Throws `.corrupted` if a transaction of the archive differs from the same transaction of the store. If the ops of either transaction
     /// cannot be read, nothing is compared.
     private static func compare(_ record: LogRecord, with own: LogRecord, in source: SegmentArchive) throws {
         guard own.number == record.number, let one = try sound({ try record.retired() }), let other = try sound({ try own.retired() })
         else { return }
         if one.isSame(as: other) { return }
         throw CambiumError(
-            .damaged,
+            .corrupted,
             "Transaction \(record.number) of the archive differs from that transaction of the store. Use the archive of this store.",
             place: .init(file: "\(source.volume.name)/\(LogDirectory.name)"))
     }

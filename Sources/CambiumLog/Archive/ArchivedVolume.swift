@@ -22,7 +22,7 @@ package struct ArchivedVolume: Volume {
     /// Reads the retired transactions from the archive, and compares them with the hashes that the store has kept.
     ///
     /// Throws `.notFound` if there is no store or no archive, or if the archive lacks transactions. Throws `.conflict` if the archive
-    /// belongs to another store, and `.damaged` if the archive's transactions are not the retired ones. Complexity: O(bytes that were
+    /// belongs to another store, and `.corrupted` if the archive's transactions are not the retired ones. Complexity: O(bytes that were
     /// retired).
     package init(_ store: any Volume, archive: any Volume) throws {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
@@ -75,7 +75,7 @@ package struct ArchivedVolume: Volume {
         return paths
     }
 
-    /// Returns those segments of the store that the archive replaces. Throws `.damaged` if the archive ends inside one of these segments.
+    /// Returns those segments of the store that the archive replaces. Throws `.corrupted` if the archive ends inside one of these segments.
     private static func hidden(
         by paths: Set<String>, of source: SegmentArchive, _ listed: [TransactionNumber], _ retiredEnd: TransactionNumber
     ) throws -> Set<String> {
@@ -86,7 +86,7 @@ package struct ArchivedVolume: Volume {
         }
         guard end == .none || listed.contains(end.next) else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The archive ends with transaction \(end), but no log file of the store begins with the next transaction. "
                     + "Compact the store to a later moment with this archive.",
                 place: .init(file: "\(source.volume.name)/\(LogDirectory.name)"))

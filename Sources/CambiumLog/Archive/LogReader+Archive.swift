@@ -32,7 +32,7 @@ extension LogReader {
         do throws(CambiumError) {
             end = try retiredEnd()
         } catch {
-            guard error.code == .damaged else { throw error }
+            guard error.code == .corrupted else { throw error }
             return (error.description, TransactionNumber.none)
         }
         var next = TransactionNumber(rawValue: 1)
@@ -46,7 +46,7 @@ extension LogReader {
                 }
                 next = max(next, reader.sealedEnd?.next ?? segment.next)
             } catch {
-                if error.code == .damaged { return (error.description, last) }
+                if error.code == .corrupted { return (error.description, last) }
                 // A writer may have merged the segment into an earlier one. A segment in a later format is not corrupt; if it is retired,
                 // the attempt to read it together with the archive throws `.unsupportedFormat`.
                 guard error.code == .notFound || error.code == .unsupportedFormat else { throw error }
@@ -63,7 +63,7 @@ extension LogReader {
             if let archive = try archive() { return archive }
             end = try retiredEnd()
         } catch {
-            guard error.code == .damaged else { throw error }
+            guard error.code == .corrupted else { throw error }
             end = .none
         }
         // If nothing was retired, the note of an interrupted compaction does not matter.

@@ -74,7 +74,7 @@ extension SegmentArchive {
     /// segment is corrupt. Otherwise, the archive keeps its segments, even if the log has merged its own segments since.
     ///
     /// Throws `.conflict` if a transaction in the archive differs from the transaction with the same number in the log. Also throws
-    /// `.conflict` if the archive has transactions after the last of `segments`. Throws `.damaged` if the log is corrupt, and `.ioFailure`
+    /// `.conflict` if the archive has transactions after the last of `segments`. Throws `.corrupted` if the log is corrupt, and `.ioFailure`
     /// if a disk operation fails. After an error, some of the files may be in the archive. Complexity: O(bytes).
     ///
     /// - Parameter segments: neighboring segments, in ascending order.
@@ -193,12 +193,12 @@ extension SegmentArchive {
             place: .init(file: "\(volume.name)/\(LogFileName.path(segment, .segment))"))
     }
 
-    /// Calls `body`, and returns whether it throws `.damaged`. Throws all other errors of `body`.
+    /// Calls `body`, and returns whether it throws `.corrupted`. Throws all other errors of `body`.
     private func isDamaged(_ body: () throws -> Void) throws -> Bool {
         do {
             try body()
             return false
-        } catch let error as CambiumError where error.code == .damaged {
+        } catch let error as CambiumError where error.code == .corrupted {
             return true
         }
     }
@@ -207,7 +207,7 @@ extension SegmentArchive {
         do {
             try OpsFile(volume: volume, store: store, transaction: file.transaction, reference: file.reference).forEachPart { _ in }
             return true
-        } catch let error as CambiumError where error.code == .damaged {
+        } catch let error as CambiumError where error.code == .corrupted {
             return false
         }
     }

@@ -118,7 +118,7 @@ package struct SegmentArchive: Sendable {
     /// Returns the files to read in place of a retired segment. Compares each transaction in these files with the hash in the retired
     /// segment.
     ///
-    /// Throws `.notFound` if the archive does not contain the transactions. Throws `.damaged` if the archive is corrupt, or if its
+    /// Throws `.notFound` if the archive does not contain the transactions. Throws `.corrupted` if the archive is corrupt, or if its
     /// transactions are not the retired ones. Complexity: O(bytes).
     func paths(inPlaceOf segment: TransactionNumber, to end: TransactionNumber, of source: any Volume) throws -> [String] {
         var kept = try SegmentRecords(source, segment)
@@ -134,7 +134,7 @@ package struct SegmentArchive: Sendable {
         }
         func damage(_ message: String) -> CambiumError {
             CambiumError(
-                .damaged, "\(message) Restore the file from a copy of the archive.", place: .init(file: "\(volume.name)/\(place)"))
+                .corrupted, "\(message) Restore the file from a copy of the archive.", place: .init(file: "\(volume.name)/\(place)"))
         }
         while let record = try kept.next() {
             guard let other = try whole.record(record.number) else {

@@ -10,7 +10,7 @@ struct SegmentRecords {
     private var rest: [LogRecord] = []
     private let begin: TransactionNumber
 
-    /// Opens a segment. Throws `.damaged` if its header or its index fails verification, and `.notFound` if there is no such file.
+    /// Opens a segment. Throws `.corrupted` if its header or its index fails verification, and `.notFound` if there is no such file.
     ///
     /// - Parameter begin: the first transaction that is returned; `nil` for the first transaction of the segment.
     init(_ volume: any Volume, _ segment: TransactionNumber, from begin: TransactionNumber? = nil) throws(CambiumError) {
@@ -53,7 +53,7 @@ struct SegmentRecords {
         return following.lastChecksum
     }
 
-    /// Returns the next transaction, or `nil` at the end. Throws `.damaged` if a frame fails verification, or if bytes follow the last
+    /// Returns the next transaction, or `nil` at the end. Throws `.corrupted` if a frame fails verification, or if bytes follow the last
     /// frame.
     mutating func next() throws(CambiumError) -> LogRecord? {
         do {
@@ -70,12 +70,12 @@ struct SegmentRecords {
     }
 
     func damage(_ message: String) -> CambiumError {
-        CambiumError(.damaged, message, place: .init(file: "\(volume.name)/\(reader.path) offset \(reader.offset)"))
+        CambiumError(.corrupted, message, place: .init(file: "\(volume.name)/\(reader.path) offset \(reader.offset)"))
     }
 
     private static func named(_ error: CambiumError, _ volume: any Volume, _ path: String) -> CambiumError {
-        guard error.code == .damaged else { return error }
+        guard error.code == .corrupted else { return error }
         return CambiumError(
-            .damaged, error.message, place: .init(file: "\(volume.name)/\(error.place?.file ?? path)"), underlying: error)
+            .corrupted, error.message, place: .init(file: "\(volume.name)/\(error.place?.file ?? path)"), underlying: error)
     }
 }

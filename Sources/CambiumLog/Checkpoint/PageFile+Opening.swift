@@ -4,7 +4,7 @@ internal import CambiumModel
 extension PageFile {
     /// Takes a shared lock on a record, decodes the record, and opens its file of pages.
     ///
-    /// Throws `.notFound` if there is no record. Throws `.damaged` if the record fails verification, or if its file of pages is missing.
+    /// Throws `.notFound` if there is no record. Throws `.corrupted` if the record fails verification, or if its file of pages is missing.
     static func opened(
         _ volume: any Volume, _ record: String, store: [UInt8]
     ) throws(CambiumError) -> (share: any VolumeLock, recorded: RecordedCheckpoint, file: any VolumeFile) {

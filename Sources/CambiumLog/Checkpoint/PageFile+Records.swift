@@ -44,7 +44,7 @@ extension PageFile {
                 guard let recorded = try recorded(bytes, store: store) else { return nil }
                 return (try root(volume, recorded), bytes.count)
             } catch {
-                guard error.code == .damaged || error.code == .notFound else { throw error }
+                guard error.code == .corrupted || error.code == .notFound else { throw error }
                 // This method holds no lock on the record. So a writer may have replaced the record after it was read, and reused the
                 // chunks of its table.
                 guard let newer = try recordBytes(volume, transaction), newer != bytes else { return nil }
@@ -107,7 +107,7 @@ extension PageFile {
         do throws(CambiumError) {
             let file = try volume.open(damageMark, .read)
             defer { file.close() }
-            let beginning = try file.read(at: 0, count: noteByteCountMax)
+            let beginning = try file.read(at: 0, count: beginningByteCountMax)
             return String(decoding: beginning, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
         } catch {
             guard error.code == .notFound else { throw error }
@@ -116,7 +116,7 @@ extension PageFile {
     }
 
     /// The maximum number of bytes of the file `damageMark` that are read. Only the existence of the file matters, and not its length.
-    private static let noteByteCountMax = 4096
+    private static let beginningByteCountMax = 4096
 
     /// Returns the bytes of a checkpoint record. Returns `nil` if a link or a directory has the name of the record, because it counts as a
     /// record that does not verify.
@@ -124,7 +124,7 @@ extension PageFile {
         do throws(CambiumError) {
             return try bytes(volume, CheckpointRecord.path(transaction))
         } catch {
-            guard error.code == .damaged else { throw error }
+            guard error.code == .corrupted else { throw error }
             return nil
         }
     }

@@ -38,7 +38,7 @@ package final class PageFile: @unchecked Sendable {
 
     static let prefix = "pages-"
 
-    /// Opens the stored graph of a transaction. Throws `.damaged` if this program cannot read the stored graph, and `.notFound` if the
+    /// Opens the stored graph of a transaction. Throws `.corrupted` if this program cannot read the stored graph, and `.notFound` if the
     /// stored graph no longer exists.
     ///
     /// - Parameters:
@@ -89,7 +89,7 @@ package final class PageFile: @unchecked Sendable {
 
     // MARK: Chunks
 
-    /// Compares every chunk with its checksum. Throws `.damaged` for the first chunk that differs from the stored bytes.
+    /// Compares every chunk with its checksum. Throws `.corrupted` for the first chunk that differs from the stored bytes.
     package func checkAll() throws(CambiumError) {
         for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
             if root.chunks[chunk].packedByteCount > 0 {

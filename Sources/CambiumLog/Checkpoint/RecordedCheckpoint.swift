@@ -78,7 +78,7 @@ struct RecordedCheckpoint {
         return MerkleTree(leafCount: transaction.rawValue, subtrees: subtrees)
     }
 
-    /// Returns the record together with the schema and the chunks from its table. Throws `.damaged` if the table fails verification. Also
+    /// Returns the record together with the schema and the chunks from its table. Throws `.corrupted` if the table fails verification. Also
     /// throws the errors of `read`.
     ///
     /// Complexity: O(bytes of the table). Calls `read` only if the table is in chunks of the file of pages.

@@ -38,7 +38,7 @@ final class CreationVolume: Volume {
     // MARK: The mark
 
     /// Adds the name of a file to the mark, before the file is created.
-    private func note(_ path: String) throws(CambiumError) {
+    private func track(_ path: String) throws(CambiumError) {
         try state.withLock { state throws(CambiumError) in
             if state.mark.names.contains(path) { return }
             // If the disk is full, the caller may continue without the file at `path`. So the mark in memory changes only after the entry
@@ -86,7 +86,7 @@ final class CreationVolume: Volume {
     var name: String { base.name }
 
     func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
-        if mode == .create { try note(path) }
+        if mode == .create { try track(path) }
         return try base.open(path, mode)
     }
 
@@ -100,12 +100,12 @@ final class CreationVolume: Volume {
     }
 
     func rename(_ path: String, to newPath: String) throws(CambiumError) {
-        try note(newPath)
+        try track(newPath)
         try base.rename(path, to: newPath)
     }
 
     func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
-        try note(newPath)
+        try track(newPath)
         return try base.renameUnlessShared(path, to: newPath)
     }
 

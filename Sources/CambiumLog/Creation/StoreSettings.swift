@@ -23,13 +23,13 @@ package struct StoreSettings: Equatable, Sendable {
     /// The maximum number of checkpoints that are kept, at least one.
     package var checkpointCountMax: Int
     /// The maximum size of the pages that only time travel needs, as a percentage of the size of the newest checkpoint.
-    package var pastPercent: Int
+    package var historyPercent: Int
     /// Whether checkpoints are stored compressed.
     package var compressesPages: Bool
 
     package init(
         store: [UInt8], indexSecret: [UInt8]? = nil, creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000,
-        checkpointCountMax: Int = 32, pastPercent: Int = 100, compressesPages: Bool = false
+        checkpointCountMax: Int = 32, historyPercent: Int = 100, compressesPages: Bool = false
     ) {
         self.store = store
         self.indexSecret = indexSecret ?? store
@@ -37,7 +37,7 @@ package struct StoreSettings: Equatable, Sendable {
         self.durability = durability
         self.requestWindow = requestWindow
         self.checkpointCountMax = checkpointCountMax
-        self.pastPercent = pastPercent
+        self.historyPercent = historyPercent
         self.compressesPages = compressesPages
     }
 
@@ -48,7 +48,7 @@ package struct StoreSettings: Equatable, Sendable {
     }
 
     /// Reads the settings of a store. Throws `.notFound` if there is no store, or if the creation of the store was interrupted. Throws
-    /// `.damaged` if the settings cannot be read.
+    /// `.corrupted` if the settings cannot be read.
     package static func read(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         try checkPresence(volume)
         return try decode(try volume.bytes(of: fileName), file: fileName)
@@ -87,7 +87,7 @@ package struct StoreSettings: Equatable, Sendable {
         let text =
             "{\"format\":\(Format.version),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
             + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
-            + ",\"checkpoints\":\(checkpointCountMax),\"pastPercent\":\(pastPercent)"
+            + ",\"checkpoints\":\(checkpointCountMax),\"historyPercent\":\(historyPercent)"
             + (compressesPages ? ",\"compression\":\"lz4\"" : "")
             + ",\"indexSecret\":\"\(HexText.encode(indexSecret))\""
         let content = Array(text.utf8)
@@ -106,23 +106,23 @@ package struct StoreSettings: Equatable, Sendable {
         return bytes == content + end(of: content)
     }
 
-    /// Decodes settings. Throws `.damaged` if `encode` cannot have written the text. Throws `.unsupportedFormat` for a later format, if the
+    /// Decodes settings. Throws `.corrupted` if `encode` cannot have written the text. Throws `.unsupportedFormat` for a later format, if the
     /// checksum matches.
     package static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
-        func damaged(_ flaw: String) -> CambiumError {
+        func corrupted(_ flaw: String) -> CambiumError {
             CambiumError(
-                .damaged,
+                .corrupted,
                 "\(flaw), so the directory is not a store, or the store is corrupt. Check the path. "
                     + "If the path is right, restore the store from a backup, or save its data with 'cambium repair'.",
                 place: .init(file: file))
         }
-        guard let text = String(validating: bytes, as: UTF8.self), text.utf8.count <= 4096 else { throw damaged("The file is not text") }
-        guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format number of a store") }
+        guard let text = String(validating: bytes, as: UTF8.self), text.utf8.count <= 4096 else { throw corrupted("The file is not text") }
+        guard text.hasPrefix("{\"format\":") else { throw corrupted("The file does not begin with the format number of a store") }
         let version = text.dropFirst(10).prefix { $0.isNumber }
         guard UInt16(version) == Format.version else {
             // An unknown number is the number of a later format only if the checksum matches. Otherwise, the settings are corrupt, and a
             // repair ignores them.
-            guard hasChecksum(bytes) else { throw damaged("The checksum at the end of the file does not match the settings") }
+            guard hasChecksum(bytes) else { throw corrupted("The checksum at the end of the file does not match the settings") }
             throw CambiumError(
                 .unsupportedFormat,
                 "The store has format \(version); this program reads format \(Format.version). "
@@ -132,26 +132,26 @@ package struct StoreSettings: Equatable, Sendable {
         var fields: [Substring: Substring] = [:]
         for field in text.split(separator: "}")[0].dropFirst().split(separator: ",") {
             let parts = field.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2 else { throw damaged("'\(field)' is not a setting") }
+            guard parts.count == 2 else { throw corrupted("'\(field)' is not a setting") }
             fields[parts[0].filter { $0 != "\"" }[...]] = parts[1].filter { $0 != "\"" }[...]
         }
         guard let store = fields["store"].flatMap({ HexText.decode(String($0)) }), store.count == 16,
             let creationTime = fields["created"].flatMap({ Int64($0) }), let level = fields["durability"],
             let requestWindow = fields["requestWindow"].flatMap({ Int($0) }), requestWindow >= 0,
             let checkpointCountMax = fields["checkpoints"].flatMap({ Int($0) }), checkpointCountMax > 0,
-            let pastPercent = fields["pastPercent"].flatMap({ Int($0) }), pastPercent >= 0
-        else { throw damaged("A setting is missing or malformed") }
+            let historyPercent = fields["historyPercent"].flatMap({ Int($0) }), historyPercent >= 0
+        else { throw corrupted("A setting is missing or malformed") }
         let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
-        guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is not a level of durability") }
+        guard level == "synced" || interval ?? 0 > 0 else { throw corrupted("'\(level)' is not a level of durability") }
         guard let indexSecret = fields["indexSecret"].flatMap({ HexText.decode(String($0)) }), indexSecret.count == 16 else {
-            throw damaged("The setting 'indexSecret' is missing or malformed")
+            throw corrupted("The setting 'indexSecret' is missing or malformed")
         }
         let settings = StoreSettings(
             store: store, indexSecret: indexSecret, creationTime: creationTime,
             durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
-            requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent,
+            requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, historyPercent: historyPercent,
             compressesPages: fields["compression"] == "lz4")
-        guard settings.encode() == bytes else { throw damaged("The checksum at the end of the file does not match the settings") }
+        guard settings.encode() == bytes else { throw corrupted("The checksum at the end of the file does not match the settings") }
         return settings
     }
 }

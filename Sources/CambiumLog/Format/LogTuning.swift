@@ -56,7 +56,7 @@ package struct LogTuning: Sendable {
     package var chunkCountMax = 1 << 20
     /// The number of checkpoints that are always kept: the newest one, and one more in case the newest is corrupt.
     package var newestCheckpointCount = 2
-    /// The limit on the pages that only time travel needs is at least this number of bytes, unless the setting `pastPercent` is 0.
+    /// The limit on the pages that only time travel needs is at least this number of bytes, unless the setting `historyPercent` is 0.
     package var pastByteCountMin = 64 << 20
 
     /// The touch index is extended after a checkpoint if at least this number of transactions are not in it.

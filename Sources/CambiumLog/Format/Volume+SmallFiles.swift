@@ -9,7 +9,7 @@ extension Volume {
         let byteCount = try file.byteCount()
         guard byteCount <= 1 << 20 else {
             throw CambiumError(
-                .damaged, "The file is larger than 1 MiB, so it is not a file of a store. Restore it from a backup.",
+                .corrupted, "The file is larger than 1 MiB, so it is not a file of a store. Restore it from a backup.",
                 place: .init(file: path))
         }
         return try file.read(at: 0, count: byteCount)

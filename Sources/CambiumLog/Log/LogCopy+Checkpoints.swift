@@ -15,7 +15,7 @@ extension LogCopy {
                 try pages.checkAll()
                 try copy(pages, &copied)
                 rootCount += 1
-            } catch { if error.code != .damaged, error.code != .notFound { throw error } }
+            } catch { if error.code != .corrupted, error.code != .notFound { throw error } }
         }
     }
 
@@ -29,7 +29,7 @@ extension LogCopy {
                 let header = try FrameReader(target, path: path).header
                 return position.isChecksumLost || header.previousChecksum == position.position.checksum
             } catch {
-                guard error.code == .damaged else { throw error }  // Only the beginning of the segment was copied.
+                guard error.code == .corrupted else { throw error }  // Only the beginning of the segment was copied.
             }
         }
         guard let segment = copied.segments.last(where: { $0 <= position.transaction }) else { return false }

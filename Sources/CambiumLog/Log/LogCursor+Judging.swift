@@ -9,7 +9,7 @@ extension LogCursor {
     /// Determines how the log ends, according to the table of FORMAT.md 8. If another process has appended transactions in the meantime,
     /// first passes these transactions to `body`.
     ///
-    /// Throws `.damaged` if the log is corrupt.
+    /// Throws `.corrupted` if the log is corrupt.
     mutating func judge(batches body: BatchBody) throws -> LogReader.End {
         var verdict = Result { try self.verdict() }
         for _ in 0..<Self.judgmentCountMax {
@@ -23,7 +23,7 @@ extension LogCursor {
         end.verdict = try verdict.get()
         var end = end
         if let reader {
-            end.note(reader, from: begin)
+            end.track(reader, from: begin)
             end.tail = tail(reader)
         }
         return end
@@ -155,7 +155,7 @@ extension LogCursor {
 
 extension LogReader.End {
     /// Counts a segment and the bytes of the segment that were read from `offset` on.
-    mutating func note(_ reader: SegmentReader, from offset: Int) {
+    mutating func track(_ reader: SegmentReader, from offset: Int) {
         segmentCount += 1
         byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset
     }

@@ -9,7 +9,7 @@ extension LogCursor {
         while true {
             do {
                 return try open()
-            } catch let error as CambiumError where mayBeWritten && (error.code == .notFound || error.code == .damaged) {
+            } catch let error as CambiumError where mayBeWritten && (error.code == .notFound || error.code == .corrupted) {
                 // A writer may have replaced, split or merged segments after the directory was listed.
                 guard try relist() else { throw error }
             }
@@ -124,7 +124,7 @@ extension LogCursor {
     /// Whether the search for a transaction continues after a segment could not be opened. A writer may have merged the segment into
     /// another segment, which then contains its transactions.
     private static func mayBeElsewhere(_ error: CambiumError, _ mayBeWritten: Bool) -> Bool {
-        error.code == .damaged || error.code == .notFound && mayBeWritten
+        error.code == .corrupted || error.code == .notFound && mayBeWritten
     }
 
     private func mismatch(_ path: String, _ base: LogPrefix) -> CambiumError {

@@ -84,7 +84,7 @@ struct LogCursor {
 
     /// Calls `body` with all transactions that the caller has not received yet, in order.
     ///
-    /// Throws `.damaged` if a segment is corrupt and other segments follow it. Also throws the errors of `body`.
+    /// Throws `.corrupted` if a segment is corrupt and other segments follow it. Also throws the errors of `body`.
     mutating func advance(batches body: BatchBody) throws {
         while true {
             if try reader == nil && !openNext() { return }
@@ -106,7 +106,7 @@ struct LogCursor {
         segments = segments.filter { $0 <= current } + listed.filter { $0 > last }
     }
 
-    /// Moves to the next segment. Throws `.damaged` if the current segment cannot be verified to its end, unless `salvages` is set and no
+    /// Moves to the next segment. Throws `.corrupted` if the current segment cannot be verified to its end, unless `salvages` is set and no
     /// transaction is missing.
     private mutating func leave(_ body: BatchBody) throws {
         if mayBeWritten, reader?.isSealed == false {
@@ -122,7 +122,7 @@ struct LogCursor {
             end.flaws.append(corruption.description)
         }
         left = (last, end)
-        note(last)
+        track(last)
         base = LogPrefix(
             transaction: end.lastTransaction, time: end.lastTime, position: LogPosition(checksum: last.lastChecksum),
             isChecksumLost: last.lostIndex != nil)
@@ -150,8 +150,8 @@ struct LogCursor {
         }
     }
 
-    private mutating func note(_ reader: SegmentReader) {
-        end.note(reader, from: begin)
+    private mutating func track(_ reader: SegmentReader) {
+        end.track(reader, from: begin)
         end.tail = tail(reader)
     }
 
@@ -179,7 +179,7 @@ struct LogCursor {
 
     func damage(_ path: String, _ offset: Int, _ flaw: String) -> CambiumError {
         CambiumError(
-            .damaged,
+            .corrupted,
             "\(flaw) Everything up to transaction \(end.lastTransaction) is intact; nothing was changed. "
                 + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
             place: .init(file: "\(volume.name)/\(path) offset \(offset)"))

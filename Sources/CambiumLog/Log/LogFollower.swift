@@ -24,10 +24,10 @@ package struct LogFollower {
 
     /// Calls `body` with the transactions that were appended since the last call, in order.
     ///
-    /// The first call determines how the log ends. It throws `.damaged` if the log is corrupt or ends before a checkpoint, and `.notFound`
+    /// The first call determines how the log ends. It throws `.corrupted` if the log is corrupt or ends before a checkpoint, and `.notFound`
     /// if the log contains no transaction.
     ///
-    /// A later call throws `.damaged` if a segment is corrupt and another segment follows it. It ignores bytes at the end of the log that
+    /// A later call throws `.corrupted` if a segment is corrupt and another segment follows it. It ignores bytes at the end of the log that
     /// fail verification, because another process may be writing these bytes. If the store was removed or replaced, a later call without
     /// new transactions throws `.notFound`, because the open files get no more transactions.
     ///

@@ -11,7 +11,7 @@ package struct LogReader: Sendable {
     /// The flaw that states that one slot of HEAD is torn; `nil` if neither slot is torn. `flaws` contains it, too. It is not corruption.
     package let tornHead: String?
 
-    /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings cannot be read.
+    /// Opens the log of a store. Throws `.notFound` if there is no store, and `.corrupted` if its settings cannot be read.
     package init(_ volume: any Volume) throws(CambiumError) {
         try self.init(volume, settings: try StoreSettings.read(volume))
     }
@@ -19,7 +19,7 @@ package struct LogReader: Sendable {
     /// Derives the settings of a store from its segments and checkpoints. A repair uses these settings if the file of the settings is
     /// corrupt or missing.
     ///
-    /// Throws `.damaged` if no header of a segment and no checkpoint record can be read.
+    /// Throws `.corrupted` if no header of a segment and no checkpoint record can be read.
     package static func impliedSettings(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         for segment in try LogDirectory.segments(volume) {
             // If this header cannot be read, the loop tries the next segment.
@@ -33,7 +33,7 @@ package struct LogReader: Sendable {
             return StoreSettings(store: store, creationTime: 0, durability: .synced)
         }
         throw CambiumError(
-            .damaged,
+            .corrupted,
             "The settings, the log files and the checkpoints of the store cannot be read. Restore the store from a backup.",
             place: .init(file: volume.name))
     }
@@ -81,7 +81,7 @@ package struct LogReader: Sendable {
     /// Returns the error for a store whose log has no segment.
     static func withoutSegment(_ volume: any Volume) -> CambiumError {
         CambiumError(
-            .damaged,
+            .corrupted,
             "The log has no segment (a file with transactions). Restore the store from a backup, or save its checkpoints with "
                 + "'cambium repair'.",
             place: .init(file: "\(volume.name)/\(LogDirectory.name)"))
@@ -128,7 +128,7 @@ package struct LogReader: Sendable {
             if lastTransaction == .none { throw LogReader.withoutTransaction(volume) }
         }
 
-        /// Checks that the log does not end before a checkpoint; otherwise, throws `.damaged`. A writer records a checkpoint only after its
+        /// Checks that the log does not end before a checkpoint; otherwise, throws `.corrupted`. A writer records a checkpoint only after its
         /// transactions are durable.
         ///
         /// - Parameters:
@@ -137,7 +137,7 @@ package struct LogReader: Sendable {
         package func requireTransactions(of checkpoint: TransactionNumber, in volume: any Volume) throws(CambiumError) {
             if lastTransaction >= checkpoint { return }
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The store has a checkpoint of transaction \(checkpoint), but the log ends with \(lastTransaction): durable transactions "
                     + "are lost. Restore the store from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: "\(volume.name)/\(LogDirectory.name)"))
@@ -163,7 +163,7 @@ package struct LogReader: Sendable {
 
     /// Makes the first transaction durable and returns it.
     ///
-    /// Throws `.damaged` if the transaction fails verification, and `.notFound` if there is no transaction.
+    /// Throws `.corrupted` if the transaction fails verification, and `.notFound` if there is no transaction.
     package func firstRecord() throws -> LogRecord {
         struct Reached: Error {
             let record: LogRecord
@@ -172,13 +172,13 @@ package struct LogReader: Sendable {
             try scan(makesDurable: true) { throw Reached(record: $0) }.requireTransaction(in: volume)
         } catch let reached as Reached { return reached.record }
         throw CambiumError(
-            .damaged, "The log does not begin with a transaction. Restore the store from a backup.",
+            .corrupted, "The log does not begin with a transaction. Restore the store from a backup.",
             place: .init(file: LogDirectory.name))
     }
 
     /// Calls `body` with every transaction from `first`, in order.
     ///
-    /// Throws `.damaged` if the log is corrupt, after `body` has received every transaction before the corruption. Also throws the errors
+    /// Throws `.corrupted` if the log is corrupt, after `body` has received every transaction before the corruption. Also throws the errors
     /// of `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the log from the segment that contains `first`). If this
     /// segment is sealed, its frames before the frame with `first` do not count.
     ///

@@ -28,7 +28,7 @@ package struct LogSalvage {
         do {
             cursor = try LogCursor(log, from: first, after: base, mayBeWritten: true, salvages: true)
         } catch {
-            guard error.code == .damaged else { throw error }
+            guard error.code == .corrupted else { throw error }
             outcome.corruption = error
             return outcome
         }
@@ -70,7 +70,7 @@ package struct LogSalvage {
     }
 
     private static func isCorruption(_ error: CambiumError) -> Bool {
-        error.code == .damaged || error.code == .unsupportedFormat || error.code == .notFound
+        error.code == .corrupted || error.code == .unsupportedFormat || error.code == .notFound
     }
 
     private func readFrames(

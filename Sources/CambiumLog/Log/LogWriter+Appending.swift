@@ -115,7 +115,7 @@ extension LogWriter {
             // Without this condition, each commit that is not synced would ask the operating system about the lock.
             if isLockCheckDue { try checkLock() }
             isLockCheckDue = false
-            if isAsClosed { try noteOpen() }
+            if isAsClosed { try markOpen() }
         } catch {
             try undoStaged(after: error, isHandedOver: false)
         }

@@ -57,7 +57,7 @@ extension LogWriter {
         // A segment that ended during the sync may already be sealed, so its path may lead to another file.
         if poison == nil, pending.segment == header.firstTransaction { poison = displacement(outcome) }
         if let poison { return .failure(poison) }
-        noteDurable(pending)
+        trackDurable(pending)
         return .success(())
     }
 
@@ -78,7 +78,7 @@ extension LogWriter {
                 + "Close the store, and restore it from a backup.")
     }
 
-    private func noteDurable(_ pending: PendingSync) {
+    private func trackDurable(_ pending: PendingSync) {
         guard pending.segment == header.firstTransaction, pending.position > durablePosition else { return }
         durablePosition = pending.position
         durableTransaction = pending.transaction

@@ -100,7 +100,7 @@ package final class LogWriter: @unchecked Sendable {
         durableTransaction = end.lastTransaction
         lastTime = end.lastTime
         // No writer reaches the greatest sequence numbers. If another program wrote such a number, this writer continues with a small
-        // number for the same slot. That is safe, because `noteOpen` replaces both slots before anything is appended.
+        // number for the same slot. That is safe, because `markOpen` replaces both slots before anything is appended.
         let sequence = reader.head?.sequence ?? 0
         headSequence = sequence <= Format.Head.sequenceMax / 2 ? sequence : sequence % 2
         // `headFlaw` means that HEAD is older than the log. Such a HEAD may belong to a copy of the store that has diverged, so its tree
@@ -131,7 +131,7 @@ package final class LogWriter: @unchecked Sendable {
         try volume.syncDirectory(LogDirectory.name)
         try volume.syncDirectory("")
         try cutHead()
-        try noteOpen()
+        try markOpen()
     }
 
     // Keeps the files of staged transactions that were never written. The lock of the store may already be released, so another writer may
@@ -140,7 +140,7 @@ package final class LogWriter: @unchecked Sendable {
 
     /// Marks HEAD as open, in both slots, durably. Once frames are appended, neither slot may state that the log was closed, because a
     /// reader uses the other slot if one slot is torn.
-    func noteOpen() throws(CambiumError) {
+    func markOpen() throws(CambiumError) {
         try writeHead(isClosed: false)
         try writeHead(isClosed: false)
         try poisoning { () throws(CambiumError) in try syncHead() }

@@ -116,7 +116,7 @@ extension LogWriter {
     /// transaction is staged when it calls this method.
     func beginRotation() throws(CambiumError) {
         try checkLock()
-        if isAsClosed { try noteOpen() }
+        if isAsClosed { try markOpen() }
         let ended = SegmentRotation.Ended(
             file: file, path: path, header: header, headerChecksum: headerChecksum, codec: codec, position: position,
             preallocatedEnd: preallocatedEnd,

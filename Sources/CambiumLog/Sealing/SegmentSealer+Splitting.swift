@@ -22,7 +22,7 @@ extension SegmentSealer {
         let header = reader.header
         guard let checksum = reader.index?.checksum(after: last.rawValue - segment.rawValue + 1) else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The log file cannot be split after transaction \(last), because it has no joint (a marked position) there. "
                     + "Run 'cambium verify' to find the cause.",
                 place: .init(file: reader.path))
@@ -30,7 +30,7 @@ extension SegmentSealer {
         reader.skip(to: last)
         guard let record = try reader.nextFrame()?.first(where: { $0.number == last }) else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The log file is corrupt, so it stays unchanged. "
                     + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: reader.path))
@@ -46,7 +46,7 @@ extension SegmentSealer {
     /// Removes covered segments. A segment is covered if the sealed segment before it also contains its transactions. An interrupted split
     /// or merge leaves covered segments.
     ///
-    /// Throws `.damaged` if the transactions differ. Complexity: O(segments) if no segment is covered.
+    /// Throws `.corrupted` if the transactions differ. Complexity: O(segments) if no segment is covered.
     ///
     /// - Parameter end: the first transaction of the segment to which the writer appends. This segment and later segments are not touched.
     package func removeCovered(before end: TransactionNumber) throws {
@@ -70,7 +70,7 @@ extension SegmentSealer {
             while let record = try same.next() {
                 guard let wanted = try part.next(), wanted.isSame(as: record) else {
                     throw CambiumError(
-                        .damaged,
+                        .corrupted,
                         "The log file and '\(LogFileName.path(segment, .segment))' should contain the same transactions, but they differ. "
                             + "Run 'cambium verify' to find the cause.",
                         place: .init(file: reader.path))

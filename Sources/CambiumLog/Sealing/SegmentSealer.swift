@@ -22,7 +22,7 @@ package struct SegmentSealer: Sendable {
 
     /// Replaces a segment with a sealed segment with the same transactions.
     ///
-    /// Throws `.damaged` if the segment cannot be verified to its end, or if no segment follows it. Throws `.ioFailure` if a disk operation
+    /// Throws `.corrupted` if the segment cannot be verified to its end, or if no segment follows it. Throws `.ioFailure` if a disk operation
     /// fails. After an error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
     ///
     /// - Parameter segment: the first transaction of the segment. Another segment must follow it.
@@ -87,18 +87,18 @@ package struct SegmentSealer: Sendable {
 
     // MARK: Reading
 
-    /// Opens a segment by its name. Throws `.damaged` if the file belongs to another store, or contains another segment.
+    /// Opens a segment by its name. Throws `.corrupted` if the file belongs to another store, or contains another segment.
     func reader(of segment: TransactionNumber) throws(CambiumError) -> SegmentReader {
         let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         try check(reader, is: segment)
         return reader
     }
 
-    /// Checks that a file contains the segment that its name states; otherwise, throws `.damaged`.
+    /// Checks that a file contains the segment that its name states; otherwise, throws `.corrupted`.
     func check(_ reader: SegmentReader, is segment: TransactionNumber) throws(CambiumError) {
         guard reader.header.firstTransaction == segment, reader.header.store == store else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The log file does not match its file name, or it belongs to another store. "
                     + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: reader.path))
@@ -112,19 +112,19 @@ package struct SegmentSealer: Sendable {
         let (first, last) = (reader.header.firstTransaction, reader.sealedEnd ?? reader.last)
         guard first <= last else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The log file contains no transactions. Restore the store from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: reader.path))
         }
         return first...last
     }
 
-    /// Throws `.damaged` unless a segment follows the transaction `last` and states `checksum` as the checksum of the preceding log.
+    /// Throws `.corrupted` unless a segment follows the transaction `last` and states `checksum` as the checksum of the preceding log.
     private func checkFollowed(_ last: TransactionNumber, _ checksum: UInt32) throws {
         let path = LogFileName.path(last.next, .segment)
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The log file after transaction \(last) is missing, or does not continue the log. The earlier log files stay unchanged. "
                     + "Run 'cambium verify' to find the cause.",
                 place: .init(file: path))

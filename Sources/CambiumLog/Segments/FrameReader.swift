@@ -60,7 +60,7 @@ struct FrameReader {
 
     /// Returns the frame at an offset, or `nil` if no frame passes verification there.
     ///
-    /// Throws `.damaged` if a frame passes verification but cannot be decoded.
+    /// Throws `.corrupted` if a frame passes verification but cannot be decoded.
     mutating func frame(at offset: Int) throws(CambiumError) -> Frame? {
         guard let start = try verified(at: offset, endingBy: byteCount) else { return nil }
         let place = offset - windowOffset
@@ -90,7 +90,7 @@ struct FrameReader {
 
     func undecodable(_ offset: Int, _ error: DecodingError) -> CambiumError {
         CambiumError(
-            .damaged,
+            .corrupted,
             "The data at offset \(offset) has a valid checksum, but it cannot be decoded (\(error)). "
                 + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
             place: .init(file: path), underlying: error)

@@ -115,7 +115,7 @@ package enum LogDirectory {
             var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
             return try reader.begin(after: end) ? reader.byteCount - reader.offset : 0
         } catch {
-            guard error.code == .notFound || error.code == .damaged else { throw error }
+            guard error.code == .notFound || error.code == .corrupted else { throw error }
             return 0
         }
     }

@@ -26,7 +26,7 @@ package struct LogRecord: Sendable {
 
     /// Calls `body` with each of the ops. At most the ops of one frame are in memory.
     ///
-    /// Throws `.damaged` if the ops cannot be decoded, `.notFound` if a compaction removed the ops, and the errors of `body`.
+    /// Throws `.corrupted` if the ops cannot be decoded, `.notFound` if a compaction removed the ops, and the errors of `body`.
     package func forEachOp(_ body: (Op) throws -> Void) throws {
         switch payload {
         case .present(let bytes): try forEachOp(in: bytes, body)
@@ -45,7 +45,7 @@ package struct LogRecord: Sendable {
             try OpCodec.forEach(in: part, body)
         } catch let error as DecodingError {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "Transaction \(number) cannot be decoded (\(error)). "
                     + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: file),
@@ -63,7 +63,7 @@ package struct LogRecord: Sendable {
     /// The salt with which the payload is hashed, 16 bytes.
     package var saltBytes: [UInt8] { salt.bytes(number) }
 
-    /// Returns the hash of the transaction's leaf in the Merkle tree over the log, 32 bytes. Throws `.damaged` or `.ioFailure` if a file of
+    /// Returns the hash of the transaction's leaf in the Merkle tree over the log, 32 bytes. Throws `.corrupted` or `.ioFailure` if a file of
     /// ops cannot be read.
     package func leafHash() throws -> [UInt8] {
         Leaf.hash(number, metadata, commitment: try commitment())
@@ -119,7 +119,7 @@ package enum Payload: Sendable, Equatable {
 
     /// Calls `body` with the parts of the payload, in order. Each part consists of whole ops.
     ///
-    /// Throws `.damaged` if the parts fail verification, `.notFound` if a compaction removed the ops, and the errors of `body`.
+    /// Throws `.corrupted` if the parts fail verification, `.notFound` if a compaction removed the ops, and the errors of `body`.
     package func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         switch self {
         case .present(let bytes): try body(bytes)

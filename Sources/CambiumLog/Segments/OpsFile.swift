@@ -53,7 +53,7 @@ package final class OpsFile: Sendable, Equatable {
 
     /// Calls `body` with the ops, one frame at a time.
     ///
-    /// Each frame is verified before `body` receives it. Throws `.damaged` if the file is missing, is not the file to which the log refers,
+    /// Each frame is verified before `body` receives it. Throws `.corrupted` if the file is missing, is not the file to which the log refers,
     /// or fails verification. Throws `.notFound` if the transaction was retired in the meantime. Also throws the errors of `body`.
     func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         var frames = try opened()
@@ -96,7 +96,7 @@ package final class OpsFile: Sendable, Equatable {
 
     private func damage(_ flaw: String, _ offset: Int) -> CambiumError {
         CambiumError(
-            .damaged,
+            .corrupted,
             "\(flaw), so the changes of transaction \(transaction) cannot be read. "
                 + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
             place: .init(file: "\(volume.name)/\(path) offset \(offset)"))

@@ -55,7 +55,7 @@ struct SealedSegmentWriter {
         }
         codec.encode(record.metadata, StoredPayload(record.payload), salt: explicit, to: &writer)
         count += 1
-        repetition.note(record)
+        repetition.track(record)
         let isLong = writer.count >= Self.regionByteCountMax || count >= Self.transactionCountMax
         if writer.count >= frameByteCount, isLong || !repetition.isTooLarge { try writeFrame() }
     }

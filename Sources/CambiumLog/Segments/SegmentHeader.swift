@@ -33,7 +33,7 @@ struct SegmentHeader: Equatable {
 
     /// Reads the header at the beginning of a file. Returns the header and its checksum.
     ///
-    /// Throws `.damaged`, with a `HeaderFailure` as the underlying error, if the file does not begin with a header. Throws
+    /// Throws `.corrupted`, with a `HeaderFailure` as the underlying error, if the file does not begin with a header. Throws
     /// `.unsupportedFormat` if the header is in a later format, and `.ioFailure` if the file cannot be read.
     static func read(_ file: any VolumeFile, path: String) throws(CambiumError) -> (header: SegmentHeader, checksum: UInt32) {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
@@ -41,13 +41,13 @@ struct SegmentHeader: Equatable {
             return try decode(bytes, file: path)
         } catch let error as DecodingError {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The header of the file is corrupt (\(error)). "
                     + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: path),
                 underlying: HeaderFailure(reason: error))
         } catch {
-            throw error as? CambiumError ?? CambiumError(.damaged, "\(error)", place: .init(file: path), underlying: error)
+            throw error as? CambiumError ?? CambiumError(.corrupted, "\(error)", place: .init(file: path), underlying: error)
         }
     }
 

@@ -87,11 +87,11 @@ struct SegmentIndex: Equatable {
         return writer.bytes
     }
 
-    /// Reads the index of a sealed segment. Throws `.damaged` if the index fails verification.
+    /// Reads the index of a sealed segment. Throws `.corrupted` if the index fails verification.
     static func read(_ reader: inout FrameReader) throws(CambiumError) -> SegmentIndex {
         func damage(_ flaw: String, _ offset: Int) -> CambiumError {
             CambiumError(
-                .damaged,
+                .corrupted,
                 "The index of the log file \(flaw). Restore the file from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: reader.path + " offset \(offset)"))
         }

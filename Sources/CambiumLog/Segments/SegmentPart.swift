@@ -28,7 +28,7 @@ struct SegmentPart {
         following = segments.reversed()
     }
 
-    /// Returns the next transaction, or `nil` after the last transaction. Throws `.damaged` if a segment cannot be verified to its end, or
+    /// Returns the next transaction, or `nil` after the last transaction. Throws `.corrupted` if a segment cannot be verified to its end, or
     /// does not continue the preceding segment.
     mutating func next() throws(CambiumError) -> LogRecord? {
         while rest.isEmpty {
@@ -38,7 +38,7 @@ struct SegmentPart {
                 try leave()
                 continue
             }
-            if let reader, reader.jointOffset != nil { note(reader.last, reader.lastChecksum) }
+            if let reader, reader.jointOffset != nil { track(reader.last, reader.lastChecksum) }
             if let reader, let last = records.last { before = (last.metadata.time.microsecondsSince1970, reader.header.store) }
             rest = records.filter { range.contains($0.number) }.reversed()
         }
@@ -54,7 +54,7 @@ struct SegmentPart {
                 header.store == before.store, header.creationTime >= before.time
             else {
                 throw CambiumError(
-                    .damaged,
+                    .corrupted,
                     "The log file does not continue the previous log file. "
                         + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
                     place: .init(file: next.path))
@@ -62,7 +62,7 @@ struct SegmentPart {
         }
         byteCount += next.byteCount
         for joint in next.index?.joints ?? [] {
-            note(TransactionNumber(rawValue: segment.rawValue + joint.transactionCount - 1), joint.checksum)
+            track(TransactionNumber(rawValue: segment.rawValue + joint.transactionCount - 1), joint.checksum)
         }
         next.skip(to: range.lowerBound)
         reader = next
@@ -72,27 +72,27 @@ struct SegmentPart {
         guard let last = reader else { return }
         guard last.isAtEnd else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The log file is corrupt, so it stays unchanged. "
                     + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: last.path))
         }
-        note(last.last, last.lastChecksum)
+        track(last.last, last.lastChecksum)
         reader = nil
     }
 
-    private mutating func note(_ transaction: TransactionNumber, _ checksum: UInt32) {
+    private mutating func track(_ transaction: TransactionNumber, _ checksum: UInt32) {
         if joints.last?.transaction != transaction { joints.append((transaction, checksum)) }
     }
 
     /// Returns the joints for the index of the new segment, and the checksum at the end of the segment. The caller must first read all
     /// transactions.
     ///
-    /// Throws `.damaged` if the log has no joint at the end of the range. The log can be split only at a joint.
+    /// Throws `.corrupted` if the log has no joint at the end of the range. The log can be split only at a joint.
     func index() throws(CambiumError) -> (joints: [SegmentIndex.Joint], end: UInt32) {
         guard let end = joints.first(where: { $0.transaction == range.upperBound }) else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The log cannot be split after transaction \(range.upperBound), because it has no joint (a marked position) there. "
                     + "Run 'cambium verify' to find the cause.")
         }

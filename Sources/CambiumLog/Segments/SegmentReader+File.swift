@@ -50,12 +50,12 @@ extension SegmentReader {
     /// the first 64 MiB of the segment, and is at most 1 GiB.
     static let tailByteCountMax = 2 << 30
 
-    /// Whether only zeros follow `offset`. A writer may have preallocated this space. Throws `.damaged` if more bytes follow than a crashed
+    /// Whether only zeros follow `offset`. A writer may have preallocated this space. Throws `.corrupted` if more bytes follow than a crashed
     /// writer can leave.
     mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool {
         guard byteCount - offset <= Self.tailByteCountMax else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "More than 2 GiB of unknown data follow the last transaction of the log file. "
                     + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: "\(path) offset \(offset)"))

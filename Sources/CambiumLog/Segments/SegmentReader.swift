@@ -31,7 +31,7 @@ struct SegmentReader {
     private var source: LogSource
     private var sourceWindow = 0
 
-    /// Opens a segment. Throws as `SegmentHeader.read` does. Also throws `.damaged` if the file is not a segment.
+    /// Opens a segment. Throws as `SegmentHeader.read` does. Also throws `.corrupted` if the file is not a segment.
     ///
     /// - Parameter salvages: whether to read a corrupt segment as far as possible: with one corrupt byte in its header, or with a corrupt
     ///   index.
@@ -55,14 +55,15 @@ struct SegmentReader {
                 lostIndex = nil
                 indexOffset = index.offset
             } catch {
-                guard salvages, error.code == .damaged else { throw error }
+                guard salvages, error.code == .corrupted else { throw error }
                 index = nil
                 lostIndex = error
                 indexOffset = try Self.endWithoutIndex(&frames)
             }
         case .ops:
             throw CambiumError(
-                .damaged, "The file contains the changes of one transaction, so it is not the expected log file. Restore it from a backup.",
+                .corrupted,
+                "The file contains the changes of one transaction, so it is not the expected log file. Restore it from a backup.",
                 place: .init(file: path))
         }
     }
@@ -129,7 +130,7 @@ struct SegmentReader {
 
     /// Appends the records of the next frame. A joint (a frame without transactions) has no records.
     ///
-    /// Throws `.damaged` for a frame that passes verification but cannot be decoded. In that case, nothing is appended, and `skipFrame` can
+    /// Throws `.corrupted` for a frame that passes verification but cannot be decoded. In that case, nothing is appended, and `skipFrame` can
     /// skip the frame.
     ///
     /// - Returns: `false` at the end, or if no frame passes verification at `offset`.
@@ -187,7 +188,7 @@ struct SegmentReader {
         return true
     }
 
-    /// Compares a frame with the index of a sealed segment. Throws `.damaged` if they differ.
+    /// Compares a frame with the index of a sealed segment. Throws `.corrupted` if they differ.
     ///
     /// - Parameter firstTime: the time of the first transaction in the frame.
     private mutating func compare(_ frame: Frame, _ transactionCount: Int, _ firstTime: Timestamp) throws(CambiumError) {
@@ -197,7 +198,7 @@ struct SegmentReader {
             byteCount: frame.byteCount, transactionCount: transactionCount, interval: UInt64(bitPattern: time &- indexed.time))
         guard indexed.frameCount < index.entries.count, index.entries[indexed.frameCount] == entry else {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The transactions at this offset do not match the index of the log file. "
                     + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: "\(path) offset \(offset)"))

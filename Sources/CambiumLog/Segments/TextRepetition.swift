@@ -21,7 +21,7 @@ struct TextRepetition {
     /// Whether the repeated texts take more than half of the bytes that the frame replaces.
     var isTooLarge: Bool { 2 * repeatedByteCount > replacedByteCount }
 
-    mutating func note(_ record: LogRecord) {
+    mutating func track(_ record: LogRecord) {
         replacedByteCount += record.byteCount - record.fileByteCount
         for text in [record.metadata.actor, record.metadata.message] {
             guard let text, text.utf8.count >= Self.textByteCountMin else { continue }

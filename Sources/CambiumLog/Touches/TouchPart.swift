@@ -83,7 +83,7 @@ package struct TouchPart: Sendable {
                 return part.first == range.lowerBound && part.last == range.upperBound ? part : nil
             } catch { return nil }
         } catch {
-            guard error.code == .notFound || error.code == .damaged else { throw error }
+            guard error.code == .notFound || error.code == .corrupted else { throw error }
             return nil
         }
     }

@@ -43,28 +43,28 @@ package struct TouchSet: Sendable {
     /// The number of touches and runs, each of which takes 24 or 32 bytes of memory.
     package var entryCount: Int { touches.count + runs.count }
 
-    package mutating func noteSchema(_ transaction: TransactionNumber) { schemas.append(transaction) }
+    package mutating func trackSchema(_ transaction: TransactionNumber) { schemas.append(transaction) }
 
-    package mutating func note(_ id: ObjectID, _ transaction: TransactionNumber) {
+    package mutating func track(_ id: ObjectID, _ transaction: TransactionNumber) {
         touches.append(Touch(serial: id.serial, transaction: transaction.rawValue, root: id.root.rawValue))
         touchCount += 1
     }
 
     /// Records the objects that a transaction changed, in ascending order.
-    package mutating func note(_ ids: some Sequence<ObjectID>, _ transaction: TransactionNumber) {
+    package mutating func track(_ ids: some Sequence<ObjectID>, _ transaction: TransactionNumber) {
         var run: (root: UInt16, first: UInt64, last: UInt64)?
         for id in ids {
             if let own = run, own.root == id.root.rawValue, own.last &+ 1 == id.serial {
                 run?.last = id.serial
             } else {
-                note(run, transaction)
+                track(run, transaction)
                 run = (id.root.rawValue, id.serial, id.serial)
             }
         }
-        note(run, transaction)
+        track(run, transaction)
     }
 
-    private mutating func note(_ run: (root: UInt16, first: UInt64, last: UInt64)?, _ transaction: TransactionNumber) {
+    private mutating func track(_ run: (root: UInt16, first: UInt64, last: UInt64)?, _ transaction: TransactionNumber) {
         guard let run else { return }
         let count = Int(clamping: run.last - run.first) + 1
         touchCount += count

@@ -38,7 +38,7 @@ enum SystemFailure {
     /// - Parameter kind: the kind that the store expects: "regular file" or "directory".
     static func irregular(_ path: String, _ kind: String) -> CambiumError {
         CambiumError(
-            .damaged, "'\(path)' is not a \(kind), so it does not belong to the store. Move it away, or restore the store from a backup.")
+            .corrupted, "'\(path)' is not a \(kind), so it does not belong to the store. Move it away, or restore the store from a backup.")
     }
 }
 

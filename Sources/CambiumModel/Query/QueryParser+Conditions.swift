@@ -136,7 +136,7 @@ extension QueryParser {
     private mutating func comparison(_ left: Operand, _ quantifier: Quantifier?) throws(CambiumError) -> Comparison {
         guard let relation else { throw missingRelation(left, quantifier) }
         let end = token.end
-        if relation.hasPattern { try notePattern() }
+        if relation.hasPattern { try countPattern() }
         try advance()
         let takesList = relation == .isIn || relation == .isBetween
         // `[c]` after a space is not an option, but a list with the path `c`.

@@ -60,7 +60,7 @@ struct QueryParser: Sendable {
     }
 
     /// Counts one more comparison with a pattern. `token` is the relation of the comparison, such as `like`.
-    mutating func notePattern() throws(CambiumError) {
+    mutating func countPattern() throws(CambiumError) {
         patternCount += 1
         if patternCount > Condition.patternCountMax {
             throw lexer.error(Condition.tooManyPatterns, at: token.start, code: .limitExceeded)

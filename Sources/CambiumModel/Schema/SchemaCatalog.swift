@@ -13,7 +13,7 @@ package struct SchemaCatalog: Sendable, Equatable {
             return try SchemaDefinition(json: JSONValue(parsing: json), acceptsNumbers: true)
         } catch {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The schema in the log cannot be read. Restore the store from a backup, or save all intact data with 'cambium repair'. "
                     + "The cause: \(error)",
                 underlying: error)
@@ -42,14 +42,14 @@ extension Schema {
         try self.init(SchemaDefinition(entities: entities()))
     }
 
-    /// Reads a schema from the log. Throws `.damaged` if the catalog is not a schema. Regular expressions are compiled at their first use.
+    /// Reads a schema from the log. Throws `.corrupted` if the catalog is not a schema. Regular expressions are compiled at their first use.
     package convenience init(catalog: SchemaCatalog) throws(CambiumError) {
         let definition = try catalog.definition()
         do {
             try self.init(resolving: definition, .compileAtFirstUse)
         } catch {
             throw CambiumError(
-                .damaged,
+                .corrupted,
                 "The schema in the log cannot be used. Restore the store from a backup, or save all intact data with 'cambium repair'. "
                     + "The cause: \(error.message)",
                 details: error.details, underlying: error)

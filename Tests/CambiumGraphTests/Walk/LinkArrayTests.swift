@@ -74,10 +74,10 @@ import Testing
         let walk = try walk("follows")
         let steps = walk.graph.layout.tables.indices.flatMap { table in walk.steps.range(UInt32(table)).map { walk.steps[$0] } }
         let none = CollectedLinks(steps, walk.graph.reader, elementCountMax: 100)
-        none.note(followedCount: 1 << 40)
+        none.track(followedCount: 1 << 40)
         #expect(none.current(steps, walk.graph.reader, walk.graph.layout).isEmpty)
         let all = CollectedLinks(steps, walk.graph.reader)
-        all.note(followedCount: 1 << 40)
+        all.track(followedCount: 1 << 40)
         #expect(all.current(steps, walk.graph.reader, walk.graph.layout).contains { $0 != nil })
     }
 

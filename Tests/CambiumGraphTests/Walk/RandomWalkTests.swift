@@ -18,7 +18,7 @@ import Testing
             var walk = try graph.walk(along: choice)
             walk.hashedCountMax = random.pick([0, 3, 20, 4096]) ?? 0
             // Makes the arrays of links before the first question, or never.
-            for steps in [walk.steps, walk.backwardSteps] { steps.note(followedCount: random.isTrue(1, outOf: 2) ? 1 << 40 : -1 << 40) }
+            for steps in [walk.steps, walk.backwardSteps] { steps.track(followedCount: random.isTrue(1, outOf: 2) ? 1 << 40 : -1 << 40) }
             let comment = Comment(rawValue: "seed \(seed), \(choice ?? [])")
             try expectSameObjects(walk, naive, comment, &random)
             try expectSamePaths(walk, naive, comment, &random)

@@ -17,7 +17,7 @@ import Testing
         func note(from pump: Int) throws {
             let before = store.graph
             _ = try store.addNote(Int(before.transaction.rawValue))
-            registry.note(TouchedObjects(store.graph.changes(since: before)), store.graph, from: pump)
+            registry.track(TouchedObjects(store.graph.changes(since: before)), store.graph, from: pump)
         }
         let first = add()
         try note(from: 1)
@@ -37,7 +37,7 @@ import Testing
         let registry = LiveRegistry()
         let before = store.graph
         let number = registry.add({ before }, { _, _ in Task {} }).number
-        func note(since graph: Graph) { registry.note(TouchedObjects(store.graph.changes(since: graph)), store.graph, from: 1) }
+        func note(since graph: Graph) { registry.track(TouchedObjects(store.graph.changes(since: graph)), store.graph, from: 1) }
         var definition = Notes.definition
         definition.entities[1].attributes.append(AttributeDefinition("weight", .double, .optional))
         try store.migrate(to: definition)
@@ -63,7 +63,7 @@ import Testing
         let before = store.graph
         let number = registry.add({ before }, { _, _ in Task {} }).number
         try store.addNote(1)
-        registry.note(TouchedObjects(store.graph.changes(since: before)), store.graph, from: 1)
+        registry.track(TouchedObjects(store.graph.changes(since: before)), store.graph, from: 1)
         registry.end(nil, from: 1)
         #expect(try await registry.news(number)?.graph.transaction == store.graph.transaction)
         #expect(try await registry.news(number) == nil)
@@ -83,7 +83,7 @@ import Testing
         // The note was inserted and deleted between the reports. So the changes are empty, but the query `within` has seen the note.
         let touched = TouchedObjects(store.graph.changes(since: reported))
         #expect(touched.isEmpty)
-        registry.note(touched, store.graph, from: 1)
+        registry.track(touched, store.graph, from: 1)
         registry.end(nil, from: 1)
         #expect(try await registry.news(within)?.isWhole == true)
         #expect(try await registry.news(within) == nil)

@@ -69,7 +69,7 @@ import Testing
             let (sealer, volume, end) = try sealer(images(forge))
             let before = volume.contents
             let run = try run(sealer, before: end)
-            #expect(code { try sealer.merge(run) } == .damaged && volume.contents == before, "\(name)")
+            #expect(code { try sealer.merge(run) } == .corrupted && volume.contents == before, "\(name)")
         }
     }
 
@@ -85,15 +85,15 @@ import Testing
         let (sealer, disk, last) = try sealer(forged(creationTime: -5, times: [-1, 0, 1], frameByteCount: 100))
         let before = disk.contents
         let run = try run(sealer, before: last)
-        #expect(code { try sealer.merge(run) } == .damaged && disk.contents == before)
+        #expect(code { try sealer.merge(run) } == .corrupted && disk.contents == before)
     }
 
     @Test func `a sealed segment whose times decrease from frame to frame is refused without a trap`() throws {
         let (sealer, disk, last) = try sealer(forged(creationTime: 3, times: [5, 4, 6], frameByteCount: 1))
         let before = disk.contents
         let run = try run(sealer, before: last)
-        #expect(code { try sealer.merge(run) } == .damaged && disk.contents == before)
-        #expect(code { _ = try Merging.records(disk) } == .damaged)
+        #expect(code { try sealer.merge(run) } == .corrupted && disk.contents == before)
+        #expect(code { _ = try Merging.records(disk) } == .corrupted)
         let (sound, other, end) = try self.sealer(forged(creationTime: 3, times: [4, 4, 6], frameByteCount: 1))
         try sound.merge(try self.run(sound, before: end))
         #expect(try Merging.records(other).count == 10)
@@ -142,11 +142,11 @@ import Testing
             (files[0].bytes, files[1].bytes) = (files[1].bytes, files[0].bytes)
             let (sealer, volume, end) = try sealer(files)
             let before = volume.contents
-            #expect(code { try sealer.seal(TransactionNumber(rawValue: 1)) } == .damaged)
-            #expect(code { try sealer.seal(TransactionNumber(rawValue: 4)) } == .damaged)
+            #expect(code { try sealer.seal(TransactionNumber(rawValue: 1)) } == .corrupted)
+            #expect(code { try sealer.seal(TransactionNumber(rawValue: 4)) } == .corrupted)
             if isSealed {
                 let run = try run(sealer, before: end)
-                #expect(code { try sealer.merge(run) } == .damaged && code { try sealer.removeCovered(before: end) } == .damaged)
+                #expect(code { try sealer.merge(run) } == .corrupted && code { try sealer.removeCovered(before: end) } == .corrupted)
             }
             #expect(volume.contents == before)
         }
@@ -163,7 +163,7 @@ import Testing
             try volume.replace(other.path, other.bytes)
             let before = volume.contents.filter { $0.key.hasPrefix("log/") }
             let opened = try Merging.open(volume)
-            #expect(opened.sealingFailure?.code == .damaged)
+            #expect(opened.sealingFailure?.code == .corrupted)
             opened.abandon()
             let after = volume.contents
             #expect(before.allSatisfy { after[$0.key] == $0.value || $0.key.hasSuffix("19.log") }, "\(count) covered")
@@ -180,7 +180,7 @@ import Testing
             files[0].bytes = images[0].sealed { $0.entries[2].transactionCount = claimed - 2 }
             let (sealer, volume, end) = try sealer(files)
             let before = volume.contents
-            #expect(code { try sealer.removeCovered(before: end) } == .damaged, "\(claimed) transactions")
+            #expect(code { try sealer.removeCovered(before: end) } == .corrupted, "\(claimed) transactions")
             #expect(volume.contents == before, "\(claimed) transactions")
         }
     }
@@ -198,7 +198,7 @@ import Testing
         var contents = volume.contents
         contents[path] = Array(try #require(contents[path]).prefix(index.offset)) + index.encode(headerChecksum: reader.headerChecksum)
         let forged = MemoryVolume(contents: contents)
-        #expect(code { _ = try ReadOnlyStore(forged) } == .damaged && code { _ = try Merging.open(forged) } == .damaged)
+        #expect(code { _ = try ReadOnlyStore(forged) } == .corrupted && code { _ = try Merging.open(forged) } == .corrupted)
         #expect(try !Verification(forged).isSound)
     }
 }

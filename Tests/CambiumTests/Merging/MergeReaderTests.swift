@@ -167,7 +167,7 @@ import Testing
         // The merged segment is removed, so no segment has the transaction with which HEAD's segment began.
         var lacking = contents
         lacking["log/00000000000000000001.log"] = nil
-        #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: lacking)) } == .damaged)
+        #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: lacking)) } == .corrupted)
         // An open segment was never merged, so it cannot include a segment that HEAD names.
         let volume = MemoryVolume()
         let store = try Merging.made(volume)
@@ -177,8 +177,8 @@ import Testing
             sequence: 1000, segment: TransactionNumber(rawValue: 7), position: 96, lastTransaction: TransactionNumber(rawValue: 7),
             isClosed: false)
         files[Head.fileName] = head.encode(store: try StoreSettings.read(volume).store)
-        #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: files)) } == .damaged)
-        #expect(code { _ = try Merging.open(MemoryVolume(contents: files)) } == .damaged)
+        #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: files)) } == .corrupted)
+        #expect(code { _ = try Merging.open(MemoryVolume(contents: files)) } == .corrupted)
     }
 
     // MARK: Corruption
@@ -197,10 +197,10 @@ import Testing
         for entry in index.entries {
             var contents = volume.contents
             contents[path]?[offset + entry.byteCount / 2] ^= 1
-            let damaged = MemoryVolume(contents: contents)
-            #expect(try !Verification(damaged).isSound)
+            let corrupted = MemoryVolume(contents: contents)
+            #expect(try !Verification(corrupted).isSound)
             let target = MemoryVolume()
-            let repair = try Repair(damaged, to: target, environment: fixedEnvironment(seed: 5))
+            let repair = try Repair(corrupted, to: target, environment: fixedEnvironment(seed: 5))
             let end = first + UInt64(entry.transactionCount)
             #expect(!repair.findings.isEmpty && repair.missing.first?.lowerBound.rawValue == first, "the frame with transaction \(first)")
             // The state of the next checkpoint replaces the missing transactions.

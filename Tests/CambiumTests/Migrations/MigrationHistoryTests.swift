@@ -222,7 +222,7 @@ import Testing
         }
         #expect(try refusal(#""number":3,"type":"double""#, #""number":3,"type":"uuid""#) == .invalidInput)
         #expect(try refusal(#","inverse":"related""#, "") == .invalidInput)
-        #expect(try refusal(#""entities""#, #""nothing""#) == .damaged)
+        #expect(try refusal(#""entities""#, #""nothing""#) == .corrupted)
         let middle = code {
             _ = try notes.store.transact(Author()) { transaction in
                 _ = try transaction.insert("Item", ["key": .string("k")])
@@ -243,7 +243,7 @@ import Testing
             image.append(payload: OpCodec.encode([.schema(Notes.schema.catalog)]))
             image.append(payload: OpCodec.encode(ops))
             let volume = MemoryVolume(contents: [StoreSettings.fileName: settings.encode(), image.path: image.bytes])
-            #expect(code { _ = try ReadOnlyStore(volume) } == (ops.count == 1 ? nil : .damaged))
+            #expect(code { _ = try ReadOnlyStore(volume) } == (ops.count == 1 ? nil : .corrupted))
         }
     }
 }

@@ -178,7 +178,7 @@ import Testing
             recent.beginInterest()
             for (before, after) in zip(graphs, graphs.dropFirst()) {
                 recent.add(after, after: before, TransactionMetadata(time: .min))
-                recent.note(byteCount: byteCount, supersededFrom: before.transaction)
+                recent.track(byteCount: byteCount, supersededFrom: before.transaction)
             }
             return (0..<9).filter { recent.step(after: graphs[$0].transaction) != nil }
         }

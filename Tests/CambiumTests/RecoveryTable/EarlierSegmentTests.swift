@@ -36,7 +36,7 @@ import Testing
 
     /// Changes the files of a log in every state of HEAD. Expects that opening refuses the log and leaves it unchanged.
     private func expectRefusal(
-        _ what: String, _ code: CambiumError.Code = .damaged, file path: String? = nil, _ change: (inout [String: [UInt8]]) -> Void
+        _ what: String, _ code: CambiumError.Code = .corrupted, file path: String? = nil, _ change: (inout [String: [UInt8]]) -> Void
     ) throws {
         for state in HeadState.allCases {
             var files = files(state)

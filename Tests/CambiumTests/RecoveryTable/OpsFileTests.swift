@@ -34,7 +34,7 @@ import Testing
         change(&files)
         #expect(files != before, "\(what): nothing was changed")
         let volume = MemoryVolume(contents: files)
-        #expect(code { _ = try Store.open(volume, durability: nil) } == .damaged, "\(what)")
+        #expect(code { _ = try Store.open(volume, durability: nil) } == .corrupted, "\(what)")
         #expect(volume.contents == files, "\(what)")
         let verification = try Verification(volume)
         #expect(!verification.isSound && verification.transactionCount < 3, "\(what)")

@@ -7,7 +7,7 @@ struct RecoveryCase: CustomStringConvertible {
     /// The state of the last segment.
     enum Last: CaseIterable {
         case end, zeros, garbage, silentFrame, nearlyStatingFrame, statingFrame, barelyStatingFrame, unparsableFrame
-        case emptyFile, partOfHeader, damagedHeader, zeroHeader, damagedHeaderAndMore, zerosForAll
+        case emptyFile, partOfHeader, corruptedHeader, zeroHeader, corruptedHeaderAndMore, zerosForAll
         case otherStore, otherNumber, laterVersion, laterKind, ops, sealed, missing
     }
 
@@ -116,8 +116,8 @@ struct RecoveryCase: CustomStringConvertible {
 
     private var lastBytes: [UInt8]? {
         let bytes = image.bytes
-        var damaged = bytes
-        damaged[50] ^= 4
+        var corrupted = bytes
+        corrupted[50] ^= 4
         func changed(_ byte: UInt8, at offset: Int) -> [UInt8] {
             SegmentImage.header(bytes, byte, at: offset) + bytes.dropFirst(Format.Segment.headerByteCount)
         }
@@ -132,9 +132,9 @@ struct RecoveryCase: CustomStringConvertible {
         case .unparsableFrame: return bytes + image.unparsableFrame
         case .emptyFile: return []
         case .partOfHeader: return Array(bytes.prefix(50))
-        case .damagedHeader: return Array(damaged.prefix(96))
+        case .corruptedHeader: return Array(corrupted.prefix(96))
         case .zeroHeader: return [UInt8](repeating: 0, count: 96)
-        case .damagedHeaderAndMore: return damaged + [0]
+        case .corruptedHeaderAndMore: return corrupted + [0]
         case .zerosForAll: return [UInt8](repeating: 0, count: 97)
         case .otherStore: return changed(99, at: Format.Segment.storeOffset)
         case .otherNumber: return changed(77, at: Format.Segment.firstTransactionOffset)

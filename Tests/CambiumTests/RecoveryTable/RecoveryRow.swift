@@ -5,7 +5,7 @@ import CambiumModel
 /// The rows of the table of FORMAT.md 8, written from its text and not from the code.
 enum RecoveryRow: CaseIterable {
     case clean, olderHead, cutLog, tornTail, corruptTail, unparsable, tornCreation, tornOnly, tornNamed, tornAfterCut
-    case damagedHeader, foreignHeader, laterFormat, missingNamed, noSegments, sealedLast
+    case corruptedHeader, foreignHeader, laterFormat, missingNamed, noSegments, sealedLast
 
     enum Outcome: Equatable {
         case kept, cut, removed
@@ -18,7 +18,7 @@ enum RecoveryRow: CaseIterable {
         case .tornTail: .cut
         case .tornCreation: .removed
         case .laterFormat: .refused(.unsupportedFormat)
-        default: .refused(.damaged)
+        default: .refused(.corrupted)
         }
     }
 }
@@ -56,9 +56,9 @@ extension RecoveryCase {
         switch last {
         case .laterVersion, .laterKind: return .laterFormat
         case .otherStore, .otherNumber, .ops: return .foreignHeader
-        case .damagedHeaderAndMore, .zerosForAll: return .damagedHeader
+        case .corruptedHeaderAndMore, .zerosForAll: return .corruptedHeader
         case .unparsableFrame: return .unparsable
-        case .emptyFile, .partOfHeader, .damagedHeader, .zeroHeader: return rowOfBeginning
+        case .emptyFile, .partOfHeader, .corruptedHeader, .zeroHeader: return rowOfBeginning
         case .missing: return rowWithoutLast
         case _ where namesMissingSegment: return .missingNamed
         case .sealed: return .sealedLast

@@ -62,7 +62,7 @@ import Testing
         #expect(refusal?.code == code, "\(found): \(refusal?.description ?? "")")
         #expect(refusal?.place?.file?.contains("log") == true, "\(found) is refused without a place")
         #expect(volume.contents == files, "\(found): a refusal changed something")
-        #expect(code == .damaged ? try !Verification(volume).isSound : true, "\(found)")
+        #expect(code == .corrupted ? try !Verification(volume).isSound : true, "\(found)")
         // The lock is free again, so a repair can begin.
         try volume.lock("LOCK").unlock()
     }

@@ -18,7 +18,7 @@ extension StoreRun {
 
     mutating func setPolicy() throws {
         let policy = CheckpointPolicy(
-            countMax: Int.random(in: 1...6, using: &random), pastPercent: random.pick([0, 100, 100_000]) ?? 100,
+            countMax: Int.random(in: 1...6, using: &random), historyPercent: random.pick([0, 100, 100_000]) ?? 100,
             compression: random.isTrue(1, outOf: 2) ? .lz4 : .none)
         try store.setCheckpointPolicy(policy)
         try checkUnchanged("a policy")

@@ -39,7 +39,7 @@ enum TouchState: CaseIterable {
         case .excessive:
             try forge(volume, &random) { set, ids, range, random in
                 for id in ids {
-                    set.note(
+                    set.track(
                         id, TransactionNumber(rawValue: .random(in: range.lowerBound.rawValue...range.upperBound.rawValue, using: &random)))
                 }
             }

@@ -16,12 +16,12 @@ struct ReferenceUndo {
         (self.before, self.after, self.now) = (before, after, now)
         for id in Set(before.ids).union(after.ids) {
             switch (before.contains(id), after.contains(id)) {
-            case (false, _): noteInserted(id)
+            case (false, _): trackInserted(id)
             case (true, false): if now.contains(id) { conflicts.insert("\(id)") }
             case (true, true): noteChanged(id)
             }
         }
-        for relationship in relationships { noteLinks(relationship) }
+        for relationship in relationships { trackLinks(relationship) }
     }
 
     static func text(_ subject: UndoConflict.Subject) -> String {
@@ -47,7 +47,7 @@ struct ReferenceUndo {
         graph.entity(of: id)?.relationship(relationship.number) == nil ? [] : graph.members(relationship, of: id)
     }
 
-    private mutating func noteInserted(_ id: ObjectID) {
+    private mutating func trackInserted(_ id: ObjectID) {
         guard now.contains(id), let entity = after.entity(of: id) else {
             conflicts.insert("\(id)")
             return
@@ -89,7 +89,7 @@ struct ReferenceUndo {
         former.filter(later.contains) != later.filter(former.contains)
     }
 
-    private mutating func noteLinks(_ relationship: Relationship) {
+    private mutating func trackLinks(_ relationship: Relationship) {
         for id in before.ids where after.contains(id) || !now.contains(id) {
             let (former, left) = (members(id, relationship, before), members(id, relationship, after))
             // Both sides of a link report a missing object.

@@ -262,7 +262,7 @@ extension Bucket {
 
     /// Begins the statistics when the bucket gets its first overflow page: determines the most frequent fragment (the stored part of a
     /// hash). Until then, the page does not contain valid statistics.
-    func noteCrowd() {
+    func markCrowded() {
         (crowdFragment, otherCount) = crowd()
         overflowPageCount = 0
     }

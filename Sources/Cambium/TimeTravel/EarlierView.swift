@@ -13,7 +13,7 @@ struct EarlierView {
     /// (removes) that part of the log in the meantime, a nearer checkpoint replaces the retired part. The replay then starts again from
     /// that checkpoint.
     ///
-    /// Throws `.notFound` if there is no such moment or the moment was retired, and `.damaged` if the log that leads to it is corrupt.
+    /// Throws `.notFound` if there is no such moment or the moment was retired, and `.corrupted` if the log that leads to it is corrupt.
     /// Complexity: O(bytes of the log between the checkpoint and the moment).
     ///
     /// - Parameter check: is called before each transaction, and throws if the caller no longer wants the view.

@@ -104,16 +104,16 @@ final class LiveRegistry: Sendable {
     // MARK: Changes
 
     /// Records the changes that lead to a graph, for each query that the changes concern.
-    func note(_ touched: TouchedObjects, _ graph: Graph, from pumpNumber: Int) {
+    func track(_ touched: TouchedObjects, _ graph: Graph, from pumpNumber: Int) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.pumpNumber == pumpNumber, state.newest != nil else { return [] }
             state.newest = graph
-            let passed = state.noteEarly(graph.transaction)
+            let passed = state.trackEarly(graph.transaction)
             if touched.isEmpty { return passed }
             if touched.changesSchema { state.forgetKeys(before: graph.transaction) }
             var concerned = state.unknown
             for key in touched.keys { if let numbers = state.numbersByKey[key] { concerned.formUnion(numbers) } }
-            return passed + concerned.compactMap { state.note(touched, graph.transaction, $0) }
+            return passed + concerned.compactMap { state.track(touched, graph.transaction, $0) }
         }
         for waiter in waiters { waiter.resume() }
     }

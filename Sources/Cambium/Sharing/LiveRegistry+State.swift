@@ -85,7 +85,7 @@ extension LiveRegistry.State {
     }
 
     /// Records changes for one query. Returns the consumer's continuation if the consumer is waiting.
-    mutating func note(
+    mutating func track(
         _ touched: TouchedObjects, _ transaction: TransactionNumber, _ number: Int
     ) -> CheckedContinuation<Void, Never>? {
         // An ended query gets no changes from a later pump task. The first changes of that task begin at a later graph, so they do not
@@ -106,7 +106,7 @@ extension LiveRegistry.State {
 
     /// Removes from `early` each query whose first graph is not later than `transaction`. If its first graph is earlier than `transaction`,
     /// the query must run again. Returns the continuations of the consumers that are waiting for a query that must run again.
-    mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
+    mutating func trackEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
         var waiters: [CheckedContinuation<Void, Never>] = []
         for number in early {
             guard let seat = seats[number], seat.last <= transaction else { continue }

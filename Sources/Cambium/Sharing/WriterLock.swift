@@ -83,7 +83,7 @@ final class WriterLock: @unchecked Sendable {
         (countedSince, countedTicks) = (use == .commit ? 0 : TickClock.now, 0)
         defer {
             stopCounting()
-            note(countedTicks, use)
+            track(countedTicks, use)
             holder.store(0, ordering: .relaxed)
             pthread_mutex_unlock(mutex)
         }
@@ -151,7 +151,7 @@ final class WriterLock: @unchecked Sendable {
         countedSince = 0
     }
 
-    private func note(_ ticks: UInt64, _ use: Use) {
+    private func track(_ ticks: UInt64, _ use: Use) {
         if ticks > longestTicks[use.place].load(ordering: .relaxed) { longestTicks[use.place].store(ticks, ordering: .relaxed) }
     }
 

@@ -29,7 +29,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         /// The operating system failed to read or write.
         public static let ioFailure = Code(rawValue: "ioFailure")
         /// The data is corrupt: its bytes differ from the bytes that were written.
-        public static let damaged = Code(rawValue: "damaged")
+        public static let corrupted = Code(rawValue: "corrupted")
         /// The store is already open for writing, in this process or another process.
         public static let locked = Code(rawValue: "locked")
         /// A newer version of Cambium wrote the data.

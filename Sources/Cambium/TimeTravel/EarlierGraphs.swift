@@ -59,7 +59,7 @@ package final class EarlierGraphs: Sendable {
     ///
     /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment, or if
     /// another store has taken the place of the store. Also throws `.notFound` if the transactions that lead to the moment were retired,
-    /// even if the graph was returned earlier. Throws `.damaged` if the log up to the moment is corrupt. Complexity: O(bytes of the log
+    /// even if the graph was returned earlier. Throws `.corrupted` if the log up to the moment is corrupt. Complexity: O(bytes of the log
     /// between the moment and the preceding checkpoint or kept moment).
     package func graph(at point: Point) throws -> Graph {
         try graph(at: EarlierMoment(point) { try EarlierView.labels(volume, memory: budget) })
@@ -100,7 +100,7 @@ package final class EarlierGraphs: Sendable {
 
     /// Returns a transaction with the graphs before and after it, which share all pages that the transaction did not change.
     ///
-    /// Throws as `graph(at:)` does. Also throws `.damaged` if the log ends before the transaction. Complexity: that of `graph(at:)`.
+    /// Throws as `graph(at:)` does. Also throws `.corrupted` if the log ends before the transaction. Complexity: that of `graph(at:)`.
     func step(_ number: TransactionNumber) throws -> (before: Graph, after: Graph, record: LogRecord) {
         let reader = try LogReader(volume)
         try check(reader)

@@ -8,6 +8,6 @@ extension CambiumError {
     ///   - problem: The problem as a sentence, with its period.
     ///   - file: The file of the checkpoint, and the position in it; `nil` if the caller does not know the file.
     package static func corruptCheckpoint(_ problem: String, file: String? = nil) -> CambiumError {
-        CambiumError(.damaged, "\(problem) \(checkpointRemedy)", place: file.map { Place(file: $0) })
+        CambiumError(.corrupted, "\(problem) \(checkpointRemedy)", place: file.map { Place(file: $0) })
     }
 }

@@ -56,7 +56,7 @@ final class Leases: Sendable {
     func add(_ loan: any Loan) {
         state.withLock { state in
             state.loans[ObjectIdentifier(loan)] = loan
-            note(
+            track(
                 firstEnd: min(loan.endTime.microsecondsSince1970, firstEndTime.load(ordering: .relaxed)),
                 lastEarliest: max(loan.earliestTime.microsecondsSince1970, lastEarliestTime.load(ordering: .relaxed)))
         }
@@ -94,7 +94,7 @@ final class Leases: Sendable {
             let over = state.loans.values.filter(isOver)
             for loan in over { state.loans[ObjectIdentifier(loan)] = nil }
             let rest = state.loans.values
-            note(
+            track(
                 firstEnd: (rest.lazy.map(\.endTime).min() ?? .max).microsecondsSince1970,
                 lastEarliest: (rest.lazy.map { $0.earliestTime }.max() ?? .min).microsecondsSince1970)
             return over
@@ -104,7 +104,7 @@ final class Leases: Sendable {
     }
 
     /// Sets `firstEndTime` and `lastEarliestTime`. Call this method only while `state` is locked.
-    private func note(firstEnd: Int64, lastEarliest: Int64) {
+    private func track(firstEnd: Int64, lastEarliest: Int64) {
         firstEndTime.store(firstEnd, ordering: .relaxed)
         lastEarliestTime.store(lastEarliest, ordering: .relaxed)
     }
