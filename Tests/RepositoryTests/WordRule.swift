@@ -17,8 +17,8 @@ struct WordRule {
         return file.violations(ofWords: words) + namesWithoutMeaning(in: file)
     }
 
-    /// Functions whose verb is `note`, which says neither that they track, report nor count; names of what is corrupt with another word; and
-    /// folders that can contain anything.
+    /// Functions whose verb is `note`, which says neither that they track, report nor count; names of what is corrupt with another word;
+    /// and folders that can contain anything.
     private func namesWithoutMeaning(in file: TextFile) -> [Violation] {
         guard file.path.hasPrefix("Sources/") else { return [] }
         let folders = file.path.split(separator: "/").filter { Self.folders.contains(String($0)) }

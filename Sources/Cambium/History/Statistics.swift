@@ -37,8 +37,8 @@ package struct Statistics: Sendable {
 
     /// Reads the statistics of a store from its files. Counts the objects in the graph at `point`, but counts the files as they are now.
     ///
-    /// Throws `.notFound` if there is no store or no such moment, and `.corrupted` if the log of the store is corrupt. Complexity: O(bytes of
-    /// the log after the checkpoint + objects).
+    /// Throws `.notFound` if there is no store or no such moment, and `.corrupted` if the log of the store is corrupt. Complexity: O(bytes
+    /// of the log after the checkpoint + objects).
     package init(of path: String, at point: Point = .latest) throws { try self.init(SystemVolume(root: path), at: point) }
 
     init(_ volume: any Volume, at point: Point = .latest) throws {

@@ -17,9 +17,9 @@ extension Store {
     /// transaction.
     ///
     /// If the store is closed, the sequence ends after the last transaction. If the task is cancelled, the sequence throws
-    /// `CancellationError`. The sequence throws `.notFound` if there is no transaction `last`, and `.corrupted` if the log to be replayed is
-    /// corrupt. It throws `.expired` if the transactions after `last` were retired, or if another store has taken the place of this store.
-    /// After `.expired`, read the newest graph, and continue after its transaction. After an error, the sequence ends.
+    /// `CancellationError`. The sequence throws `.notFound` if there is no transaction `last`, and `.corrupted` if the log to be replayed
+    /// is corrupt. It throws `.expired` if the transactions after `last` were retired, or if another store has taken the place of this
+    /// store. After `.expired`, read the newest graph, and continue after its transaction. After an error, the sequence ends.
     ///
     /// There is one exception: `.none` with `.coalesced` never needs retired transactions. The graph before the first transaction is empty,
     /// so the first difference is the whole newest graph.

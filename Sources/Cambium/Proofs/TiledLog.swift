@@ -12,8 +12,8 @@ struct TiledLog {
 
     /// Reads the tree over the log, and writes the tiles that are missing.
     ///
-    /// Throws `.corrupted` if the log is corrupt, or contradicts the tree of a checkpoint or of HEAD. Throws `.notFound` if it has fewer than
-    /// `size` transactions, and `.conflict` if published tiles belong to another log. Complexity: O(bytes of the log from the first
+    /// Throws `.corrupted` if the log is corrupt, or contradicts the tree of a checkpoint or of HEAD. Throws `.notFound` if it has fewer
+    /// than `size` transactions, and `.conflict` if published tiles belong to another log. Complexity: O(bytes of the log from the first
     /// transaction that is in no full tile, or from the checkpoint or segment before it).
     ///
     /// - Parameters:

@@ -135,8 +135,8 @@ struct Replay {
     /// Applies the transactions up to `last` one by one, publishes a version after each of them, and then stops reading. A later call
     /// continues after the last applied transaction.
     ///
-    /// Throws as `run(makesDurable:until:observe:)` does. Also throws `.corrupted` if the log ends before `last`. Complexity: O(bytes of the
-    /// log up to `last`).
+    /// Throws as `run(makesDurable:until:observe:)` does. Also throws `.corrupted` if the log ends before `last`. Complexity: O(bytes of
+    /// the log up to `last`).
     ///
     /// - Parameter body: receives each version and its transaction, and returns whether to continue.
     mutating func run(

@@ -12,8 +12,8 @@ extension Store {
     /// Writers and readers continue at the same time. Throws `.notFound` if there is no such moment, or if the transactions that lead to it
     /// were retired, even if the graph was returned earlier. Also throws `.notFound` if another store has taken the place of this store.
     /// Throws `.invalidInput` for an earlier moment and for any time if the store is in memory, because such a store has no log. Throws
-    /// `.corrupted` if the log up to the moment is corrupt, and `.ioFailure` if it cannot be read. Complexity: O(bytes of the log between the
-    /// moment and the preceding checkpoint or kept moment); O(1) for the newest moment.
+    /// `.corrupted` if the log up to the moment is corrupt, and `.ioFailure` if it cannot be read. Complexity: O(bytes of the log between
+    /// the moment and the preceding checkpoint or kept moment); O(1) for the newest moment.
     public func graph(at point: Point) throws -> Graph {
         let newest = graph
         if point == .latest { return newest }

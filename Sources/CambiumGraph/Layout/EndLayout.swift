@@ -29,8 +29,8 @@ final class EndLayout: Sendable {
     }
 }
 
-/// The facts about one end of a link, for the method `trackChange`. The facts are plain values, so a copy changes no reference count, unlike
-/// a copy of an `EndLayout`.
+/// The facts about one end of a link, for the method `trackChange`. The facts are plain values, so a copy changes no reference count,
+/// unlike a copy of an `EndLayout`.
 struct EndMark: Sendable {
     /// The table of the objects at this end, the owners.
     let table: Int

@@ -74,8 +74,8 @@ extension SegmentArchive {
     /// segment is corrupt. Otherwise, the archive keeps its segments, even if the log has merged its own segments since.
     ///
     /// Throws `.conflict` if a transaction in the archive differs from the transaction with the same number in the log. Also throws
-    /// `.conflict` if the archive has transactions after the last of `segments`. Throws `.corrupted` if the log is corrupt, and `.ioFailure`
-    /// if a disk operation fails. After an error, some of the files may be in the archive. Complexity: O(bytes).
+    /// `.conflict` if the archive has transactions after the last of `segments`. Throws `.corrupted` if the log is corrupt, and
+    /// `.ioFailure` if a disk operation fails. After an error, some of the files may be in the archive. Complexity: O(bytes).
     ///
     /// - Parameter segments: neighboring segments, in ascending order.
     /// - Returns: the number of segments that were not completely in the archive, and the bytes of the files that were created.

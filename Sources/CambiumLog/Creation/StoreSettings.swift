@@ -106,8 +106,8 @@ package struct StoreSettings: Equatable, Sendable {
         return bytes == content + end(of: content)
     }
 
-    /// Decodes settings. Throws `.corrupted` if `encode` cannot have written the text. Throws `.unsupportedFormat` for a later format, if the
-    /// checksum matches.
+    /// Decodes settings. Throws `.corrupted` if `encode` cannot have written the text. Throws `.unsupportedFormat` for a later format, if
+    /// the checksum matches.
     package static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
         func corrupted(_ flaw: String) -> CambiumError {
             CambiumError(

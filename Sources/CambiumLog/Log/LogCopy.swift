@@ -21,8 +21,8 @@ package struct LogCopy {
 
     /// Copies the log up to its durable end, and the checkpoints that can be used.
     ///
-    /// The caller holds the lock of the target, which contains nothing else. Throws `.corrupted` if the log is corrupt, and `.ioFailure` if a
-    /// disk operation fails. The files that were copied before an error do not form a store, because the settings are copied last.
+    /// The caller holds the lock of the target, which contains nothing else. Throws `.corrupted` if the log is corrupt, and `.ioFailure` if
+    /// a disk operation fails. The files that were copied before an error do not form a store, because the settings are copied last.
     /// Complexity: O(bytes).
     package init(_ source: LogReader, to target: any Volume) throws {
         self.source = source

@@ -24,8 +24,8 @@ package struct LogFollower {
 
     /// Calls `body` with the transactions that were appended since the last call, in order.
     ///
-    /// The first call determines how the log ends. It throws `.corrupted` if the log is corrupt or ends before a checkpoint, and `.notFound`
-    /// if the log contains no transaction.
+    /// The first call determines how the log ends. It throws `.corrupted` if the log is corrupt or ends before a checkpoint, and
+    /// `.notFound` if the log contains no transaction.
     ///
     /// A later call throws `.corrupted` if a segment is corrupt and another segment follows it. It ignores bytes at the end of the log that
     /// fail verification, because another process may be writing these bytes. If the store was removed or replaced, a later call without

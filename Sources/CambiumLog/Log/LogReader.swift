@@ -128,8 +128,8 @@ package struct LogReader: Sendable {
             if lastTransaction == .none { throw LogReader.withoutTransaction(volume) }
         }
 
-        /// Checks that the log does not end before a checkpoint; otherwise, throws `.corrupted`. A writer records a checkpoint only after its
-        /// transactions are durable.
+        /// Checks that the log does not end before a checkpoint; otherwise, throws `.corrupted`. A writer records a checkpoint only after
+        /// its transactions are durable.
         ///
         /// - Parameters:
         ///   - checkpoint: the transaction of the checkpoint, or `.none` if there is no checkpoint.

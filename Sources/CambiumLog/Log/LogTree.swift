@@ -18,8 +18,8 @@ package struct LogTree: Sendable, Equatable {
     /// The root of the tree, 32 bytes.
     package var root: [UInt8] { tree.root }
 
-    /// Throws `.corrupted` if the tree in HEAD ends with the same transaction as this tree, but has another root. In that case, a transaction
-    /// was replaced after HEAD was written.
+    /// Throws `.corrupted` if the tree in HEAD ends with the same transaction as this tree, but has another root. In that case, a
+    /// transaction was replaced after HEAD was written.
     private func compare(with head: Head.Tree?) throws(CambiumError) {
         guard let head, head.transaction == transaction, head.root != root else { return }
         throw CambiumError(.corrupted, "One of the transactions 1 to \(transaction) has changed. Run 'cambium verify'.")
@@ -28,9 +28,9 @@ package struct LogTree: Sendable, Equatable {
     /// Appends the transactions of a log up to `last`. The caller ensures that `last` is durable. Other threads or processes may append to
     /// the log at the same time.
     ///
-    /// Throws `.corrupted` or `.notFound` if the log cannot be verified up to `last`. Throws `.corrupted` if the tree, before or after one of
-    /// the transactions, contradicts the tree in HEAD. Throws `.limitExceeded` if the transactions take more than `byteCountMax` bytes. In
-    /// these cases, nothing was appended. Complexity: O(bytes that are read), in bounded memory.
+    /// Throws `.corrupted` or `.notFound` if the log cannot be verified up to `last`. Throws `.corrupted` if the tree, before or after one
+    /// of the transactions, contradicts the tree in HEAD. Throws `.limitExceeded` if the transactions take more than `byteCountMax` bytes.
+    /// In these cases, nothing was appended. Complexity: O(bytes that are read), in bounded memory.
     ///
     /// - Parameters:
     ///   - base: a position in the log at or before the last transaction in the tree; `nil` for the beginning.

@@ -22,8 +22,8 @@ package struct SegmentSealer: Sendable {
 
     /// Replaces a segment with a sealed segment with the same transactions.
     ///
-    /// Throws `.corrupted` if the segment cannot be verified to its end, or if no segment follows it. Throws `.ioFailure` if a disk operation
-    /// fails. After an error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
+    /// Throws `.corrupted` if the segment cannot be verified to its end, or if no segment follows it. Throws `.ioFailure` if a disk
+    /// operation fails. After an error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
     ///
     /// - Parameter segment: the first transaction of the segment. Another segment must follow it.
     /// - Returns: the numbers of bytes before and after; `nil` if the segment was already sealed or retired.

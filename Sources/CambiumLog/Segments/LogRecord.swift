@@ -63,8 +63,8 @@ package struct LogRecord: Sendable {
     /// The salt with which the payload is hashed, 16 bytes.
     package var saltBytes: [UInt8] { salt.bytes(number) }
 
-    /// Returns the hash of the transaction's leaf in the Merkle tree over the log, 32 bytes. Throws `.corrupted` or `.ioFailure` if a file of
-    /// ops cannot be read.
+    /// Returns the hash of the transaction's leaf in the Merkle tree over the log, 32 bytes. Throws `.corrupted` or `.ioFailure` if a file
+    /// of ops cannot be read.
     package func leafHash() throws -> [UInt8] {
         Leaf.hash(number, metadata, commitment: try commitment())
     }

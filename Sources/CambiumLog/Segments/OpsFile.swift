@@ -53,8 +53,8 @@ package final class OpsFile: Sendable, Equatable {
 
     /// Calls `body` with the ops, one frame at a time.
     ///
-    /// Each frame is verified before `body` receives it. Throws `.corrupted` if the file is missing, is not the file to which the log refers,
-    /// or fails verification. Throws `.notFound` if the transaction was retired in the meantime. Also throws the errors of `body`.
+    /// Each frame is verified before `body` receives it. Throws `.corrupted` if the file is missing, is not the file to which the log
+    /// refers, or fails verification. Throws `.notFound` if the transaction was retired in the meantime. Also throws the errors of `body`.
     func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         var frames = try opened()
         var offset = Format.Segment.headerByteCount

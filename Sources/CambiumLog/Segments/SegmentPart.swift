@@ -28,8 +28,8 @@ struct SegmentPart {
         following = segments.reversed()
     }
 
-    /// Returns the next transaction, or `nil` after the last transaction. Throws `.corrupted` if a segment cannot be verified to its end, or
-    /// does not continue the preceding segment.
+    /// Returns the next transaction, or `nil` after the last transaction. Throws `.corrupted` if a segment cannot be verified to its end,
+    /// or does not continue the preceding segment.
     mutating func next() throws(CambiumError) -> LogRecord? {
         while rest.isEmpty {
             guard reader != nil || !following.isEmpty else { return nil }

@@ -50,8 +50,8 @@ extension SegmentReader {
     /// the first 64 MiB of the segment, and is at most 1 GiB.
     static let tailByteCountMax = 2 << 30
 
-    /// Whether only zeros follow `offset`. A writer may have preallocated this space. Throws `.corrupted` if more bytes follow than a crashed
-    /// writer can leave.
+    /// Whether only zeros follow `offset`. A writer may have preallocated this space. Throws `.corrupted` if more bytes follow than a
+    /// crashed writer can leave.
     mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool {
         guard byteCount - offset <= Self.tailByteCountMax else {
             throw CambiumError(

@@ -130,8 +130,8 @@ struct SegmentReader {
 
     /// Appends the records of the next frame. A joint (a frame without transactions) has no records.
     ///
-    /// Throws `.corrupted` for a frame that passes verification but cannot be decoded. In that case, nothing is appended, and `skipFrame` can
-    /// skip the frame.
+    /// Throws `.corrupted` for a frame that passes verification but cannot be decoded. In that case, nothing is appended, and `skipFrame`
+    /// can skip the frame.
     ///
     /// - Returns: `false` at the end, or if no frame passes verification at `offset`.
     mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {

@@ -42,7 +42,8 @@ extension Schema {
         try self.init(SchemaDefinition(entities: entities()))
     }
 
-    /// Reads a schema from the log. Throws `.corrupted` if the catalog is not a schema. Regular expressions are compiled at their first use.
+    /// Reads a schema from the log. Throws `.corrupted` if the catalog is not a schema. Regular expressions are compiled at their first
+    /// use.
     package convenience init(catalog: SchemaCatalog) throws(CambiumError) {
         let definition = try catalog.definition()
         do {
