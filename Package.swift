@@ -31,6 +31,7 @@ let package = Package(
         .target(name: "CMachine"),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
+        .target(name: "CLineEditor", linkerSettings: [.linkedLibrary("edit")]),
         .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CZlib", "CMachine"]),
         .target(name: "CambiumJSON", dependencies: ["CSimdJSON"]),
         .target(name: "CambiumModel", dependencies: ["CambiumBytes", "CambiumJSON", "CRE2"]),
@@ -54,7 +55,8 @@ let package = Package(
         .executableTarget(
             name: "CambiumCommand",
             dependencies: [
-                "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Cambium", "CambiumCoreData", "CambiumJSON", "CLineEditor",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         // The example that script/demo builds and runs.
         .executableTarget(name: "Demo", dependencies: ["Cambium"], path: "Docs/Demo"),
@@ -143,7 +145,7 @@ func optimized(_ target: String) -> [SwiftSetting] {
 }
 
 for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
-    if ["CMachine", "CSimdJSON", "CRE2"].contains(target.name) {
+    if ["CMachine", "CSimdJSON", "CRE2", "CLineEditor"].contains(target.name) {
         if isCheck { target.cSettings = [.define("CAMBIUM_CHECKS"), .unsafeFlags(["-O2"])] }
         if isCheck { target.cxxSettings = [.unsafeFlags(["-O2"])] }
         if isFuzzed { target.cSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }

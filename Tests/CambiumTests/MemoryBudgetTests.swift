@@ -325,16 +325,6 @@ import Testing
         for _ in 0..<1_000_000 where budget.usedByteCount > 0 { await Task.yield() }
         #expect(budget.usedByteCount == 0)
     }
-
-    @Test(arguments: [("1048576", 1 << 20), ("512K", 512 << 10), ("3M", 3 << 20), ("2G", 2 << 30), ("0", 0)])
-    func `a number of bytes may end with a unit`(text: String, byteCount: Int) {
-        #expect(MemoryBudget.byteCount(text) == byteCount)
-    }
-
-    @Test(arguments: ["", "M", "-1", "1T", "9999999999G", "1.5M"])
-    func `text that is not a number of bytes is refused`(text: String) {
-        #expect(MemoryBudget.byteCount(text) == nil)
-    }
 }
 
 /// Files in memory that count the requests for files without a name.

@@ -22,7 +22,7 @@ import Testing
         let place = try Workplace()
         try place.write((0..<2500).map { "\($0)\n" }.joined(), to: "history")
         let file = HistoryFile(directory: place.directory.path)
-        #expect(file.lines().count == LineHistory.countMax && file.lines().last == "2499")
+        #expect(file.lines().count == HistoryFile.lineCountKept && file.lines().last == "2499")
         #expect(String(decoding: try place.bytes(of: "history"), as: UTF8.self).hasPrefix("1500\n"))
     }
 
@@ -33,18 +33,6 @@ import Testing
         #expect(file.lines().isEmpty)
         file.add("Note count")
         #expect(file.lines() == ["Note count"])
-    }
-
-    @Test func `a line that is entered again at once is not added again`() throws {
-        let place = try Workplace()
-        let file = HistoryFile(directory: place.directory.path)
-        var editor = LineEditor(LineHistory(file))
-        for line in ["a", "a", " ", "b", "a", "a"] {
-            for character in line { _ = editor.handle(.character(character)) }
-            #expect(editor.handle(.enter) == .submit(line))
-        }
-        #expect(file.lines() == ["a", "b", "a"])
-        #expect(LineHistory(file).lines == ["a", "b", "a"])
     }
 
     @Test func `a history that is not a regular file stays as it is`() throws {

@@ -2,6 +2,8 @@ import CambiumTesting
 import Foundation
 import Testing
 
+@testable import CambiumCommand
+
 /// Commands under limits of addresses (`ulimit -v`) and of private data (`ulimit -d`).
 @Suite struct MemoryLimitTests {
     /// The limits in MB, from one that permits little more than the program itself to one that is large enough for every command.
@@ -64,5 +66,15 @@ import Testing
         let outcome = try run(place, option, limit, "export full Item")
         #expect(outcome.code == 0, "\(outcome.errors)")
         #expect(outcome.output.utf8.count { $0 == UInt8(ascii: "\n") } == Self.rowCount)
+    }
+
+    @Test(arguments: [("1048576", 1 << 20), ("512K", 512 << 10), ("3M", 3 << 20), ("2G", 2 << 30), ("0", 0)])
+    func `a number of bytes may end with a unit`(text: String, byteCount: Int) {
+        #expect(MemorySetting.byteCount(text) == byteCount)
+    }
+
+    @Test(arguments: ["", "M", "-1", "1T", "9999999999G", "1.5M"])
+    func `text that is not a number of bytes is refused`(text: String) {
+        #expect(MemorySetting.byteCount(text) == nil)
     }
 }

@@ -39,7 +39,7 @@ enum ObjectText {
     ///   - end: The text after the object. The object is cut so that this text fits.
     ///   - width: The number of columns of the terminal, to which the line is cut. `nil` for the whole line, because another program may
     ///     read it.
-    static func line(_ object: JSONValue, after start: String = "", before end: String = "", width: Int? = RawTerminal.width) -> String {
+    static func line(_ object: JSONValue, after start: String = "", before end: String = "", width: Int? = Terminal.width) -> String {
         guard case .object(let members) = object, let id = members.first else { return start + object.text + end }
         let rest = members.dropFirst().filter { $0.value != .null && $0.value != .array([]) }
         let texts = rest.map { "\($0.key): \(cut(text($0.value), to: width.map { min($0, valueWidthMax) }))" }

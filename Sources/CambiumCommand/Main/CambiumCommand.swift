@@ -48,7 +48,7 @@ struct CambiumCommand: ParsableCommand {
         signal(SIGXFSZ, SIG_IGN)
         do {
             try Arguments.check(configuration.subcommands.compactMap { $0.configuration.commandName })
-            try MemoryBudget.checkEnvironment()
+            try MemorySetting.apply()
             var command = try parseAsRoot()
             Terminal.showTime(of: type(of: command).configuration.commandName ?? "cambium")
             try command.run()

@@ -18,14 +18,14 @@ struct QueryCommand: ParsableCommand {
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @OptionGroup(title: "Moment") var point: PointOptions
 
-    func run() throws { try RawTerminal.isUsable ? runPrompt() : runLines() }
+    func run() throws { try PromptTerminal.isUsable ? runPrompt() : runLines() }
 
     private func runPrompt() throws {
         // Each line is run in another thread, while this thread waits for signals.
-        let session = Mutex(try PromptSession(store, at: point.at, rowCountMax: Self.rowCountMax) { RawTerminal.width })
+        let session = Mutex(try PromptSession(store, at: point.at, rowCountMax: Self.rowCountMax) { Terminal.width })
         let signals = try SignalPipe()
         defer { signals.end() }
-        let terminal = PromptTerminal(HistoryFile.ofUser(), signals)
+        let terminal = try PromptTerminal(HistoryFile.ofUser(), signals)
         Self.printSummary(session.withLock { $0.graph })
         while let line = terminal.next(
             session.withLock { $0.prompt }, complete: { PromptCompletion($0, session.withLock { $0.graph }.schema) })

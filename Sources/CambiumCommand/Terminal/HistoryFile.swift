@@ -7,8 +7,12 @@ struct HistoryFile: Equatable {
     private let directory: String
     private var path: String { directory + "/history" }
 
+    /// The number of lines that a prompt keeps.
+    static let lineCountKept = 1000
+
     /// The number of lines beyond which the file is shortened.
-    private static let lineCountMax = 2 * LineHistory.countMax
+    private static let lineCountMax = 2 * lineCountKept
+
     private static let byteCountMax = 16 << 20
 
     /// Uses the file `history` in a directory. The directory is created when the first line is added.
@@ -41,8 +45,8 @@ struct HistoryFile: Equatable {
             return []
         }
         let lines = bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }.filter { ControlText.escaped($0) == $0 }
-        if lines.count > Self.lineCountMax { write(lines.suffix(LineHistory.countMax), O_TRUNC) }
-        return lines.suffix(LineHistory.countMax)
+        if lines.count > Self.lineCountMax { write(lines.suffix(Self.lineCountKept), O_TRUNC) }
+        return lines.suffix(Self.lineCountKept)
     }
 
     /// Adds a line at the end. Only the user may read the file, because lines may contain confidential values.

@@ -43,7 +43,7 @@ final class Progress: Sendable {
         let terminal: @Sendable (String) -> Void = { Terminal.showProgress($0) }
         self.init(
             what, sourceCount: sourceCount, byteCount: byteCount, elapsed: { start.duration(to: .now) },
-            put: isatty(STDERR_FILENO) == 1 ? terminal : nil, width: { RawTerminal.width(of: STDERR_FILENO) })
+            put: isatty(STDERR_FILENO) == 1 ? terminal : nil, width: { Terminal.width(of: STDERR_FILENO) })
     }
 
     /// Returns a source with the same content. Reading this source updates the progress.

@@ -18,6 +18,16 @@ enum Terminal {
     /// Whether standard output is a terminal.
     static let isInteractive = isatty(STDOUT_FILENO) == 1
 
+    /// The number of columns of standard output, or `nil` if it is not a terminal.
+    static var width: Int? { width(of: STDOUT_FILENO) }
+
+    /// Returns the number of columns of a terminal, or `nil` if the descriptor is not a terminal.
+    static func width(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     // MARK: Beginning and end
 
     /// Reopens streams that the caller has closed, so that no file of a store gets the descriptor of a stream. Also turns writing to a

@@ -1,5 +1,4 @@
 import CambiumBytes
-package import CambiumModel
 import Glibc
 import Synchronization
 
@@ -19,17 +18,13 @@ public final class MemoryBudget: Sendable {
     private let used = Atomic(0)
 
     /// The default budget: half of the smallest of these: the machine's memory, the memory limits of the process's control groups, and
-    /// the memory that the limits of the process leave (`ulimit -v` and `ulimit -d`). The environment variable `CAMBIUM_MEMORY` replaces
-    /// this default with a number of bytes, or with a number followed by K, M or G. Any other text in the variable is ignored here;
-    /// programs report such a text with `checkEnvironment`.
-    public static let standard = MemoryBudget(byteCount: environmentText.flatMap { byteCount($0) } ?? systemByteCount / 2)
+    /// the memory that the limits of the process leave (`ulimit -v` and `ulimit -d`).
+    public static let standard = MemoryBudget(byteCount: chosenByteCount.withLock { $0 } ?? systemByteCount / 2)
 
-    /// Throws `.invalidInput` if `CAMBIUM_MEMORY` is set and is not a number of bytes.
-    package static func checkEnvironment() throws(CambiumError) {
-        guard let text = environmentText, byteCount(text) == nil else { return }
-        throw CambiumError(
-            .invalidInput, "CAMBIUM_MEMORY is '\(text)', which is not a number of bytes. Set it to a number such as 536870912, 512M or 4G.")
-    }
+    private static let chosenByteCount = Mutex<Int?>(nil)
+
+    /// Replaces the size of `standard`, in bytes. Programs call this before they open a store: later calls have no effect.
+    package static func setStandard(byteCount: Int) { chosenByteCount.withLock { $0 = byteCount } }
 
     /// Creates a budget of this number of bytes. A negative number counts as 0.
     public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
@@ -50,16 +45,6 @@ public final class MemoryBudget: Sendable {
     func take(_ byteCount: Int) { used.add(byteCount, ordering: .relaxed) }
 
     func release(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
-
-    /// Returns the number of bytes that a text such as `512M` states, or `nil` for any other text.
-    package static func byteCount(_ text: String) -> Int? {
-        let shift = ["K": 10, "M": 20, "G": 30][text.last.map(String.init) ?? ""]
-        guard let count = Int(shift == nil ? text[...] : text.dropLast()), count >= 0 else { return nil }
-        let (product, overflow) = count.multipliedReportingOverflow(by: 1 << (shift ?? 0))
-        return overflow ? nil : product
-    }
-
-    private static var environmentText: String? { getenv("CAMBIUM_MEMORY").map { String(cString: $0) } }
 
     private static var systemByteCount: Int {
         let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))

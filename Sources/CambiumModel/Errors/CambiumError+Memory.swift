@@ -9,7 +9,7 @@ extension CambiumError {
         return CambiumError(
             .ioFailure,
             "The limits of the process \(left) too little memory for \(need). Raise the limit ('ulimit -v' or 'ulimit -d'). "
-                + "If only data is limited, a lower CAMBIUM_MEMORY helps, too.")
+                + "If only data is limited, a smaller memory budget helps, too (for the command line, a lower CAMBIUM_MEMORY).")
     }
 
     /// Throws `.ioFailure` if the limits of the process leave less than this many bytes of memory.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sends signals to `cambium query notes` at a new terminal, and checks their effects.
+"""Sends keys and signals to `cambium query notes` at a new terminal, and checks their effects.
 
-    prompt_signals.py PROGRAM SCENARIO [NUMBER]
+    prompt_terminal.py PROGRAM SCENARIO [NUMBER]
 
 The current directory has the store `notes`. Nothing waits longer than SECONDS: then the prompt is killed, and the scenario fails.
 A scenario that succeeds prints `ok`.
@@ -101,6 +101,73 @@ class Prompt:
         assert not self.is_raw(), "the terminal has other settings than before"
 
 
+def edits_lines(program):
+    """Moves in the line, deletes and inserts. The answer shows which line was entered."""
+    prompt = Prompt(program)
+    yield prompt
+    prompt.begin()
+    lines = [
+        "Note where title == \"漢字 ñ\"\r",
+        "here title == \"漢字x ñ\"" + 3 * "\x1b[D" + "\x7f\x01Note w\x05\r",
+        "Note where wrong\x17title == \"漢\"\x1b[D字 \x06\x02ñ\r",
+        "wrong\x15Note where titlex == \"漢字 ñ\"\x01\x1b[1;5C\x1b[1;5C\x1b[1;5C\x1b[D\x1b[C\x08\x05\r",
+        "Note where title == \"漢字 ñ\" wrong words\x1bb\x1bb\x0b\r",
+    ]
+    for line in lines:
+        prompt.type(line.encode())
+        prompt.wait_for_text("漢字 ñ\r\n".encode())
+        prompt.wait_for_text(b"1 row")
+        prompt.begin()
+    prompt.type(b"\xff\xc3Note cou\xffnt\r")
+    prompt.wait_for_text(b"1 row")
+    prompt.begin()
+    prompt.type(b"\x04")
+    prompt.finish(0)
+
+
+def recalls_lines(program):
+    prompt = Prompt(program)
+    yield prompt
+    prompt.begin()
+    for line in [b"Note count", b"Note count", b"  ", b"Item count"]:
+        prompt.type(line + b"\r")
+        if line != b"  ":
+            prompt.wait_for_text(b"1 row")
+        prompt.begin()
+    # The arrow twice, and ctrl-r with a letter of the older line.
+    prompt.type(b"\x1b[A\x1b[A\r")
+    prompt.wait_for_text(b"1 row")
+    prompt.begin()
+    prompt.type(b"\x12It")
+    prompt.wait_for_text(b"Item count")
+    prompt.type(b"\r")
+    prompt.wait_for_text(b"1 row")
+    prompt.begin()
+    prompt.type(b"\x04")
+    prompt.finish(0)
+    prompt = Prompt(program)
+    prompt.begin()
+    prompt.type(b"\x1b[A\x1b[A\r")
+    prompt.wait_for_text(b"1 row")
+    prompt.begin()
+    prompt.type(b"\x04")
+    prompt.finish(0)
+
+
+def completes_names(program):
+    prompt = Prompt(program)
+    yield prompt
+    prompt.begin()
+    prompt.type(b"s\t")
+    prompt.wait_for_text(b"schema  set     show\r\n")
+    prompt.wait_for_text(b"cambium> s")
+    prompt.type(b"\x15It\t cou\t\r")
+    prompt.wait_for_text(b"1 row")
+    prompt.begin()
+    prompt.type(b"\x04")
+    prompt.finish(0)
+
+
 def ends_at_the_prompt(program, number):
     """A signal ends the prompt while a person edits a line."""
     prompt = Prompt(program)
@@ -178,7 +245,7 @@ def stops_and_continues(program):
     for count, stop in enumerate(stops, start=1):
         line = b"cambium> " + count * b"x"
         prompt.type(b"x")
-        prompt.wait_for_text(line)
+        prompt.wait_for_text(b"x")
         stop()
         prompt.wait_for_stop()
         # A prompt that was stopped by SIGSTOP could not restore the terminal, so the shell does this.

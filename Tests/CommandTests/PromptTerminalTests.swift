@@ -3,16 +3,16 @@ import Testing
 
 @testable import CambiumCommand
 
-/// Signals and control keys that a prompt receives at a terminal. The scenarios are in Tests/python/prompt_signals.py. Each of them kills a
+/// Keys and signals that a prompt receives at a terminal. The scenarios are in Tests/python/prompt_terminal.py. Each of them kills a
 /// prompt that it has waited for too long, and needs no terminal of its caller.
-@Suite struct PromptSignalTests {
+@Suite struct PromptTerminalTests {
     private let place: Workplace
 
     init() throws { place = try Workplace.withStore() }
 
     private func expectSuccess(_ scenario: String, _ numbers: Int32...) throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let script = tests.appending(path: "python/prompt_signals.py").path
+        let script = tests.appending(path: "python/prompt_terminal.py").path
         let arguments = ["--signal=KILL", "60", "python3", script, Workplace.binary.path, scenario] + numbers.map { "\($0)" }
         let outcome = try place.run(executable: URL(filePath: "/usr/bin/timeout"), arguments)
         #expect(outcome.output == "ok\n", "\(outcome.output)\(outcome.errors)")
@@ -35,6 +35,19 @@ import Testing
         try addObjects()
         try expectSuccess("ends_during_a_query", SIGTERM)
     }
+
+    @Test func `a person edits a line, with letters of several bytes and columns`() throws {
+        #expect(try place.run("insert", "notes", "Note", "id=1", "title=漢字 ñ").code == 0)
+        try expectSuccess("edits_lines")
+    }
+
+    @Test func `earlier lines are recalled and searched, in the next session, too`() throws {
+        try expectSuccess("recalls_lines")
+        let history = String(decoding: try place.bytes(of: "cambium/history"), as: UTF8.self)
+        #expect(history == "Note count\nItem count\nNote count\nItem count\nNote count\n")
+    }
+
+    @Test func `the tab key completes names, or lists them`() throws { try expectSuccess("completes_names") }
 
     @Test func `ctrl-c discards the line, and SIGINT does the same`() throws { try expectSuccess("gives_a_new_line") }
 
