@@ -17,7 +17,7 @@ import Testing
             transaction,
             KeptCheckpoint(
                 pageFile: file, chunks: has, packed: [], recordByteCount: record,
-                prefix: LogPrefix(transaction: transaction, time: 0, position: LogPosition(checksum: 0)), logByteCount: log)
+                prefix: LogPrefix(transaction: transaction, time: 0, position: LogPosition(checksum: 0)), time: 0, logByteCount: log)
         )
     }
 

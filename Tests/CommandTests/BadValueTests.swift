@@ -66,7 +66,7 @@ import Testing
         (["clone", "notes", "Note/1", "--key", "exclude=a", "--key", "exclude=b"], 64, "--key exclude is given twice"),
         (["clone", "notes", "Note/1", "--key", "other=x"], 64, "'other=x' is invalid for '--key <key=name>'"),
         (["checkpoint", "notes", "--keep", "0"], 64, "--keep is 0, but must be at least 1"),
-        (["checkpoint", "notes", "--past-percent=-1"], 64, "--past-percent is -1, but must be at least 0"),
+        (["checkpoint", "notes", "--history-percent=-1"], 64, "--history-percent is -1, but must be at least 0"),
         (["import", "notes", "Note", "-", "--batch", "0"], 64, "--batch is 0, but must be at least 1"),
         (["verify", "notes", "--against", "12"], 66, "--against is '12', but must be a root, which has 64 hexadecimal digits"),
         (["verify", "notes", "--against", long], 66, "--against is '\(cut)', but must be a root"),

@@ -41,7 +41,7 @@ import Testing
         #expect(try place.run("insert", "notes", "Note", "id=21", "title=t").code == 0)
         #expect(try place.run("checkpoint", "notes").code == 0 && count() == 4)
         #expect(try place.run("checkpoint", "notes", "--keep", "0").code == 64)
-        #expect(try place.run("checkpoint", "notes", "--past-percent", "-1").code == 64)
+        #expect(try place.run("checkpoint", "notes", "--history-percent", "-1").code == 64)
         let statistics = try #require(try place.run("stats", "notes", "--json").json.first)
         #expect(statistics["checkpointsRead"] as? Int == 0)
     }

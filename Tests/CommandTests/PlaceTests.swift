@@ -130,7 +130,7 @@ import Testing
         ["move", "notes", "Note/1", "memos", "Memo/9", "--to", "0"], ["clone", "notes", "Note/9"], ["clone", "notes", "Note/1"],
         ["clone", "notes", "Note/9", "--map", "new"], ["clone", "notes", "Note/1", "--set", "id=2", "--map", "missing/map"],
         ["label", "notes", "name", "99"], ["label", "notes", ""], ["checkpoint", "notes", "--keep", "0"],
-        ["checkpoint", "notes", "--past-percent", "-1"], ["compact", "notes", "--retain", "nothing"],
+        ["checkpoint", "notes", "--history-percent", "-1"], ["compact", "notes", "--retain", "nothing"],
         ["compact", "notes", "--retain", "all", "--archive", "file"], ["compact", "notes", "--retain", "all", "--archive", "notes"],
         ["schema", "notes", "--set", "bad.json"], ["schema", "notes", "--set", "missing.json"], ["schema", "notes", "--set", "other.json"],
         ["backup", "notes", "file"], ["backup", "nothing", "new"], ["restore", "notes", "new", "--at", "99"],

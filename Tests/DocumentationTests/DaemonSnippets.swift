@@ -1,5 +1,6 @@
 import Cambium
 import Dispatch
+import Foundation
 import Testing
 
 /// The code of Docs/Guides/Daemon.md, word for word.
@@ -80,6 +81,13 @@ import Testing
         return metrics
     }
 
+    private func retire(_ store: Store) throws {
+        try store.setCheckpointPolicy(CheckpointPolicy(dayCount: 3650))
+        let yearAgo = Timestamp(Date(timeIntervalSinceNow: -365 * 86_400))
+        let compaction = try store.compact(.since(.time(yearAgo)))
+        print(compaction.firstMoment, compaction.dailyMoments.count)
+    }
+
     private func end(_ store: Store) throws {
         try store.close()
         print(store.graph.transaction)
@@ -98,6 +106,7 @@ import Testing
             let seen = try await follow("\(folder)/orders") { $0.transaction == store.graph.transaction }
             #expect(seen.objectCount == 101)
             #expect(look(store).commitCount == 102)
+            try retire(store)
             try end(store)
             // Closing releases the lock, and opening finds everything.
             #expect(try open("\(folder)/orders").graph.objectCount == 101)

@@ -196,7 +196,9 @@ enum DocstringStoreSnippets {
     }
 
     static func setPolicy(_ store: Store) throws {
-        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, historyPercent: 50))
+        let lastYear = Timestamp(microsecondsSince1970: 1_700_000_000_000_000)
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, historyPercent: 50, dayCount: 3650))
+        try store.compact(.since(.time(lastYear)))
     }
 
     static func checkpoint(_ store: Store) throws {

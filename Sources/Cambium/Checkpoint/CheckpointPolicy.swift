@@ -7,13 +7,18 @@ import CambiumModel
 /// kept, too. The limits decide how many other checkpoints are kept. If a limit is exceeded, the store drops the checkpoint whose removal
 /// leaves the shortest piece of log between its neighbors.
 ///
+/// A policy can keep one moment a day: the last checkpoint of each day. Such a moment can still be shown after a compaction has retired
+/// the log around it. So a store can keep all changes of the last year, and a moment a day of the nine years before:
+///
 /// ```swift
-/// try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, historyPercent: 50))
+/// try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, historyPercent: 50, dayCount: 3650))
+/// try store.compact(.since(.time(lastYear)))
 /// ```
 public struct CheckpointPolicy: Sendable, Hashable {
     package var countMax: Int
     package var historyPercent: Int
     package var compression: Compression
+    package var dayCount: Int
 
     /// The form in which a checkpoint stores pages.
     public enum Compression: Sendable, Hashable {
@@ -24,7 +29,8 @@ public struct CheckpointPolicy: Sendable, Hashable {
         case lz4
     }
 
-    /// Creates a policy. `Store.setCheckpointPolicy` throws `.invalidInput` for a `countMax` below 1 or a negative `historyPercent`.
+    /// Creates a policy. `Store.setCheckpointPolicy` throws `.invalidInput` for a `countMax` below 1, a negative
+    /// `historyPercent`, or a `dayCount` outside of 0 to 36,525.
     ///
     /// - Parameters:
     ///   - countMax: The maximum number of checkpoints, including the newest ones. At least 1.
@@ -32,30 +38,64 @@ public struct CheckpointPolicy: Sendable, Hashable {
     ///     the newest checkpoint. The limit is at least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
     ///   - compression: The form in which pages are stored. A change takes effect at the first checkpoint after the store is opened again.
     ///     That checkpoint stores all pages.
-    public init(countMax: Int = 32, historyPercent: Int = 100, compression: Compression = .none) {
+    ///   - dayCount: The number of days (in UTC), before the newest checkpoint, whose last checkpoints are kept, beyond the other limits.
+    ///     On each day with a commit, the store then makes a checkpoint. 0, the default, keeps no checkpoint for its day.
+    public init(countMax: Int = 32, historyPercent: Int = 100, compression: Compression = .none, dayCount: Int = 0) {
         self.countMax = countMax
         self.historyPercent = historyPercent
         self.compression = compression
+        self.dayCount = dayCount
     }
+
+    /// A hundred years.
+    package static let dayCountMax = 36_525
 
     init(_ settings: StoreSettings) {
         self.init(
             countMax: settings.checkpointCountMax, historyPercent: settings.historyPercent,
-            compression: settings.compressesPages ? .lz4 : .none)
+            compression: settings.compressesPages ? .lz4 : .none, dayCount: settings.keptDayCount)
     }
 
     func apply(to settings: inout StoreSettings) {
         (settings.checkpointCountMax, settings.historyPercent, settings.compressesPages) = (countMax, historyPercent, compression == .lz4)
+        settings.keptDayCount = dayCount
     }
 
     /// Throws `.invalidInput` if the policy is not valid.
     func check() throws(CambiumError) {
-        guard countMax > 0, historyPercent >= 0 else {
+        guard countMax > 0, historyPercent >= 0, (0...Self.dayCountMax).contains(dayCount) else {
             throw CambiumError(
                 .invalidInput,
-                "The checkpoint policy has countMax \(countMax) and historyPercent \(historyPercent). Use at least 1 for "
-                    + "countMax and at least 0 for historyPercent.")
+                "The checkpoint policy has countMax \(countMax), historyPercent \(historyPercent) and dayCount \(dayCount). Use at least 1 for "
+                    + "countMax, at least 0 for historyPercent, and 0 to \(Self.dayCountMax) for dayCount.")
         }
+    }
+}
+
+extension CheckpointPolicy {
+    private static let dayMicroseconds: Int64 = 86_400_000_000
+
+    /// Returns the day of a time in microseconds since 1970, counted from 1970-01-01 in UTC.
+    static func day(_ time: Int64) -> Int64 {
+        let (day, rest) = time.quotientAndRemainder(dividingBy: dayMicroseconds)
+        return rest < 0 ? day - 1 : day
+    }
+
+    /// Returns the first time, in microseconds since 1970, of the day after that of a time.
+    static func end(ofDayOf time: Int64) -> Int64 {
+        let (end, isTooMuch) = (day(time) + 1).multipliedReportingOverflow(by: dayMicroseconds)
+        return isTooMuch ? .max : end
+    }
+
+    /// Returns the checkpoints that are kept as the moments of their days: the last ones of the days that the policy keeps.
+    ///
+    /// - Parameter times: The checkpoints, newest first, with their times in microseconds since 1970.
+    func moments(of times: [(number: TransactionNumber, time: Int64)]) -> Set<TransactionNumber> {
+        guard dayCount > 0, let newest = times.first else { return [] }
+        var (days, moments) = (Set<Int64>(), Set<TransactionNumber>())
+        let begin = Self.day(newest.time) - Int64(dayCount)
+        for (number, time) in times where Self.day(time) > begin && days.insert(Self.day(time)).inserted { moments.insert(number) }
+        return moments
     }
 }
 
@@ -71,6 +111,8 @@ struct KeptCheckpoint {
     let recordByteCount: Int
     /// The part of the log that the checkpoint includes.
     let prefix: LogPrefix
+    /// The time of the checkpoint's last transaction, in microseconds since 1970.
+    let time: Int64
     /// The number of bytes of log between the preceding checkpoint and this checkpoint; `nil` if it has not been measured.
     var logByteCount: Int?
 }
@@ -82,6 +124,7 @@ extension KeptCheckpoint {
         packed = Set(root.chunks.indices.filter { root.chunks[$0].packedByteCount > 0 || root.chunks[$0] == .table })
         self.recordByteCount = recordByteCount
         prefix = LogPrefix(root)
+        time = root.time
     }
 }
 

@@ -207,7 +207,9 @@ final class CheckpointScheduler: Sendable {
             if !reading.isFull { state.reservePause = 0 }
             let isFull = reading.isFull && (reading.time &- doneTime >= state.reservePause || tailByteCount >= tuning.oldByteCount)
             let isSlow = isSlow(state, newest) && reading.time &- doneTime >= state.workPause
-            state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || isFull || isSlow
+            let isNewDay = reading.time >= dayEnd(newest) && canRelieve
+            state.isQueued =
+                tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || isFull || isSlow || isNewDay
             if state.isQueued, reading.isFull { lengthenPause(&state) }
             setAlarm(state)
             return state.isQueued
@@ -225,6 +227,7 @@ final class CheckpointScheduler: Sendable {
         // While `endPause` is scheduled, no commit need ring because of the work.
         if !state.isWaiting { limits.replayWork = Self.sum(max(newest.replayWork, state.failedWork ?? .min), tuning.replayWorkMax) }
         limits.watchesReserve = true
+        if state.failure == nil { limits.dayTime = dayEnd(newest) }
         if let doneTime = state.doneTime {
             limits.oldByteCount = Self.sum(begin, tuning.oldByteCount)
             (limits.oldBegin, limits.oldTime) = (doneTime, Self.sum(doneTime, tuning.checkpointInterval))
@@ -261,6 +264,13 @@ final class CheckpointScheduler: Sendable {
     /// later.
     private func isSlow(_ state: State, _ newest: NewestCheckpoint) -> Bool {
         writer.alarm.replayWork - max(newest.replayWork, state.failedWork ?? .min) >= tuning.replayWorkMax
+    }
+
+    /// The end of the newest checkpoint's day, in microseconds since 1970, if the policy keeps a moment of each day. A later commit makes a
+    /// checkpoint due.
+    private func dayEnd(_ newest: NewestCheckpoint) -> Int64 {
+        guard checkpointer.keepsDays.load(ordering: .relaxed), let time = newest.time else { return .max }
+        return CheckpointPolicy.end(ofDayOf: time.microsecondsSince1970)
     }
 
     /// If the log after the newest checkpoint has this number of bytes, another checkpoint is made.

@@ -44,20 +44,26 @@ extension Checkpointer {
         beginsFile = false
     }
 
-    /// Drops the checkpoints that the policy does not keep, and returns their number. Keeps each checkpoint that a process is reading, and
-    /// the checkpoint that replaces the retired (removed) part of the log.
+    /// Drops the checkpoints that the policy does not keep, and returns their number. Keeps each checkpoint that a process is reading, the
+    /// checkpoint that replaces the retired (removed) part of the log, and the moments of days.
     func dropCheckpoints() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
         let numbers = try CheckpointRecord.list(volume)
         let anchor = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
-        let fixed = Set(numbers.prefix(tuning.newestCheckpointCount)).union(anchor.map { [$0] } ?? [])
+        let moments = policy.dayCount > 0 ? policy.moments(of: try times(of: numbers)) : []
+        let fixed = Set(numbers.prefix(tuning.newestCheckpointCount)).union(anchor.map { [$0] } ?? []).union(moments)
         var dropped: [TransactionNumber] = []
-        var roots: [(number: TransactionNumber, root: KeptCheckpoint)] = []
+        var (retired, roots): ([Place], [Place]) = ([], [])
         for number in numbers.reversed() {
             if let anchor, number < anchor {
-                // A compaction retired the log before the checkpoint `anchor`, but could not drop this older checkpoint, because a process
-                // was reading it.
-                dropped.append(number)
+                // A compaction retired the log before the checkpoint `anchor`. It could not drop this older checkpoint if a process was
+                // reading it.
+                guard moments.contains(number), var root = try keptCheckpoint(number) else {
+                    dropped.append(number)
+                    continue
+                }
+                root.logByteCount = 0
+                retired.append((number, root))
             } else if let root = try keptCheckpoint(number) {
                 roots.append((number, root))
             } else if !fixed.contains(number) {
@@ -66,8 +72,15 @@ extension Checkpointer {
             }
         }
         try measure(&roots)
-        dropped += policy.dropped(from: roots, pastByteCountMin: tuning.pastByteCountMin) { fixed.contains($0) }
+        dropped += policy.dropped(from: retired + roots, pastByteCountMin: tuning.pastByteCountMin) { fixed.contains($0) }
         return try drop(dropped)
+    }
+
+    private typealias Place = (number: TransactionNumber, root: KeptCheckpoint)
+
+    /// Returns the times of checkpoints, without those whose records are corrupt.
+    private func times(of numbers: [TransactionNumber]) throws -> [(number: TransactionNumber, time: Int64)] {
+        try numbers.compactMap { number in try keptCheckpoint(number).map { (number, $0.time) } }
     }
 
     /// Measures the log between each checkpoint and the preceding one, unless it was measured earlier.

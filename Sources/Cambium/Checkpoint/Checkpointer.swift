@@ -2,6 +2,7 @@ internal import CambiumBytes
 import CambiumGraph
 internal import CambiumLog
 import CambiumModel
+import Synchronization
 
 /// Makes checkpoints while writers continue. See Docs/Formats/CHECKPOINTS.md.
 ///
@@ -42,7 +43,9 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) var beginsFile: Bool
     /// The properties of the existing checkpoints whose records this object has read or written.
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
-    @exclusivity(unchecked) var policy: CheckpointPolicy
+    @exclusivity(unchecked) var policy: CheckpointPolicy { didSet { keepsDays.store(policy.dayCount > 0, ordering: .relaxed) } }
+    /// Whether the policy keeps a moment of each day. Any thread may read the value.
+    let keepsDays: Atomic<Bool>
     /// The leases that existed when the store was opened. Each lease lists the chunks of graphs that readers still use, although an earlier
     /// writer has closed the store.
     @exclusivity(unchecked) var leases: ChunkLeases
@@ -60,6 +63,7 @@ final class Checkpointer: @unchecked Sendable {
     ) {
         (self.queue, writer, self.log) = (queue, queue.writer, log)
         (leases, self.tuning, self.policy) = (pages.leases, tuning, policy)
+        keepsDays = Atomic(policy.dayCount > 0)
         isPacked = policy.compression == .lz4
         pageFile = pages.file
         let root = pages.stored?.root

@@ -30,8 +30,11 @@ public struct Compaction: Sendable, Equatable {
     /// The last retired transaction; `.none` if no transaction is retired. Only the author, time, message and a hash of a retired
     /// transaction remain.
     public internal(set) var retiredEnd = TransactionNumber.none
-    /// The earliest transaction whose graph can still be shown.
+    /// The earliest transaction after which every graph can still be shown.
     public internal(set) var firstMoment = TransactionNumber.none
+    /// The transactions before `firstMoment` whose graphs can still be shown, in ascending order: the moments of days that the store's
+    /// `CheckpointPolicy` keeps.
+    public internal(set) var dailyMoments: [TransactionNumber] = []
     /// The number of segments (files of the log) from which this compaction removed the changes.
     package internal(set) var segmentCount = 0
     /// The number of bytes by which the log has shrunk. It is negative if the hashes of the retired changes take more bytes than the

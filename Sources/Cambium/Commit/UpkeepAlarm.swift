@@ -29,6 +29,8 @@ final class UpkeepAlarm: Sendable {
         var oldTime = Int64.max
         /// If the time of a write is before this time, the clock was set back. Such a write rings the alarm like a write at `oldTime`.
         var oldBegin = Int64.min
+        /// A write at this time or later rings the alarm: the first write of a day.
+        var dayTime = Int64.max
         /// If the memory budget is tight, and the pages on the heap take more than this number of bytes, a write rings the alarm.
         var heapByteCount = Int.max
         /// Whether a write rings the alarm while so few pages are left that only deletions may use them (see `Reading.isFull`).
@@ -49,6 +51,7 @@ final class UpkeepAlarm: Sendable {
     private let oldByteLimit = Atomic(Int.max)
     private let oldTimeLimit = Atomic(Int64.max)
     private let oldBeginLimit = Atomic(Int64.min)
+    private let dayLimit = Atomic(Int64.max)
     private let heapLimit = Atomic(Int.max)
     private let watchesReserve = Atomic(false)
     private let answer = Guarded<(@Sendable (Reading) -> Void)?>(nil)
@@ -62,6 +65,7 @@ final class UpkeepAlarm: Sendable {
         oldByteLimit.store(limits.oldByteCount, ordering: .relaxed)
         oldTimeLimit.store(limits.oldTime, ordering: .relaxed)
         oldBeginLimit.store(limits.oldBegin, ordering: .relaxed)
+        dayLimit.store(limits.dayTime, ordering: .relaxed)
         heapLimit.store(limits.heapByteCount, ordering: .relaxed)
         watchesReserve.store(limits.watchesReserve, ordering: .relaxed)
     }
@@ -78,6 +82,7 @@ final class UpkeepAlarm: Sendable {
         return replayWork >= workLimit.load(ordering: .relaxed) || loggedByteCount >= loggedLimit.load(ordering: .relaxed)
             || loggedByteCount >= oldByteLimit.load(ordering: .relaxed)
                 && (time >= oldTimeLimit.load(ordering: .relaxed) || time < oldBeginLimit.load(ordering: .relaxed))
+            || time >= dayLimit.load(ordering: .relaxed)
             || timeline.reservedByteCount > heapLimit.load(ordering: .relaxed) && timeline.budget.isTight
             || timeline.isInReserve && watchesReserve.load(ordering: .relaxed)
     }

@@ -135,7 +135,8 @@ public struct Verification: Sendable {
         // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
         let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
         for number in numbers where number <= last || listed.contains(number) {
-            try check(number, reader, graphs, upTo: last, time: tree.times[number], isOldest: number == oldest)
+            let isRetired = number < stored
+            try check(number, reader, isRetired ? nil : graphs, upTo: last, time: tree.times[number], isOldest: number == oldest)
         }
         return true
     }
@@ -175,12 +176,12 @@ public struct Verification: Sendable {
     /// position is not in the log.
     ///
     /// - Parameters:
-    ///   - graphs: The graphs of the log, by their transactions.
+    ///   - graphs: The graphs of the log, by their transactions; `nil` if the log after the checkpoint was retired.
     ///   - last: The last transaction of the log that was replayed.
     ///   - time: The time of the transaction in the log; `nil` if it is not known.
     ///   - isOldest: Whether the log before the checkpoint was retired, and there is no older checkpoint.
     private mutating func check(
-        _ number: TransactionNumber, _ reader: LogReader, _ graphs: [TransactionNumber: ExpectedGraph], upTo last: TransactionNumber,
+        _ number: TransactionNumber, _ reader: LogReader, _ graphs: [TransactionNumber: ExpectedGraph]?, upTo last: TransactionNumber,
         time: Timestamp?, isOldest: Bool
     ) throws {
         do throws(any Error) {
@@ -192,6 +193,7 @@ public struct Verification: Sendable {
                     "the checkpoint of transaction \(number) states the time \(replay.lastTime), but the log states \(time), so requests "
                         + "for a time may return a wrong graph. Save all intact data with 'cambium repair'")
             }
+            guard let graphs else { return checkGraph(replay.timeline, of: number) }
             let isKnown = graphs[number] != nil
             let found = isKnown ? ExpectedGraph(replay.timeline.head) : nil
             // A replay of the next transaction shows whether the log continues where the checkpoint ends.
@@ -209,6 +211,15 @@ public struct Verification: Sendable {
             reportCorruption("the checkpoint of transaction \(number): \(reason)")
         } catch let error as CambiumError where error.code == .notFound {
             return  // A writer has dropped the checkpoint.
+        }
+    }
+}
+
+extension Verification {
+    /// Checks the invariants and the pages of a checkpoint that no log leads to.
+    private mutating func checkGraph(_ timeline: Timeline, of number: TransactionNumber) {
+        for finding in timeline.head.invariantFindings() + PageChecker.findings(in: timeline) {
+            reportCorruption("the checkpoint of transaction \(number): \(finding)")
         }
     }
 }

@@ -34,14 +34,8 @@ extension LoadedCheckpoint {
     static func checkNotRetired(_ reader: LogReader, _ moment: EarlierMoment, flaws: [String]) throws(CambiumError) {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
-        let oldest = try CheckpointRecord.list(reader.volume).last
         let hint = reader.archiveHint()
-        if moment != .latest, let oldest, flaws.isEmpty {
-            throw CambiumError(
-                .notFound,
-                "The changes of transactions 1 to \(retiredEnd) were retired from the log. The earliest state that can be shown is the "
-                    + "one after transaction \(oldest).\(hint)")
-        }
+        if moment != .latest, flaws.isEmpty, let error = try retired(reader, moment) { throw error }
         // Removes the remedy from each flaw. The remedy would be wrong here, because neither an older checkpoint nor the log can be used.
         let list = flaws.map { $0.replacing(". " + CambiumError.checkpointRemedy, with: "") }.joined(separator: "; ")
         let reasons = flaws.isEmpty ? "" : " The reasons are: \(list)"
@@ -49,6 +43,37 @@ extension LoadedCheckpoint {
             .corrupted,
             "The changes of transactions 1 to \(retiredEnd) were retired from the log, and no checkpoint that replaces them can be used. "
                 + "Restore the store from a backup.\(hint)\(reasons)")
+    }
+}
+
+extension LoadedCheckpoint {
+    /// Returns the error for a moment in the retired part of the log, or `nil` if nothing was retired. The error names the states that can
+    /// be shown: every state since the compaction, and the moments of days that the store's policy has kept.
+    static func retired(_ reader: LogReader, _ moment: EarlierMoment) throws(CambiumError) -> CambiumError? {
+        let retiredEnd = try reader.retiredEnd()
+        let checkpoints = try CheckpointRecord.list(reader.volume)
+        guard retiredEnd != .none, let first = checkpoints.last(where: { $0 >= retiredEnd }) ?? checkpoints.last else { return nil }
+        let kept = checkpoints.filter { $0 < retiredEnd }
+        var sentence = "The earliest state that can be shown is the one after transaction \(first)."
+        if !kept.isEmpty {
+            var near: [TransactionNumber] = []
+            for number in kept {
+                if try isLater(number, than: moment, reader) { near = [number] } else { return error([number] + near) }
+            }
+            return error(near)
+        }
+        return CambiumError(.notFound, text(sentence))
+
+        func error(_ near: [TransactionNumber]) -> CambiumError {
+            let states = near.map(\.description).joined(separator: " and ")
+            sentence =
+                "Of the states before transaction \(first), only those after \(kept.count) transactions can be shown. The nearest: \(states)."
+            return CambiumError(.notFound, text(sentence))
+        }
+
+        func text(_ sentence: String) -> String {
+            "The changes of transactions 1 to \(retiredEnd) were retired from the log. \(sentence)\(reader.archiveHint())"
+        }
     }
 }
 

@@ -59,6 +59,8 @@ struct LoadedCheckpoint: ~Copyable {
             listed += others
             for number in others {
                 if try Self.isLater(number, than: moment, reader) { continue }
+                // The log after a moment of a day may be retired, so such a checkpoint does not replace a corrupt later one.
+                if !skippedCheckpoints.isEmpty, try number < reader.retiredEnd() { continue }
                 do throws(CambiumError) {
                     let loaded = try LoadedCheckpoint(reader, of: number, checksAll: note != nil, memory: memory, tuning: tuning)
                     found = (loaded.timeline, loaded.pages)

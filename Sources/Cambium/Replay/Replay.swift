@@ -54,7 +54,11 @@ struct Replay {
                 return try body(&replay)
             } catch let error as CambiumError where error.code == .notFound {
                 let nearer = try Replay(LoadedCheckpoint(reader, notAfter: moment, memory: memory))
-                guard nearer.origin.transaction > replay.origin.transaction else { throw error }
+                guard nearer.origin.transaction > replay.origin.transaction else {
+                    // The moment lies between a checkpoint of a retired part of the log and the next one.
+                    if try moment == .latest || nearer.origin.transaction >= reader.retiredEnd() { throw error }
+                    throw try LoadedCheckpoint.retired(reader, moment) ?? error
+                }
                 replay = nearer
             }
         }

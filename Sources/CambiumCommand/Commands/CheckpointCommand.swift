@@ -10,7 +10,8 @@ struct CheckpointCommand: ParsableCommand {
             The store also makes checkpoints automatically, after the log has grown by several MiB. The command writes nothing if nothing \
             has changed since the last checkpoint. The store keeps older checkpoints, spread over the log, to show earlier moments quickly.
             """,
-            examples: "cambium checkpoint notes", "cambium checkpoint notes --keep 8 --compression lz4"))
+            examples: "cambium checkpoint notes", "cambium checkpoint notes --keep 8 --compression lz4",
+            "cambium checkpoint notes --keep-days 3650"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @OptionGroup(title: "Settings for this and later checkpoints") var settings: CheckpointSettings
@@ -60,18 +61,30 @@ struct CheckpointSettings: ParsableArguments {
             "Limit the extra disk space for earlier moments, as a percentage of the newest checkpoint's size.", valueName: "percent"))
     var historyPercent: Int?
     @Option(
+        parsing: .unconditional,
+        help: .init(
+            "Keep the last checkpoint of each of this many days (in UTC), beyond the other limits and after compactions; 0 for none.",
+            valueName: "days"))
+    var keepDays: Int?
+    @Option(
         help: .init(
             "Store all pages in this form: 'lz4' takes about 60% of the disk space, 'none' needs no decompression.", valueName: "form"))
     var compression: PageCompression?
 
     func validate() throws {
         if let keep, keep < 1 { throw ValidationError("--keep is \(keep), but must be at least 1.") }
-        if let historyPercent, historyPercent < 0 { throw ValidationError("--past-percent is \(historyPercent), but must be at least 0.") }
+        if let historyPercent, historyPercent < 0 {
+            throw ValidationError("--history-percent is \(historyPercent), but must be at least 0.")
+        }
+        if let keepDays, !(0...CheckpointPolicy.dayCountMax).contains(keepDays) {
+            throw ValidationError("--keep-days is \(keepDays), but must be 0 to \(CheckpointPolicy.dayCountMax).")
+        }
     }
 
     func apply(to policy: inout CheckpointPolicy) {
         policy.countMax = keep ?? policy.countMax
         policy.historyPercent = historyPercent ?? policy.historyPercent
+        policy.dayCount = keepDays ?? policy.dayCount
         policy.compression = compression?.policy ?? policy.compression
     }
 }

@@ -10,7 +10,8 @@ struct CompactCommand: ParsableCommand {
             A retired transaction keeps its author, time and message, and a hash of its changes. A checkpoint replaces the changes, after \
             the command has compared this checkpoint with the log. The command also makes a checkpoint of the newest transaction. \
             --dry-run reports the moments that could not be shown any more. --archive keeps the retired changes in another directory; \
-            'restore --archive' makes a store with all changes from the compacted store and this directory.
+            'restore --archive' makes a store with all changes from the compacted store and this directory. If \
+            'checkpoint --keep-days' has told the store to keep a moment of each day, those states can still be shown.
             With --json, logBytesFreed and storedBytesFreed are negative if hashes or the new checkpoint take more bytes than were freed. \
             --dry-run states the bytes of the existing files, without the hashes that replace changes.
             """,
@@ -57,6 +58,10 @@ struct CompactCommand: ParsableCommand {
             "Transactions 1 to \(compaction.retiredEnd) \(dryRun ? "would keep" : "keep") only their envelopes: author, time and "
                 + "message. The earliest state that \(dryRun ? "could" : "can") be shown is the one after transaction "
                 + "\(compaction.firstMoment).")
+        if let first = compaction.dailyMoments.first {
+            let moments = Readable.of(compaction.dailyMoments.count, "earlier state")
+            Terminal.print("\(moments), one a day, \(dryRun ? "would stay" : "stay"), beginning with the one after transaction \(first).")
+        }
     }
 
     /// Returns a number of bytes as text. A dry run writes no hashes and seals no segment, so it can only estimate the number.
@@ -95,6 +100,12 @@ struct CompactCommand: ParsableCommand {
         ] {
             writer.key(key)
             writer.number(value)
+        }
+        if !compaction.dailyMoments.isEmpty {
+            writer.key("dailyMoments")
+            writer.beginArray()
+            for number in compaction.dailyMoments { writer.number(number.rawValue) }
+            writer.endArray()
         }
         if archive != nil { writeArchive(compaction, to: &writer) }
         writer.key("dryRun")

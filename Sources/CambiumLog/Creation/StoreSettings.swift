@@ -26,10 +26,12 @@ package struct StoreSettings: Equatable, Sendable {
     package var historyPercent: Int
     /// Whether checkpoints are stored compressed.
     package var compressesPages: Bool
+    /// The number of days, before the newest checkpoint, whose last checkpoints are kept; 0 for none.
+    package var keptDayCount: Int
 
     package init(
         store: [UInt8], indexSecret: [UInt8]? = nil, creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000,
-        checkpointCountMax: Int = 32, historyPercent: Int = 100, compressesPages: Bool = false
+        checkpointCountMax: Int = 32, historyPercent: Int = 100, compressesPages: Bool = false, keptDayCount: Int = 0
     ) {
         self.store = store
         self.indexSecret = indexSecret ?? store
@@ -39,6 +41,7 @@ package struct StoreSettings: Equatable, Sendable {
         self.checkpointCountMax = checkpointCountMax
         self.historyPercent = historyPercent
         self.compressesPages = compressesPages
+        self.keptDayCount = keptDayCount
     }
 
     /// Replaces the settings of an existing store. The caller holds the store's lock.
@@ -89,6 +92,7 @@ package struct StoreSettings: Equatable, Sendable {
             + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
             + ",\"checkpoints\":\(checkpointCountMax),\"historyPercent\":\(historyPercent)"
             + (compressesPages ? ",\"compression\":\"lz4\"" : "")
+            + (keptDayCount > 0 ? ",\"keptDays\":\(keptDayCount)" : "")
             + ",\"indexSecret\":\"\(HexText.encode(indexSecret))\""
         let content = Array(text.utf8)
         return content + Self.end(of: content)
@@ -139,7 +143,8 @@ package struct StoreSettings: Equatable, Sendable {
             let creationTime = fields["created"].flatMap({ Int64($0) }), let level = fields["durability"],
             let requestWindow = fields["requestWindow"].flatMap({ Int($0) }), requestWindow >= 0,
             let checkpointCountMax = fields["checkpoints"].flatMap({ Int($0) }), checkpointCountMax > 0,
-            let historyPercent = fields["historyPercent"].flatMap({ Int($0) }), historyPercent >= 0
+            let historyPercent = fields["historyPercent"].flatMap({ Int($0) }), historyPercent >= 0,
+            let keptDayCount = Int(fields["keptDays"] ?? "0"), keptDayCount >= 0
         else { throw corrupted("A setting is missing or malformed") }
         let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
         guard level == "synced" || interval ?? 0 > 0 else { throw corrupted("'\(level)' is not a level of durability") }
@@ -150,7 +155,7 @@ package struct StoreSettings: Equatable, Sendable {
             store: store, indexSecret: indexSecret, creationTime: creationTime,
             durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
             requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, historyPercent: historyPercent,
-            compressesPages: fields["compression"] == "lz4")
+            compressesPages: fields["compression"] == "lz4", keptDayCount: keptDayCount)
         guard settings.encode() == bytes else { throw corrupted("The checksum at the end of the file does not match the settings") }
         return settings
     }
