@@ -12,6 +12,13 @@ let package = Package(
     name: "cambium",
     products: [
         .library(name: "Cambium", targets: ["Cambium"]),
+        // The parts of Cambium, for programs that want only some of them.
+        .library(name: "CambiumStore", targets: ["CambiumStore"]),
+        .library(name: "CambiumEdits", targets: ["CambiumEdits"]),
+        .library(name: "CambiumRecords", targets: ["CambiumRecords"]),
+        .library(name: "CambiumExchange", targets: ["CambiumExchange"]),
+        .library(name: "CambiumOperations", targets: ["CambiumOperations"]),
+        .library(name: "CambiumProofs", targets: ["CambiumProofs"]),
         .library(name: "CambiumCoreData", targets: ["CambiumCoreData"]),
         .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
         .executable(name: "cambium", targets: ["CambiumCommand"]),
@@ -45,10 +52,25 @@ let package = Package(
             dependencies: syntaxModules(
                 "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftCompilerPlugin")),
         .target(
-            name: "Cambium",
+            name: "CambiumStore",
             dependencies: [
                 "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumProofs", "CambiumLog", "CambiumExchange",
+            ]),
+        .target(name: "CambiumEdits", dependencies: ["CambiumStore", "CambiumModel", "CambiumBytes", "CambiumGraph"]),
+        .target(
+            name: "CambiumRecords",
+            dependencies: [
+                "CambiumStore", "CambiumEdits", "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumExchange",
                 .target(name: "CambiumMacros", condition: macros),
+            ]),
+        .target(
+            name: "CambiumOperations",
+            dependencies: ["CambiumStore", "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumProofs", "CambiumLog"]),
+        .target(
+            name: "Cambium",
+            dependencies: [
+                "CambiumStore", "CambiumEdits", "CambiumRecords", "CambiumOperations", "CambiumExchange", "CambiumModel", "CambiumJSON",
+                "CambiumGraph", "CambiumProofs",
             ]),
         .target(
             name: "CambiumTesting", dependencies: ["Cambium", "CambiumModel", "CambiumBytes", "CambiumGraph", "CambiumJSON", "CambiumLog"]),
@@ -62,7 +84,12 @@ let package = Package(
         .executableTarget(name: "Demo", dependencies: ["Cambium"], path: "Docs/Demo"),
         // Counts allocations, by replacing the functions that allocate in the program of the tests.
         .target(name: "CAllocations", path: "Tests/CAllocations"),
-        .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog", "CambiumTesting", "CAllocations"]),
+        .testTarget(
+            name: "CambiumTests",
+            dependencies: [
+                "Cambium", "CambiumStore", "CambiumEdits", "CambiumRecords", "CambiumOperations", "CambiumJSON", "CambiumLog",
+                "CambiumTesting", "CAllocations",
+            ]),
         .testTarget(name: "CambiumBytesTests", dependencies: ["CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CambiumJSONTests", dependencies: ["CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON", "CambiumTesting"]),
@@ -135,7 +162,8 @@ if isCheck {
             path: "Tests/Attacks"))
 }
 let optimizedTargets = [
-    "CambiumBytes", "CambiumJSON", "CambiumModel", "CambiumGraph", "CambiumProofs", "CambiumLog", "CambiumExchange", "Cambium",
+    "CambiumBytes", "CambiumJSON", "CambiumModel", "CambiumGraph", "CambiumProofs", "CambiumLog", "CambiumExchange", "CambiumStore",
+    "CambiumEdits", "CambiumRecords", "CambiumOperations", "Cambium",
 ]
 func optimized(_ target: String) -> [SwiftSetting] {
     let flags = ["-O", "-assert-config", "Debug"]

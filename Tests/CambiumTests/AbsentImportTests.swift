@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 @Suite struct AbsentImportTests {
     /// Makes a store with `count` notes and syncs their feed. Returns the number of deleted notes, or `nil` if the import was refused.

@@ -1,8 +1,9 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct ApplyTests {
     /// A source store with every kind of op. The tests make more changes to it later.

@@ -1,8 +1,9 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
 
 /// Stores that are compacted with an archive. They have several segments, and the ops of some transactions have their own file.
 enum Archiving {

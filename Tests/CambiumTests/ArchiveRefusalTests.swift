@@ -1,10 +1,10 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 @Suite struct ArchiveRefusalTests {

@@ -1,10 +1,10 @@
+import Cambium
 import CambiumBytes
 import CambiumLog
 import Dispatch
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumExchange
 
 @Suite struct AsyncImportTests {

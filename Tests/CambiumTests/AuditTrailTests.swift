@@ -1,10 +1,12 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
+@testable import CambiumStore
 
 /// Cursors, histories and blame of small stores. Random programs compare them with a search through all transactions
 /// (`StoreRun.checkAudit`).

@@ -1,11 +1,12 @@
+import Cambium
 import CambiumModel
 import Dispatch
 import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct BackupTests {
     private let tuning: LogTuning = {

@@ -1,3 +1,4 @@
+import Cambium
 import CambiumBytes
 import CambiumGraph
 import CambiumTesting
@@ -6,9 +7,9 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Packing while writers commit all the time, and while transactions are not durable yet.
 @Suite struct BusyPackingTests {

@@ -1,3 +1,4 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Dispatch
@@ -5,7 +6,6 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
 

@@ -1,8 +1,8 @@
+import Cambium
 import CambiumLog
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 
 /// A closure that catches the error of a call continues with a transaction of the calls that did not throw.

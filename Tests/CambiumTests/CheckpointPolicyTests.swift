@@ -1,10 +1,11 @@
+import Cambium
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct CheckpointPolicyTests {
     private typealias Root = (number: TransactionNumber, root: KeptCheckpoint)

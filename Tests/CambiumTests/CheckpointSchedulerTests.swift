@@ -1,3 +1,4 @@
+import Cambium
 import CambiumBytes
 import CambiumModel
 import CambiumTesting
@@ -5,9 +6,9 @@ import Dispatch
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Checkpoints that a store makes automatically, in the background.
 @Suite struct CheckpointSchedulerTests {

@@ -1,9 +1,9 @@
+import Cambium
 import CambiumModel
 import CambiumProofs
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
 

@@ -1,7 +1,7 @@
+import Cambium
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
 

@@ -1,8 +1,8 @@
+import Cambium
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
 

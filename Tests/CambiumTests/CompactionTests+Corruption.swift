@@ -1,8 +1,9 @@
+import Cambium
 import Testing
 
-@testable import Cambium
 @testable import CambiumBytes
 @testable import CambiumLog
+@testable import CambiumStore
 
 extension CompactionTests {
     @Test func `a checkpoint that differs from the replayed log does not replace the log`() throws {

@@ -1,9 +1,11 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumBytes
 @testable import CambiumLog
+@testable import CambiumOperations
+@testable import CambiumStore
 
 @Suite struct CompactionTests {
     private let tuning: LogTuning = {

@@ -1,11 +1,12 @@
+import Cambium
 import CambiumTesting
 import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Checkpoints whose chunks are compressed.
 @Suite final class CompressionTests {

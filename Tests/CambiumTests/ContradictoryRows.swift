@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import CambiumTesting
-
-@testable import Cambium
 
 /// Random rows about few objects, with relationships of each cardinality. Most rows contradict earlier rows.
 struct ContradictoryRows {

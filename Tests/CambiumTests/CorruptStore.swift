@@ -1,8 +1,8 @@
+import Cambium
 import CambiumGraph
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// A closed store with several segments and checkpoints, with every feature, and with the expected state of each of its moments.

@@ -1,3 +1,4 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Dispatch
@@ -5,8 +6,9 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
+@testable import CambiumStore
 
 /// The ways to create a store.
 enum Creation: CaseIterable, Sendable {

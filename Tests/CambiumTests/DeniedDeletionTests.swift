@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 @Suite struct DeniedDeletionTests {
     /// Makes a store with a customer whose orders deny its deletion and must have a customer.

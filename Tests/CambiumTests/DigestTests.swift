@@ -1,11 +1,12 @@
+import Cambium
 import CambiumGraph
 import CambiumTesting
 import Dispatch
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Digests in the log that are computed while other threads write.
 @Suite struct DigestTests {

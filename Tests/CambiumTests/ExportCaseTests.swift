@@ -1,8 +1,7 @@
+import Cambium
 import CambiumJSON
 import Foundation
 import Testing
-
-@testable import Cambium
 
 /// An export through a mapping, as a file of `Tests/ExportCases` describes it: the existing objects and the expected output.
 struct ExportCase: CustomTestStringConvertible {

@@ -1,7 +1,6 @@
+import Cambium
 import CambiumJSON
 import Testing
-
-@testable import Cambium
 
 @Suite struct ExportHookTests {
     private func exported(_ store: Store, _ hooks: ExportHooks, _ change: (inout ExportOptions) -> Void = { _ in }) throws -> String {

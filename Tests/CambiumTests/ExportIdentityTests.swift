@@ -1,6 +1,5 @@
+import Cambium
 import Testing
-
-@testable import Cambium
 
 @Suite struct ExportIdentityTests {
     @Test func `a reference to an object whose identity contains null is null, and an import reads the row`() throws {

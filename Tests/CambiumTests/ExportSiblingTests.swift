@@ -1,6 +1,5 @@
+import Cambium
 import Testing
-
-@testable import Cambium
 
 /// Exports of entities whose sub-entities have different properties with one name.
 @Suite struct ExportSiblingTests {

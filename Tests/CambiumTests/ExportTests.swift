@@ -1,8 +1,7 @@
+import Cambium
 import CambiumJSON
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 extension Graph {
     /// Returns an export of an entity's objects.

@@ -1,3 +1,4 @@
+import Cambium
 import CambiumBytes
 import CambiumGraph
 import CambiumTesting
@@ -5,8 +6,8 @@ import Dispatch
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Threads that commit at the same time to a store on a disk that fails, in several lives of a process.
 ///

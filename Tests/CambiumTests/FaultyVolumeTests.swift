@@ -1,9 +1,10 @@
+import Cambium
 import CambiumGraph
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// The simulated disk on which tests rely does what a real disk may do.
 @Suite struct FaultyVolumeTests {

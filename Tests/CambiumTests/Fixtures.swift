@@ -1,3 +1,4 @@
+import Cambium
 import CambiumBytes
 import CambiumJSON
 import CambiumLog
@@ -5,8 +6,6 @@ import CambiumTesting
 import Dispatch
 import Synchronization
 import Testing
-
-@testable import Cambium
 
 /// The schema that most tests use: notes with items that belong to them, ordered memos and shared tags.
 enum Notes {

@@ -1,10 +1,10 @@
+import Cambium
 import CambiumBytes
 import CambiumGraph
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// Followers while checkpoints are made, replaced, retired and corrupt.

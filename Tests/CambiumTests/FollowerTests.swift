@@ -1,3 +1,4 @@
+import Cambium
 import CambiumBytes
 import CambiumGraph
 import CambiumTesting
@@ -5,8 +6,8 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct FollowerTests {
     /// Creates a store that keeps two checkpoints, with one note and a checkpoint.

@@ -1,9 +1,10 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Bytes on the disk that do not belong to the log.
 @Suite struct ForeignBytesTests {

@@ -1,8 +1,8 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
 

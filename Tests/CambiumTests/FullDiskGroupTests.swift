@@ -1,11 +1,13 @@
+import Cambium
 import CambiumBytes
 import CambiumGraph
 import Dispatch
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumRecords
+@testable import CambiumStore
 
 /// The disk is full while other transactions wait for it. The store has no commit that was reported as failed, and it has all other ones.
 @Suite struct FullDiskGroupTests {

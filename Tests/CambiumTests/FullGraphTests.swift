@@ -1,10 +1,11 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// A graph that has used all of its pages refuses changes with an error. Deletions have a reserve, and they free space.
 @Suite struct FullGraphTests {

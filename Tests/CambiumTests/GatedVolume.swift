@@ -1,8 +1,8 @@
+import Cambium
 import Dispatch
 import Foundation
 import Synchronization
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// A disk on which a test controls the duration of the log's syncs, and whether the disk is full.

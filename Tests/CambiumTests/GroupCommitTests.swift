@@ -1,3 +1,4 @@
+import Cambium
 import CambiumBytes
 import CambiumGraph
 import CambiumTesting
@@ -6,8 +7,8 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct GroupCommitTests {
     private func insert(_ store: Store, _ number: Int) throws -> Receipt {

@@ -1,8 +1,7 @@
+import Cambium
 import CambiumLog
 import FoundationEssentials
 import Testing
-
-@testable import Cambium
 
 @Suite struct GzipImportTests {
     /// `{"id":1}` and `{"id":2}`, each with a line end, as Python's gzip module compresses them without a time.

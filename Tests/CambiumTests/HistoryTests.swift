@@ -1,9 +1,10 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct HistoryTests {
     /// Makes a store whose log has every kind of op. Returns the export and the digest after each transaction as one text.

@@ -1,8 +1,8 @@
+import Cambium
 import CambiumLog
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumExchange
 
 /// Malformed or malicious input results in an error with a place, or in the documented outcome, but never in a crash.

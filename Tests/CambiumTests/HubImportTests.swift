@@ -1,9 +1,8 @@
+import Cambium
 import CambiumLog
 import CambiumTesting
 import Foundation
 import Testing
-
-@testable import Cambium
 
 /// Rows that are linked to objects with many members.
 @Suite struct HubImportTests {

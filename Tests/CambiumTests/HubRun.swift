@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import CambiumTesting
-
-@testable import Cambium
 
 /// Random imports into a store with a hub: an object that has nearly all others as members, by relationships of each kind.
 struct HubRun {

@@ -1,10 +1,11 @@
+import Cambium
 import CambiumBytes
 import CambiumLog
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumExchange
+@testable import CambiumStore
 
 /// Imports of more rows than one read returns. A second thread reads the rows ahead.
 @Suite struct ImportAheadTests {

@@ -1,9 +1,8 @@
+import Cambium
 import CambiumJSON
 import CambiumLog
 import Foundation
 import Testing
-
-@testable import Cambium
 
 /// An import as a file of `Tests/ImportCases` describes it: the existing objects, the rows and the expected result.
 struct ImportCase: CustomTestStringConvertible {

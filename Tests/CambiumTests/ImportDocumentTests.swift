@@ -1,7 +1,6 @@
+import Cambium
 import Foundation
 import Testing
-
-@testable import Cambium
 
 /// The examples of Docs/Use/IMPORT.md.
 @Suite struct ImportDocumentTests {

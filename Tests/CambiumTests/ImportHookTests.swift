@@ -1,8 +1,7 @@
+import Cambium
 import CambiumJSON
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 @Suite struct ImportHookTests {
     private func run(

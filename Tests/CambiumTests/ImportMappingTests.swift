@@ -1,6 +1,5 @@
+import Cambium
 import Testing
-
-@testable import Cambium
 
 @Suite struct ImportMappingTests {
     private func mapping(_ text: String) throws -> ImportMapping { try ImportMapping(json: Array(text.utf8), file: "m.json") }

@@ -1,8 +1,7 @@
+import Cambium
 import CambiumJSON
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Rows that agree with each other result in the same graph, in any order, in any batches and any number of times.
 @Suite struct ImportOrderTests {

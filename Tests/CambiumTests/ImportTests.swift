@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 @Suite struct ImportTests {
     @Test func `rows are inserted, found again by their identity, and updated`() throws {

@@ -1,7 +1,7 @@
+import Cambium
 import CambiumModel
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// Readers that open a store while a writer changes its checkpoints.

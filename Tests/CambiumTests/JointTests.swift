@@ -1,9 +1,10 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Joints, and how readers begin at them. A joint is a frame without transactions that marks a position of the log for a checkpoint.
 @Suite struct JointTests {

@@ -1,10 +1,9 @@
+import Cambium
 import CambiumBytes
 import CambiumJSON
 import CambiumLog
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Rows with the same keys in another order, at every level.
 @Suite struct KeyOrderTests {

@@ -1,8 +1,9 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct LargeTransactionTests {
     private static let file = "log/00000000000000000002.ops"

@@ -1,9 +1,9 @@
+import Cambium
 import CambiumBytes
 import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
 

@@ -1,10 +1,11 @@
+import Cambium
 import CambiumTesting
 import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// The files that a checkpoint, a compaction or new settings leave if a disk operation fails or the process ends, and the removal of these
 /// files.

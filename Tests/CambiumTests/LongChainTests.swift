@@ -1,9 +1,9 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 @Suite struct LongChainTests {

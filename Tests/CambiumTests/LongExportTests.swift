@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// Exports of more objects than one round of `ParallelRows` has, which two threads encode.
 @Suite struct LongExportTests {

@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 @Suite struct MappedCSVTests {
     /// Makes a store with an entity that has relationships and an attribute of each type, named after the type.

@@ -1,10 +1,10 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
 

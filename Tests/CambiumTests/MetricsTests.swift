@@ -1,11 +1,12 @@
+import Cambium
 import CambiumTesting
 import Dispatch
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct MetricsTests {
     private func add(_ store: Store, _ numbers: Range<Int>) throws {

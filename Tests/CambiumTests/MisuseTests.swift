@@ -1,7 +1,6 @@
+import Cambium
 import Dispatch
 import Testing
-
-@testable import Cambium
 
 /// Calls inside the closure of a write that would wait for that write.
 @Suite struct MisuseTests {

@@ -1,9 +1,8 @@
+import Cambium
 import CambiumBytes
 import CambiumLog
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Objects that lose their last owner, in a schema with a rule for them and in imports with the option for them.
 @Suite struct OrphanTests {

@@ -1,9 +1,11 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
+@testable import CambiumStore
 
 /// Merkle trees of checkpoints, and well-formed transactions of another history in place of durable ones.
 @Suite struct OtherHistoryTests {

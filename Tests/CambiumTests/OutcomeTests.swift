@@ -1,11 +1,13 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Dispatch
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumRecords
+@testable import CambiumStore
 
 /// A commit is done or not done, or its outcome is unknown.
 @Suite struct OutcomeTests {

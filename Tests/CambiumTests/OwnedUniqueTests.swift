@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 /// Issues whose number is unique within their project.
 @Suite struct OwnedUniqueTests {

@@ -1,10 +1,11 @@
+import Cambium
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct PastTests {
     private func add(_ store: Store, _ number: Int) throws {

@@ -1,8 +1,8 @@
+import Cambium
 import CambiumBytes
 import CambiumModel
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// Forgeries by an attacker with access to all files and knowledge of the formats. Every checksum fits, but the Merkle root does not.

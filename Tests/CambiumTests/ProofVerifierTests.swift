@@ -1,11 +1,12 @@
+import Cambium
 import CambiumModel
 import CambiumProofs
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
 
 /// Docs/Formats/verify.py, which was written from Docs/Formats/PROOFS.md, judges each file as the library does.
 @Suite struct ProofVerifierTests {

@@ -1,7 +1,6 @@
+import Cambium
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Texts that are compared and grouped in their pages, 64 rows at a time.
 @Suite struct QueryTextTests {

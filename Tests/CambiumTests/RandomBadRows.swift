@@ -1,6 +1,5 @@
+import Cambium
 import CambiumTesting
-
-@testable import Cambium
 
 /// Random rows for a store with few objects. Many of the rows break rules, and most of them concern the objects of other rows.
 struct RandomBadRows {

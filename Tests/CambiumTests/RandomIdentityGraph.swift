@@ -1,7 +1,6 @@
+import Cambium
 import CambiumTesting
 import FoundationEssentials
-
-@testable import Cambium
 
 /// A schema and a store of objects that all have an identity, with values that are difficult to write as text.
 struct RandomIdentityGraph {

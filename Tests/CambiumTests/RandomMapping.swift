@@ -1,6 +1,5 @@
+import Cambium
 import CambiumTesting
-
-@testable import Cambium
 
 /// A mapping that can be reversed for every value, over a schema whose objects all have an identity.
 struct RandomMapping {

@@ -1,9 +1,8 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Random queries inside of random transactions, compared with a search in a reference.
 @Suite struct RandomTransactionTests {

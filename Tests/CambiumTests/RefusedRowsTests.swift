@@ -1,8 +1,7 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Rows that break rules at the end of an import that skips errors. The import omits many of them at once, with the outcome that it would
 /// have if it omitted them one by one. Docs/Use/IMPORT.md states the exception: rows that assign a unique value of an older object.

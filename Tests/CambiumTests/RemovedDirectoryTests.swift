@@ -1,10 +1,11 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// A writer whose files are removed or replaced.
 @Suite struct RemovedDirectoryTests {

@@ -1,10 +1,12 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
+@testable import CambiumStore
 
 /// A repair takes the best of the log, the checkpoints and the archive.
 @Suite struct RepairSourcesTests {

@@ -1,8 +1,7 @@
+import Cambium
 import CambiumLog
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Rows that contradict each other, imported several times.
 @Suite struct RepeatedRowsTests {

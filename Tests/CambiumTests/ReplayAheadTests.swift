@@ -1,9 +1,10 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct ReplayAheadTests {
     /// Makes a store with one transaction whose ops are decoded while they are applied.

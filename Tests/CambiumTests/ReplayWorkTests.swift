@@ -1,11 +1,12 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
 @testable import CambiumModel
+@testable import CambiumStore
 
 /// Changes of every kind to one store, in any order.
 struct ReplayedChanges {

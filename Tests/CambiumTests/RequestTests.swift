@@ -1,10 +1,11 @@
+import Cambium
 import CambiumTesting
 import Dispatch
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// The requests that a store remembers.
 @Suite struct RequestTests {

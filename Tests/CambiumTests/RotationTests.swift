@@ -1,10 +1,11 @@
+import Cambium
 import CambiumBytes
 import CambiumLog
 import Dispatch
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// A store waits for the disk without the writer's lock when it begins a segment.
 @Suite struct RotationTests {

@@ -1,9 +1,8 @@
+import Cambium
 import CambiumLog
 import CambiumTesting
 import Foundation
 import Testing
-
-@testable import Cambium
 
 /// An export by identity can be imported anywhere, and a second export has the same bytes.
 @Suite struct RoundTripTests {

@@ -1,9 +1,10 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct SealingTests {
     /// Sizes with which a segment fills after a few dozen transactions. Only the tests seal segments.

@@ -1,10 +1,11 @@
+import Cambium
 import CambiumGraph
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// A history of a store on a disk whose operations fail, in processes that die and lose power. The seed determines all of it.
 ///

@@ -1,8 +1,9 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Compactions to a checkpoint that is inside a segment.
 @Suite struct SplitTests {

@@ -1,4 +1,5 @@
-@testable import Cambium
+import Cambium
+
 @testable import CambiumGraph
 
 extension Store {

@@ -1,8 +1,7 @@
+import Cambium
 import CambiumLog
 import Foundation
 import Testing
-
-@testable import Cambium
 
 @Suite struct StoreTests {
     /// Makes a store with a few objects of every kind.

@@ -1,9 +1,8 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Dispatch
 import Testing
-
-@testable import Cambium
 
 /// The timer of `buffered(every:)`.
 @Suite struct SyncTimerTests {

@@ -1,10 +1,12 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
+@testable import CambiumStore
 
 /// The touch index of small stores. Random programs compare histories in each state of the index with a search through all transactions
 /// (`StoreRun.checkTouches`).

@@ -1,8 +1,9 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// A process that repeatedly writes a little, with the default settings of a store.
 @Suite struct TrickleTests {

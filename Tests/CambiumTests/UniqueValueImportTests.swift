@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 /// People with an identity, and with two more unique keys.
 @Suite struct UniqueValueImportTests {

@@ -1,8 +1,9 @@
+import Cambium
 import CambiumBytes
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
+@testable import CambiumStore
 
 /// The thresholds at which a write triggers background work.
 @Suite struct UpkeepAlarmTests {

@@ -1,11 +1,12 @@
+import Cambium
 import CambiumTesting
 import Foundation
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Quantities that must not grow with the time for which a store is used, or with the amount of its contents.
 @Suite struct UptimeTests {

@@ -1,3 +1,4 @@
+import Cambium
 import CambiumBytes
 import CambiumModel
 import CambiumProofs
@@ -5,8 +6,8 @@ import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
 
 /// Proofs that a transaction has set a value.
 @Suite struct ValueProofTests {

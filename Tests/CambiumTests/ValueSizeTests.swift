@@ -1,9 +1,10 @@
+import Cambium
 import CambiumGraph
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct ValueSizeTests {
     private static let schema = try? Schema(SchemaDefinition { EntityDefinition("Blob") { AttributeDefinition("content", .data) } })

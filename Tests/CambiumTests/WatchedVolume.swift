@@ -1,8 +1,8 @@
+import Cambium
 import CambiumBytes
 import CambiumModel
 import Synchronization
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// Files in memory that record which files are read and how many bytes, and that report writes of pages and listings of the log.

@@ -1,7 +1,8 @@
+import Cambium
 import Synchronization
 import Testing
 
-@testable import Cambium
+@testable import CambiumStore
 
 @Suite struct WriterLockTests {
     /// Works for a few milliseconds, which is long compared with the time between two calls of `hold`.

@@ -1,8 +1,7 @@
+import Cambium
 import CambiumLog
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Every call that takes a target refuses a target of the wrong entity. The error is the same for all row numbers.
 @Suite struct WrongTargetTests {

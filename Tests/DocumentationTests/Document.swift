@@ -54,15 +54,14 @@ struct Document: CustomTestStringConvertible {
             .map { try String(contentsOf: $0, encoding: .utf8) }
     }
 
-    /// The modules that `import Cambium` shows.
-    static let modules = ["Cambium", "CambiumExchange", "CambiumGraph", "CambiumJSON", "CambiumModel", "CambiumProofs"]
+    /// The products that `import Cambium` shows.
+    static let products = ["CambiumStore", "CambiumEdits", "CambiumRecords", "CambiumExchange", "CambiumOperations", "CambiumProofs"]
 
-    /// Returns the names of the types that Docs/API.txt lists for modules, without types inside of other types.
-    static func publicTypes(of modules: [String]) throws -> [String] {
-        let listing = try String(contentsOf: root.appending(path: "Docs/API.txt"), encoding: .utf8)
-        return listing.split(separator: "\n# ").dropFirst().flatMap { part -> [String] in
-            guard let module = part.split(separator: "\n").first, modules.contains(String(module)) else { return [] }
-            return part.matches(of: /(?m)^(?:final |indirect )*(?:class|struct|enum|protocol) (\w+)/).map { String($0.1) }
+    /// Returns the names of the types that the listings of products in Docs/API have, without types inside of other types.
+    static func publicTypes(of products: [String]) throws -> [String] {
+        try products.flatMap { product in
+            let listing = try String(contentsOf: root.appending(path: "Docs/API/\(product).txt"), encoding: .utf8)
+            return listing.matches(of: /(?m)^(?:final |indirect )*(?:class|struct|enum|protocol) (\w+)/).map { String($0.1) }
         }
     }
 

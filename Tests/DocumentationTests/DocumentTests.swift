@@ -54,11 +54,17 @@ import Testing
         #expect(try Document.all().flatMap(\.snippets).contains { $0.contains(code) })
     }
 
-    @Test func `the landing page has each public type in a topic, once`() throws {
-        let types = try Document.publicTypes(of: Document.modules)
-        let page = try Document(Document.root.appending(path: "Sources/Cambium/Cambium.docc/Cambium.md"))
+    @Test(arguments: Document.products)
+    func `the page of a product has each of its public types in a topic, once`(product: String) throws {
+        let types = try Document.publicTypes(of: [product])
+        let page = try Document(Document.root.appending(path: "Sources/Cambium/Cambium.docc/\(product).md"))
         let topics = page.text.matches(of: /(?m)^- ``(\w+)``$/).map { String($0.1) }
-        #expect(types.count > 70)
+        #expect(types.count > 5)
         #expect(topics.sorted() == types.sorted())
+    }
+
+    @Test func `the landing page leads to the page of each product`() throws {
+        let page = try Document(Document.root.appending(path: "Sources/Cambium/Cambium.docc/Cambium.md"))
+        for product in Document.products { #expect(page.text.contains("\n- <doc:\(product)>\n"), "\(product)") }
     }
 }

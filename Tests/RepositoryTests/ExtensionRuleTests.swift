@@ -24,11 +24,11 @@ struct ExtensionRuleTests {
         #expect(ExtensionRule().violations(in: [type] + files("Other")).isEmpty, "the type belongs to another target")
     }
 
-    @Test(arguments: [(14, 0), (13, 1), (15, 1)])
+    @Test(arguments: [(6, 0), (5, 1), (7, 1)])
     func `a known number of folders must be exact`(folderCount: Int, violationCount: Int) {
         let files = (0..<folderCount).map { TextFile(path: "Sources/T/F\($0)/A.swift", text: "extension Store {\n    func f() {}\n}\n") }
         let type = TextFile(path: "Sources/T/F0/Store.swift", text: "public final class Store {}\n")
-        #expect(ExtensionRule.known["Store"] == 14)
+        #expect(ExtensionRule.known["Store"] == 6)
         #expect(ExtensionRule().violations(in: files + [type]).count == violationCount)
     }
 

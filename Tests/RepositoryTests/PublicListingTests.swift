@@ -2,13 +2,34 @@ import Foundation
 import Testing
 
 struct PublicListingTests {
-    @Test func `the listing of the public declarations is the one in the documents`() throws {
-        let listing = PublicListing(of: try Repository.current.texts(in: ["Sources"], suffix: ".swift"))
+    private static let sources = Result { try Repository.current.texts(in: ["Sources"], suffix: ".swift") }
+
+    @Test(arguments: PublicListing.products)
+    func `the listing of a product's public declarations is the one in the documents`(product: PublicListing.Product) throws {
+        let listing = PublicListing(of: product, in: try Self.sources.get())
+        let url = Repository.current.root.appendingPathComponent(product.path)
         if ProcessInfo.processInfo.environment["CAMBIUM_TEST"] == "write" {
-            try Data(listing.text.utf8).write(to: Repository.current.root.appendingPathComponent(PublicListing.path))
+            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(listing.text.utf8).write(to: url)
         }
-        let old = try Repository.current.text(PublicListing.path).text
-        for line in listing.differences(from: old) { Issue.record("\(PublicListing.path): \(line). Run script/api if this is intended.") }
+        let old = try Repository.current.text(product.path).text
+        for line in listing.differences(from: old) { Issue.record("\(product.path): \(line). Run script/api if this is intended.") }
+        #expect(listing.count > 0)
+        #expect(listing.count <= product.countMax, "\(product.name) may have \(product.countMax) public declarations.")
+    }
+
+    @Test func `each public declaration belongs to the listing of one product`() throws {
+        #expect(PublicListing.unlisted(try Self.sources.get(), PublicListing.products) == [])
+        #expect(PublicListing.products.reduce(0) { $0 + $1.modules.count } == Set(PublicListing.products.flatMap(\.modules)).count)
+        let files = try Repository.current.texts(in: [PublicListing.folder])
+        #expect(files.map(\.path).sorted() == PublicListing.products.map(\.path).sorted())
+    }
+
+    @Test func `a module outside of the products is found, and a product counts only its own modules`() {
+        let files = ["Shop", "Other"].map { TextFile(path: "Sources/\($0)/Item.swift", text: "public struct Item {}\n") }
+        let shop = PublicListing.Product(name: "Shop", modules: ["Shop"], countMax: 0)
+        #expect(PublicListing.unlisted(files, [shop]) == ["Other"])
+        #expect(PublicListing(of: shop, in: files).count == 1)
     }
 
     private func lines(_ text: String) -> [String] { PublicDeclarations(TextFile(path: "Sources/Shop/Item.swift", text: text)).lines }

@@ -6,7 +6,7 @@ struct UnsafeMemoryRule {
         + ["Checkpoint/", "Volume/"].map { "Sources/CambiumLog/" + $0 }
         + ["Pages/", "Layout/", "Rows/", "Graph/", "Writer/", "Draft/", "Changes/", "Ordered/", "Query/", "Clone/", "Proof/"]
         .map { "Sources/CambiumGraph/" + $0 }
-        + ["Sources/Cambium/Sharing/WriterLock.swift", "Sources/CambiumCommand/Prompt/PromptTerminal.swift"]
+        + ["Sources/CambiumStore/Sharing/WriterLock.swift", "Sources/CambiumCommand/Prompt/PromptTerminal.swift"]
 
     static let words = [
         "UnsafeMutableRawPointer", "UnsafeRawPointer", "UnsafePointer", "UnsafeMutablePointer", "withUnsafeTemporaryAllocation",

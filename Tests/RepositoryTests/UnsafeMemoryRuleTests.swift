@@ -19,14 +19,15 @@ struct UnsafeMemoryRuleTests {
 
     @Test(
         arguments: UnsafeMemoryRule.words,
-        ["Sources/Cambium/Store.swift", "Sources/CambiumGraph/Live/A.swift", "Sources/CambiumLog/Log/A.swift"])
+        ["Sources/CambiumStore/Store/Store.swift", "Sources/CambiumGraph/Live/A.swift", "Sources/CambiumLog/Log/A.swift"])
     func `a pointer in any other place is found`(word: String, path: String) {
         #expect(UnsafeMemoryRule().violations(in: TextFile(path: path, text: "\nlet p: \(word)<Int>\n")).map(\.line) == [2])
     }
 
     @Test func `a pointer in a wrapper and a buffer pointer anywhere are accepted`() {
         let pointer = TextFile(path: "Sources/CambiumGraph/Rows/A.swift", text: "let p: UnsafePointer<Int>\n")
-        let buffer = TextFile(path: "Sources/Cambium/A.swift", text: "let p: UnsafeRawBufferPointer\nlet q: UnsafeBufferPointer<Int>\n")
+        let buffer = TextFile(
+            path: "Sources/CambiumStore/A.swift", text: "let p: UnsafeRawBufferPointer\nlet q: UnsafeBufferPointer<Int>\n")
         #expect(UnsafeMemoryRule().violations(in: pointer).isEmpty)
         #expect(UnsafeMemoryRule().violations(in: buffer).isEmpty)
     }

@@ -29,7 +29,7 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         let past = EarlierGraphs(of: store)
-        let newest = try past.graph(at: .latest)
+        let newest = try past.graph(at: Point.latest)
         let trail = AuditTrail(of: store)
         let subject = try id.map { try object($0, newest, trail) }
         let first = try since.map { try past.graph(at: $0.point()).transaction } ?? .none

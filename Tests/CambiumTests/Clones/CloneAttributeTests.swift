@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// Tests of the sources from which a copy takes the values of its attributes.
 @Suite struct `Attributes of clones` {

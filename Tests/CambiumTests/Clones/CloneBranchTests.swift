@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// Tests of the relationships that a clone follows, shares or omits.
 @Suite struct `Branches of clones` {

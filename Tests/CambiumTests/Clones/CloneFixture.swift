@@ -1,9 +1,8 @@
+import Cambium
 import CambiumGraph
 import CambiumJSON
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 /// A store that is filled from lines, and the lines that its export is expected to have.
 ///

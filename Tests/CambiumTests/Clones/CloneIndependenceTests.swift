@@ -1,8 +1,7 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// A clone and its original have nothing in common except shared objects.
 @Suite struct `Independence of clones` {

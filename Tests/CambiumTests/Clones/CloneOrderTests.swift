@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// The order of the walk is a part of algorithm 1 of clones in the log. It determines the serials of the copies and the parent of each
 /// copy.

@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// Schemas and requests that override the rule of the inverse, and the limits of a clone.
 @Suite struct `Overrides and limits of clones` {

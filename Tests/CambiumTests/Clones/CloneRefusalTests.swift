@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// Clones that are refused. Each refusal leaves the log, the graph and its pages as they were.
 @Suite struct `Refusals of clones` {

@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// The copies of a graph, one shape of graph after another.
 @Suite struct `Shapes of clones` {

@@ -1,10 +1,9 @@
+import Cambium
 import CambiumLog
 import CambiumModel
 import CambiumTesting
 import Foundation
 import Testing
-
-@testable import Cambium
 
 /// Clones of very many objects. Cloning does not recurse, and its event takes at most 256 bytes.
 @Suite struct `Sizes of clones` {

@@ -1,8 +1,7 @@
+import Cambium
 import CambiumLog
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// A clone is one op of a transaction. Other ops may precede and follow it, and it is applied whole or not at all.
 @Suite struct `Clones in transactions` {

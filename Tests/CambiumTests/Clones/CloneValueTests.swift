@@ -1,9 +1,8 @@
+import Cambium
 import CambiumLog
 import CambiumModel
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// A clone and its original share large values, which outlive either object.
 @Suite struct `Large values of clones` {

@@ -1,6 +1,6 @@
+import Cambium
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// The number of members that derived attributes of an object with many members read.

@@ -1,6 +1,5 @@
+import Cambium
 import Testing
-
-@testable import Cambium
 
 /// Imports and exports of objects with derived attributes.
 @Suite struct DerivedImportTests {

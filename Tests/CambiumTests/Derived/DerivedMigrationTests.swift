@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import Testing
-
-@testable import Cambium
 
 /// Changes of a schema that concern derived attributes.
 @Suite struct DerivedMigrationTests {

@@ -1,6 +1,6 @@
+import Cambium
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// The values of derived attributes after transactions.

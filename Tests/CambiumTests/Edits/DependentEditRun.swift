@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
-
-@testable import Cambium
 
 /// Two stores with the same objects, and random programs whose writes depend on what they have read through an edit.
 struct DependentEditRun {

@@ -1,7 +1,8 @@
+import Cambium
 import CambiumModel
 import Testing
 
-@testable import Cambium
+@testable import CambiumEdits
 
 /// The writes that a step of undo keeps.
 @Suite struct EditHistoryTests {

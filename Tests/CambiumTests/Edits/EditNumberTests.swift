@@ -1,6 +1,7 @@
+import Cambium
 import Testing
 
-@testable import Cambium
+@testable import CambiumEdits
 
 /// The number of an edit in its provisional ids.
 @Suite struct EditNumberTests {

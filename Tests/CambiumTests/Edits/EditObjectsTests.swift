@@ -1,7 +1,8 @@
+import Cambium
 import CambiumModel
 import Testing
 
-@testable import Cambium
+@testable import CambiumEdits
 
 /// The container of the objects that an edit changes.
 @Suite struct EditObjectsTests {

@@ -1,7 +1,8 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 
-@testable import Cambium
+@testable import CambiumEdits
 
 /// A simple model of a rebase: the objects of the base, of the edit and of the newer graph, as dictionaries. It computes the conflicts and
 /// the result that Docs/Use/EDITS.md promises.

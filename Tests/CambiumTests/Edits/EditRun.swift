@@ -1,9 +1,11 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 import Foundation
 
-@testable import Cambium
+@testable import CambiumEdits
+@testable import CambiumStore
 
 /// A random schema, a store of random objects, and random changes that are applied to edits, transactions and a reference.
 struct EditRun {

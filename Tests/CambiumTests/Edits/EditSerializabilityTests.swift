@@ -1,8 +1,9 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
+@testable import CambiumEdits
 
 /// Edits with tracked reads are serializable, and what a caller states is a change, also if the base has it already.
 @Suite struct EditSerializabilityTests {

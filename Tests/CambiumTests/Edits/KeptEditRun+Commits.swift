@@ -1,8 +1,9 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 
-@testable import Cambium
+@testable import CambiumEdits
 
 extension KeptEditRun {
     // MARK: Rebases and commits

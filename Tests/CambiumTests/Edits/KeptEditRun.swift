@@ -1,9 +1,8 @@
+import Cambium
 import CambiumGraph
 import CambiumLog
 import CambiumModel
 import CambiumTesting
-
-@testable import Cambium
 
 /// A random program for an edit that stays open while other transactions commit and the schema changes. Each rebase is compared with an
 /// `EditReference`, and each commit with a rebase.

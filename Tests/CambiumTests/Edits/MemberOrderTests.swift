@@ -1,8 +1,7 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 @Suite struct MemberOrderTests {
     private func ids(_ serials: some Sequence<UInt64>) -> [ObjectID] {

@@ -1,9 +1,10 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
+@testable import CambiumEdits
 
 /// Random edits, compared with a reference, with transactions, and with the rules for conflicts.
 @Suite struct RandomEditTests {

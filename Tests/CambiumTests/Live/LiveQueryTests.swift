@@ -1,8 +1,9 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Live queries of a store: their updates, their waking, and what they hold.
 @Suite struct LiveQueryTests {

@@ -1,7 +1,8 @@
+import Cambium
 import Testing
 
-@testable import Cambium
 @testable import CambiumGraph
+@testable import CambiumStore
 
 /// The registry of live queries: how queries begin, and how they end after an error of the pump.
 @Suite struct LiveRegistryTests {

@@ -1,8 +1,9 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Archives that have the same transactions as the log, but in segments that begin and end elsewhere.
 @Suite struct MergeArchiveTests {

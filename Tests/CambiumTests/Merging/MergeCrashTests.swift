@@ -1,8 +1,9 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Stores after an interrupted sealing or merging.
 @Suite struct MergeCrashTests {

@@ -1,9 +1,10 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Forged segments with valid checksums, which must be neither merged nor removed.
 @Suite struct MergeForgeryTests {

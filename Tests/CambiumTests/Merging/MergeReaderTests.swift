@@ -1,9 +1,10 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Readers without a lock, at any position of the log, while another process merges segments.
 @Suite struct MergeReaderTests {

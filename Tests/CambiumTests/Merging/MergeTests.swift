@@ -1,8 +1,9 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Segments that receive no more frames are merged into one.
 @Suite struct MergeTests {

@@ -1,9 +1,10 @@
+import Cambium
 import CambiumTesting
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// A process that commits three transactions a minute, with the settings of a new store, and dies every night while it writes.
 @Suite struct YearTests {

@@ -1,9 +1,9 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// Many counts of a migration, which one pass through a hierarchy finds.

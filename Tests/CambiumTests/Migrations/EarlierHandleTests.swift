@@ -1,7 +1,7 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// Handles of entities and properties from before a migration.

@@ -1,7 +1,8 @@
+import Cambium
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Ordered indexes of a store that are added, dropped, stored and opened.
 @Suite struct IndexMigrationTests {

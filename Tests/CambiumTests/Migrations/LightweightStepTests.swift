@@ -1,7 +1,7 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// Steps between schemas that Core Data calls lightweight: nothing is lost, or the migration names what it would lose.

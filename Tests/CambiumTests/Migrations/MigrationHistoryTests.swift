@@ -1,9 +1,10 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct MigrationHistoryTests {
     /// Applies three schemas to a store, with changes under each of them.

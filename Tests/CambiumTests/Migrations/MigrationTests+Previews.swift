@@ -1,6 +1,6 @@
+import Cambium
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// Migrations with a closure, previews of migrations, and repeated ones.

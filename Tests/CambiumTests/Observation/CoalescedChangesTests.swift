@@ -1,7 +1,7 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// Observers that get one difference for all transactions since the last delivery.

@@ -1,11 +1,12 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Dispatch
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Observers that get each transaction.
 @Suite struct EveryTransactionTests {

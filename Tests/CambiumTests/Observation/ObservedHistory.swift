@@ -1,7 +1,8 @@
+import Cambium
 import CambiumTesting
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// A store whose transactions are random, and the graph after each of them.
 final class ObservedHistory {

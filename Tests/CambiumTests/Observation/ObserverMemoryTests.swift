@@ -1,9 +1,10 @@
+import Cambium
 import CambiumTesting
 import Synchronization
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// The versions that observers keep.
 @Suite struct ObserverMemoryTests {

@@ -1,10 +1,11 @@
+import Cambium
 import CambiumBytes
 import CambiumTesting
 import Dispatch
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Observers that wait for a transaction, while the store is written, closed or fails.
 @Suite struct WaitingObserverTests {

@@ -1,7 +1,6 @@
+import Cambium
 import CambiumLog
 import CambiumModel
-
-@testable import Cambium
 
 /// A tracker: the number of an issue identifies it within its project, and the number of a comment within its issue.
 enum OwnedIdentity {

@@ -1,8 +1,7 @@
+import Cambium
 import CambiumLog
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// The life of objects whose identity contains a to-one relationship: searches, edits, clones, deletions, migrations and undo.
 @Suite struct OwnedIdentityLifeTests {

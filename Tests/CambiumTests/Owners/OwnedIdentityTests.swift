@@ -1,8 +1,7 @@
+import Cambium
 import CambiumLog
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// Identities with a to-one relationship as a component.
 @Suite struct OwnedIdentityTests {

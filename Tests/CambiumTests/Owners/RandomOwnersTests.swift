@@ -1,8 +1,7 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Random trees of owners and members. Whatever the order and the nesting of the rows, an import results in the same graph: one object for
 /// each identity of an owner and number in it.

@@ -1,6 +1,7 @@
+import Cambium
 import Testing
 
-@testable import Cambium
+@testable import CambiumRecords
 
 private struct Club: BlankRecord {
     var name = ""

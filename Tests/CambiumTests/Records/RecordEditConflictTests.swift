@@ -1,9 +1,10 @@
+import Cambium
 import CambiumTesting
 import Glibc
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// Records that are read and saved in an edit, while the edit or the store changes.
 @Suite struct RecordEditConflictTests {

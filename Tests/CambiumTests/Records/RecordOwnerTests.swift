@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import Testing
-
-@testable import Cambium
 
 /// Records whose identity contains a to-one relationship.
 @Suite struct RecordOwnerTests {

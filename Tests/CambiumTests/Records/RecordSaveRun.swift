@@ -1,9 +1,10 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 import Glibc
 
-@testable import Cambium
+@testable import CambiumStore
 
 /// A record with two attributes, a to-one relationship and an ordered one.
 struct SavedItem: BlankRecord {

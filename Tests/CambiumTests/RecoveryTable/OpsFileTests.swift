@@ -1,7 +1,7 @@
+import Cambium
 import CambiumModel
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 @Suite struct OpsFileTests {

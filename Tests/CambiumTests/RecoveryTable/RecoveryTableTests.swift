@@ -1,8 +1,8 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
 
 @Suite struct RecoveryTableTests {

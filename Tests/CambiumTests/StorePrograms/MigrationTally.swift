@@ -1,7 +1,6 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
-
-@testable import Cambium
 
 /// The losses and the defaults of a migration. A run counts them object by object, and compares them with the report of the migration.
 struct MigrationTally: Equatable {

@@ -1,9 +1,10 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
 
 /// Compares histories and blame with a search through the differences of all transactions.
 extension StoreRun {

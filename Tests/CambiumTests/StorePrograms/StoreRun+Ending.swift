@@ -1,9 +1,10 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// The ways in which a process ends, and the opening by the next process.
 extension StoreRun {

@@ -1,9 +1,10 @@
+import Cambium
 import CambiumGraph
 import CambiumLog
 import CambiumModel
 import CambiumTesting
 
-@testable import Cambium
+@testable import CambiumStore
 
 extension StoreRun {
     /// Migrates again and again, with transactions and other operations in between. After each migration, other processes must find the

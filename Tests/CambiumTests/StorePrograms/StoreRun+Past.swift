@@ -1,8 +1,8 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 
-@testable import Cambium
 @testable import CambiumLog
 
 extension StoreRun {

@@ -1,8 +1,7 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
-
-@testable import Cambium
 
 extension StoreRun {
     /// Makes a call that must throw, and continues. The result of the transaction shows that the call left nothing.

@@ -1,8 +1,8 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// A random program for a store: transactions of every kind, migrations, all other operations, and processes that end in every way. The run

@@ -1,8 +1,9 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 /// A state in which a reader may find the touch index of a store.
 enum TouchState: CaseIterable {

@@ -1,8 +1,7 @@
+import Cambium
 import CambiumGraph
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Random programs through clones, cascades, packing, checkpoints and reopening.
 @Suite struct RandomUndoTests {

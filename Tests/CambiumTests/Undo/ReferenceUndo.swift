@@ -1,8 +1,7 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
-
-@testable import Cambium
 
 /// The undo of a transaction, by a comparison of whole states: before the transaction, after it, and now.
 struct ReferenceUndo {

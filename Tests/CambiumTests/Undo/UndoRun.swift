@@ -1,8 +1,8 @@
+import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
 
-@testable import Cambium
 @testable import CambiumLog
 
 /// A random schema, a store on a volume, and random transactions, with a reference of the state after each transaction.

@@ -1,9 +1,10 @@
+import Cambium
 import CambiumGraph
 import Foundation
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumStore
 
 @Suite struct UndoTests {
     private let volume = MemoryVolume()

@@ -1,7 +1,0 @@
-import CambiumModel
-
-extension Duration {
-    /// This duration as the time between two reads of a log, in microseconds. The result is at least a millisecond, because a thread that
-    /// reads the log without a pause uses a whole core.
-    var microsecondsBetweenReads: Int64 { max(1000, microseconds) }
-}

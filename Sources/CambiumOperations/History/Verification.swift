@@ -1,0 +1,258 @@
+internal import CambiumBytes
+import CambiumGraph
+package import CambiumLog
+public import CambiumModel
+public import CambiumProofs
+
+/// The result of checking a whole store.
+///
+/// ```swift
+/// let verification = try Store.verify(at: "notes")
+/// print(verification.isSound, verification.transactionCount, verification.root)
+/// for finding in verification.findings { print(finding) }
+/// ```
+public struct Verification: Sendable {
+    /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption, and neither is one torn slot
+    /// of the file HEAD; `findings` reports both.
+    public private(set) var isSound = true
+    /// The number of transactions that pass verification.
+    public private(set) var transactionCount = 0
+    /// The root of the Merkle tree over all transactions, 64 hexadecimal digits (RFC 6962).
+    public private(set) var root = ""
+    /// The digest of the graph that results from the log; `nil` if the log cannot be replayed.
+    public private(set) var digest: GraphDigest?
+    /// The findings as sentences; empty if there are none.
+    public private(set) var findings: [String] = []
+    /// The number of bytes of the log; 0 if its files were not found.
+    package private(set) var logByteCount = 0
+    /// The tree with which the log is compared; `nil` if there is none.
+    private var known: TreeHead?
+
+    /// Checks a store as `Store.verify(at:archive:)` does.
+    package init(_ volume: any Volume, archive: (any Volume)? = nil, against known: TreeHead? = nil) throws {
+        self.known = known
+        do {
+            let reader = try LogReader(whole(volume, archive))
+            for flaw in reader.flaws {
+                if flaw == reader.tornHead { findings.append(flaw) } else { reportCorruption(flaw) }
+            }
+            // A concurrent compaction may retire a part of the log that is being replayed. The replay then starts again with the checkpoint
+            // that replaces that part.
+            while try !replay(reader) {}
+        } catch let error as CambiumError where error.code == .corrupted || error.code == .unsupportedFormat {
+            reportCorruption(error.description)
+        }
+    }
+
+    /// Returns the files of the store together with those of its archive. Returns the files of the store alone if the archive is corrupt or
+    /// lacks a retired part of the log.
+    private mutating func whole(_ store: any Volume, _ archive: (any Volume)?) throws -> any Volume {
+        guard let archive else { return store }
+        let source = try SegmentArchive(reading: archive, of: try LogReader(store).settings.store)
+        do {
+            return try ArchivedVolume(store, source)
+        } catch let error as CambiumError where error.code == .corrupted || error.code == .notFound {
+            reportCorruption(error.description)
+            return store
+        }
+    }
+
+    private mutating func reportCorruption(_ finding: String) {
+        isSound = false
+        findings.append(finding)
+    }
+
+    /// Replays the log, and records its faults. Returns `false`, without findings, if a part of the log that the replay needed was retired
+    /// during the replay.
+    private mutating func replay(_ reader: LogReader) throws -> Bool {
+        let retiredEnd = try reader.retiredEnd()
+        do {
+            return try replay(reader, after: retiredEnd)
+        } catch let error as CambiumError where error.code == .notFound {
+            // A concurrent compaction may have removed a file that the replay needs. If there was no compaction, the error is thrown.
+            if try reader.retiredEnd() == retiredEnd { throw error }
+            return false
+        }
+    }
+
+    private mutating func replay(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> Bool {
+        // The size is known even if the log turns out to be corrupt.
+        logByteCount = try LogDirectory.files(reader.volume).byteCount
+        let listed = try CheckpointRecord.list(reader.volume)
+        var tree = try TreeCheck(reader, known: known)
+        var count = 0
+        defer {
+            transactionCount = count
+            root = HexText.encode(tree.tree.root)
+        }
+        var redacted: TransactionNumber?
+        var replay = try Replay(beginning(reader, after: retiredEnd))
+        let stored = replay.origin.transaction
+        if stored != .none {
+            // The replay begins after the retired transactions, but the tree includes them.
+            _ = try reader.scan(makesDurable: true) { record in
+                guard record.number <= stored else { return }
+                try tree.append(record)
+                count += 1
+            }
+        }
+        var graphs: [TransactionNumber: ExpectedGraph] = [:]
+        if stored != .none { graphs[stored] = ExpectedGraph(replay.timeline.head) }
+        let end = try replay.run(
+            makesDurable: true,
+            until: { record in
+                guard case .redacted = record.payload else { return false }
+                redacted = record.number
+                return true
+            },
+            observe: { record in
+                try tree.append(record)
+                count += 1
+            },
+            at: Set(listed), show: { graphs[$0.transaction] = ExpectedGraph($0) })
+        if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
+        try end.requireTransaction(in: reader.volume)
+        if let finding = tree.finding { reportCorruption("log: \(finding)") }
+        if let known, known.size > count {
+            reportCorruption("log: it has \(count) transactions, and the given checkpoint \(known.size): the last ones were removed")
+        }
+        let notes = RecoveryReport(reader, Replay.Origin(), end, transactionCount: 0).notes
+        findings += notes.filter { !reader.flaws.contains($0) }
+        if let redacted {
+            findings.append("transaction \(redacted) is redacted, so the graph after it cannot be replayed from the log")
+            return true
+        }
+        let last = replay.timeline.head.transaction
+        graphs[last] = ExpectedGraph(replay.timeline.head, digest: checkGraph(of: replay))
+        digest = graphs[last]?.digest
+        // Each checkpoint takes as much memory as this graph, so the graph is released first.
+        _ = consume replay
+        if let note = try PageFile.corruptionNote(reader.volume) { reportCorruption("checkpoints: \(note)") }
+        // A writer records a checkpoint only after its transactions are durable. So the log has lost transactions if it ends before a
+        // checkpoint that existed when the replay began. A checkpoint that was recorded during the replay is checked only if the replay
+        // reached the checkpoint's transaction.
+        let numbers = try CheckpointRecord.list(reader.volume)
+        // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
+        let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
+        for number in numbers where number <= last || listed.contains(number) {
+            let isRetired = number < stored
+            try check(number, reader, isRetired ? nil : graphs, upTo: last, time: tree.times[number], isOldest: number == oldest)
+        }
+        return true
+    }
+
+    /// Checks the invariants and the pages of a replayed graph, and returns its digest. Another thread computes the digest at the same
+    /// time.
+    private mutating func checkGraph(of replay: Replay) -> GraphDigest {
+        let graph = replay.timeline.head
+        let known = Guarded<GraphDigest?>(nil)
+        let thread = DedicatedThread { known.withLock { $0 = graph.digest() } }
+        for finding in graph.invariantFindings() { reportCorruption("graph: \(finding)") }
+        thread?.join()
+        for finding in PageChecker.findings(in: replay.timeline) { reportCorruption("pages: \(finding)") }
+        return known.withLock { $0 } ?? graph.digest()
+    }
+
+    /// Returns the state with which the replay begins: the empty graph before the first transaction, or the checkpoint that replaces the
+    /// retired transactions.
+    private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> LoadedCheckpoint {
+        if retiredEnd == .none { return try LoadedCheckpoint(before: reader) }
+        for number in try CheckpointRecord.list(reader.volume).reversed() where number >= retiredEnd {
+            do throws(CambiumError) {
+                return try LoadedCheckpoint(reader, of: number, checksAll: true)
+            } catch {
+                // A writer may have dropped the checkpoint after the directory was listed.
+                guard error.code == .corrupted || error.code == .notFound else { throw error }
+            }
+        }
+        return try LoadedCheckpoint(reader)
+    }
+
+    /// The remedy if a checkpoint is corrupt, the log before it was retired, and there is no older checkpoint.
+    private static let remedyWithoutLog = "Open the store again to use a later checkpoint."
+
+    /// Compares every chunk of a checkpoint with the checksum of that chunk. Also compares the graph of the checkpoint with the graph of
+    /// the log at that moment; if that graph is not known, compares the graphs after the last transaction. Reports a checkpoint whose
+    /// position is not in the log.
+    ///
+    /// - Parameters:
+    ///   - graphs: The graphs of the log, by their transactions; `nil` if the log after the checkpoint was retired.
+    ///   - last: The last transaction of the log that was replayed.
+    ///   - time: The time of the transaction in the log; `nil` if it is not known.
+    ///   - isOldest: Whether the log before the checkpoint was retired, and there is no older checkpoint.
+    private mutating func check(
+        _ number: TransactionNumber, _ reader: LogReader, _ graphs: [TransactionNumber: ExpectedGraph]?, upTo last: TransactionNumber,
+        time: Timestamp?, isOldest: Bool
+    ) throws {
+        do throws(any Error) {
+            var replay = try Replay(LoadedCheckpoint(reader, of: number, checksAll: true))
+            // A reader chooses the checkpoint for a requested time by the time in the checkpoint record. Opening the checkpoint compares
+            // this time with the log only if the segment is open, because a sealed segment does not repeat the time.
+            if let time, replay.lastTime != time {
+                reportCorruption(
+                    "the checkpoint of transaction \(number) states the time \(replay.lastTime), but the log states \(time), so requests "
+                        + "for a time may return a wrong graph. Save all intact data with 'cambium repair'")
+            }
+            guard let graphs else { return checkGraph(replay.timeline, of: number) }
+            let isKnown = graphs[number] != nil
+            let found = isKnown ? ExpectedGraph(replay.timeline.head) : nil
+            // A replay of the next transaction shows whether the log continues where the checkpoint ends.
+            if isKnown, number < last {
+                _ = try replay.run(reader, to: EarlierMoment(number: number.next)) {}
+            } else {
+                _ = try replay.run(makesDurable: true) { $0.number > last }
+            }
+            if (found ?? ExpectedGraph(replay.timeline.head)) != graphs[isKnown ? number : last] {
+                reportCorruption("the checkpoint of transaction \(number) leads to a different graph from that of the log")
+            }
+        } catch let error as CambiumError where error.code == .corrupted {
+            let (text, remedy) = (error.description, CambiumError.checkpointRemedy)
+            let reason = isOldest ? text.replacing(remedy, with: Self.remedyWithoutLog) : text
+            reportCorruption("the checkpoint of transaction \(number): \(reason)")
+        } catch let error as CambiumError where error.code == .notFound {
+            return  // A writer has dropped the checkpoint.
+        }
+    }
+}
+
+extension Verification {
+    /// Checks the invariants and the pages of a checkpoint that no log leads to.
+    private mutating func checkGraph(_ timeline: Timeline, of number: TransactionNumber) {
+        for finding in timeline.head.invariantFindings() + PageChecker.findings(in: timeline) {
+            reportCorruption("the checkpoint of transaction \(number): \(finding)")
+        }
+    }
+}
+
+/// The graph that a replay of the log produces. A checkpoint of the same transaction must have the same graph.
+private struct ExpectedGraph: Equatable {
+    let digest: GraphDigest
+    let nextSerials: [EntityNumber: UInt64]
+
+    init(_ graph: Graph, digest: GraphDigest? = nil) {
+        self.digest = digest ?? graph.digest()
+        nextSerials = graph.nextSerials
+    }
+}
+
+extension Store {
+    /// Checks every checksum, replays the log, and checks the invariants and the pages of the graph.
+    ///
+    /// Corruption is a finding and not an error. Throws `.notFound` if there is no store or if the creation of the store was interrupted.
+    /// Throws `.ioFailure` if the store cannot be read. Complexity: O(bytes of the log + bytes of the graph).
+    ///
+    /// ```swift
+    /// print(try Store.verify(at: "notes").findings)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: The directory of the store.
+    ///   - archive: The directory of the archive, which contains the retired parts of the log. The archive is checked, too, and the log is
+    ///     replayed from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive, and
+    ///     `.conflict` if it belongs to another store.
+    ///   - known: The tree of a checkpoint that was kept elsewhere. A log that does not begin with this tree is corrupt. The caller checks
+    ///     the signatures of the checkpoint, for example with `Trust.head(ofCheckpoint:)`.
+    public static func verify(at path: String, archive: String? = nil, against known: TreeHead? = nil) throws -> Verification {
+        try Verification(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) }, against: known)
+    }
+}
