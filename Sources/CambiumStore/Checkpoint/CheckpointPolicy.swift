@@ -1,4 +1,4 @@
-internal import CambiumLog
+package import CambiumLog
 import CambiumModel
 
 /// Determines which checkpoints are kept, so that an earlier moment can be read after a short replay.
@@ -50,7 +50,7 @@ public struct CheckpointPolicy: Sendable, Hashable {
     /// A hundred years.
     package static let dayCountMax = 36_525
 
-    init(_ settings: StoreSettings) {
+    package init(_ settings: StoreSettings) {
         self.init(
             countMax: settings.checkpointCountMax, historyPercent: settings.historyPercent,
             compression: settings.compressesPages ? .lz4 : .none, dayCount: settings.keptDayCount)
@@ -90,7 +90,7 @@ extension CheckpointPolicy {
     /// Returns the checkpoints that are kept as the moments of their days: the last ones of the days that the policy keeps.
     ///
     /// - Parameter times: The checkpoints, newest first, with their times in microseconds since 1970.
-    func moments(of times: [(number: TransactionNumber, time: Int64)]) -> Set<TransactionNumber> {
+    package func moments(of times: [(number: TransactionNumber, time: Int64)]) -> Set<TransactionNumber> {
         guard dayCount > 0, let newest = times.first else { return [] }
         var (days, moments) = (Set<Int64>(), Set<TransactionNumber>())
         let begin = Self.day(newest.time) - Int64(dayCount)
