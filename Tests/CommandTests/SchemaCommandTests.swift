@@ -35,6 +35,24 @@ import Testing
             try place.run("schema", "notes", "--set", "next.json").output == "The store has this schema already; nothing was written.\n")
     }
 
+    @Test func `a second root moves below a new parent with new ids, as the error advises`() throws {
+        let place = try Workplace()
+        let links = #""relationships": {"a": {"to": "A"}}"#
+        try place.write(#"{"entities": {"A": {}, "B": {\#(links)}}}"#, to: "apart.json")
+        try place.write(
+            #"{"entities": {"Top": {"abstract": true}, "A": {"parent": "Top"}, "B": {"parent": "Top", \#(links)}}}"#, to: "joined.json")
+        for command in ["init s --schema apart.json", "insert s A", "insert s B", "link s B/1 a A/1"] {
+            #expect(try place.run(executable: Workplace.binary, command.split(separator: " ").map(String.init)).code == 0)
+        }
+        let refused = try place.run("schema", "s", "--set", "joined.json")
+        #expect(refused.code == 1 && refused.errors.contains("--renew-ids"))
+        let preview = try place.run("schema", "s", "--set", "joined.json", "--renew-ids", "--dry-run")
+        #expect(preview.code == 0 && preview.output.contains("B    moved to another hierarchy, new ids for 1 object"), "\(preview.output)")
+        #expect(try place.run("schema", "s", "--set", "joined.json", "--renew-ids").code == 0)
+        #expect(try place.run("export", "s").output == #"{"_id":"A/1"}\#n{"_id":"B/2","a":"A/1"}\#n"#)
+        #expect(try place.run("show", "s", "B/1", "--at", "4").code == 0 && place.run("schema", "s", "--renew-ids").code == 64)
+    }
+
     @Test func `setting the same schema with a request names the transaction that records the request`() throws {
         let place = try Workplace.withStore()
         try place.write(Workplace.notes, to: "same.json")

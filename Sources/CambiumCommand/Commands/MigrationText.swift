@@ -72,7 +72,7 @@ struct MigrationText {
         case .removed: "removed" + (change.before.map { ", was \($0)" } ?? "")
         case .renamed: "renamed, was \(change.before ?? "")"
         case .moved: "moved from \(change.before ?? "") to \(change.after ?? "")"
-        case .replaced: pair(change.before, change.after)
+        case .replaced: change.property == nil ? "moved to another hierarchy" : pair(change.before, change.after)
         case .changed: changed(change)
         }
     }
@@ -119,6 +119,7 @@ struct MigrationText {
         case (.changed, "many"), (.changed, "ordered"): return "\(Readable.of(entry.objectCount, "link")) kept"
         case (.changed, "type"): return "\(Readable.of(entry.objectCount, "value")) converted"
         case (.changed, "identity"), (.changed, "unique"): return "\(Readable.of(entry.objectCount, "object")) checked"
+        case (.replaced, _): return "new ids for \(Readable.of(entry.objectCount, "object"))"
         case (.changed, "parent"): return Readable.of(entry.objectCount, "object")
         default: return "the default for \(Readable.of(entry.objectCount, "object"))"
         }

@@ -9,7 +9,8 @@ struct SchemaCommand: ParsableCommand {
             "--set takes the whole new schema. Elements that it does not name are removed. A renamed element states its former name "
                 + "with \"renamedFrom\". Values and links are carried over if that loses nothing; Docs/Use/MIGRATION.md has the rules. "
                 + "Values of another type are converted; --convert accepts the nearest value if there is no exact one, and the first "
-                + "member if a relationship becomes to-one. "
+                + "member if a relationship becomes to-one. --renew-ids lets an entity move below a parent that has another number in the "
+                + "ids of its objects: the objects keep their values and links, and get new ids. "
                 + "If the change is not automatic, or objects would break a rule, nothing is written and the exit code is 1.",
             examples: "cambium schema notes", "cambium schema notes --set next.json --dry-run"))
 
@@ -34,7 +35,7 @@ struct SchemaCommand: ParsableCommand {
         guard let set = migration.set else { return try show() }
         // Before it opens the store, the command reports all mistakes in the file, with their positions.
         let definition = try SchemaFile.read(set).definition
-        let author = author.author(of: ["schema", definition.json.text] + (migration.convert ? ["--convert"] : []))
+        let author = author.author(of: ["schema", definition.json.text] + migration.options)
         do {
             try migration.dryRun ? preview(definition, author) : migrate(definition, author)
         } catch let error as CambiumError where error.code == .repeated {
@@ -50,7 +51,7 @@ struct SchemaCommand: ParsableCommand {
 
     private func preview(_ definition: SchemaDefinition, _ author: Author) throws {
         if author != Author() { try ReadOnlyStore(at: store).graph.check(author) }
-        let report = try Store.previewMigration(of: store, to: definition, conversion: migration.conversion)
+        let report = try Store.previewMigration(of: store, to: definition, conversion: migration.conversion, movedIDs: migration.movedIDs)
         MigrationText(report, isDone: false).print(json: output.json)
         if report.isRefused { throw ExitCode(Failure.badNews) }
     }
@@ -59,7 +60,7 @@ struct SchemaCommand: ParsableCommand {
         let opened = try writer.open(store)
         let report: MigrationReport
         do {
-            report = try opened.migrate(to: definition, author, conversion: migration.conversion)
+            report = try opened.migrate(to: definition, author, conversion: migration.conversion, movedIDs: migration.movedIDs)
             Terminal.report(committed: report.transaction)
         } catch {
             throw opened.close(after: error)
@@ -85,11 +86,17 @@ struct MigrationOptions: ParsableArguments {
     var set: String?
     @Flag(help: "Report what --set would do, and write nothing.") var dryRun = false
     @Flag(help: "Accept the nearest value of a new type, and the first member of a relationship that becomes to-one.") var convert = false
+    @Flag(help: "Give new ids to the objects of an entity that moves to another hierarchy.") var renewIds = false
 
     var conversion: ValueConversion { convert ? .nearest : .exact }
+    var movedIDs: MovedObjectIDs { renewIds ? .renewed : .kept }
+
+    /// The options that change the result.
+    var options: [String] { (convert ? ["--convert"] : []) + (renewIds ? ["--renew-ids"] : []) }
 
     func validate() throws {
         if convert, set == nil { throw ValidationError("--convert belongs to --set. Add --set with a schema.") }
+        if renewIds, set == nil { throw ValidationError("--renew-ids belongs to --set. Add --set with a schema.") }
         if dryRun, set == nil { throw ValidationError("--dry-run reports what --set would do. Add --set with a schema.") }
     }
 }

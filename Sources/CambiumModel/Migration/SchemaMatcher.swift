@@ -123,7 +123,8 @@ struct SchemaMatcher {
                 entities[entity.name] = nil
                 replacedEntities[entity.name] = (
                     name,
-                    "it would move from the hierarchy of '\(oldRoot.name)' to that of '\(root)', and the ids of its objects would change"
+                    "it would move from the hierarchy of '\(oldRoot.name)' to that of '\(root)', and the ids of its objects would change. "
+                        + "Allow new ids (--renew-ids)"
                 )
                 isSettled = false
             }

@@ -10,6 +10,8 @@ package struct SchemaMigration: Sendable {
     /// The changes, ordered by entity as in the new schema. The changes of an entity precede the changes of its properties. The removals
     /// are last.
     package let changes: [SchemaChange]
+    /// The entities that move to another hierarchy. Empty if the migration was read from a log.
+    package let moves: SchemaMoves
 
     /// Plans a migration. Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer. Throws
     /// `.limitExceeded` if no number is left for a new entity or property. Complexity: O(properties that the entities of both schemas
@@ -20,13 +22,16 @@ package struct SchemaMigration: Sendable {
         let numbered = try SchemaNumbering(matcher).definition
         after = try Schema(resolving: numbered, .compileAtFirstUse)
         changes = SchemaComparison(matcher, numbered).changes
+        moves = SchemaMoves(matcher, after)
     }
 
     /// Reads a change to the schema from a log. In a log, an entity or property keeps its number, even if its name changes.
     package init(logged before: Schema, _ after: Schema) {
         self.before = before
         self.after = after
-        changes = SchemaComparison(SchemaMatcher(numbersOf: before, after), after.definition).changes
+        let matcher = SchemaMatcher(numbersOf: before, after)
+        changes = SchemaComparison(matcher, after.definition).changes
+        moves = SchemaMoves(matcher, after)
     }
 
     package var isEmpty: Bool { changes.isEmpty }

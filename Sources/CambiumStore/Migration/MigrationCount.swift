@@ -5,6 +5,8 @@ import CambiumModel
 struct MigrationCount {
     private let migration: SchemaMigration
     private let graph: Graph
+    /// Whether the objects of entities that move to another hierarchy get new ids.
+    private let renewsIDs: Bool
     /// The attributes whose definition changes from optional to mandatory, or from mandatory to optional.
     private let changedPresence: Set<SchemaChange.Subject>
     /// The old numbers of the entities that get another parent.
@@ -37,9 +39,10 @@ struct MigrationCount {
         }
     }
 
-    init(_ migration: SchemaMigration, _ graph: Graph) {
+    init(_ migration: SchemaMigration, _ graph: Graph, _ movedIDs: MovedObjectIDs) {
         self.migration = migration
         self.graph = graph
+        renewsIDs = movedIDs == .renewed
         changedPresence = Set(migration.changes.filter { $0.aspect == "optional" }.compactMap(\.new))
         reparented = Set(migration.changes.filter { $0.aspect == "parent" }.compactMap { $0.old?.entity })
         for change in migration.changes where change.kind == .replaced {
@@ -60,16 +63,29 @@ struct MigrationCount {
     func entries(hasProgram: Bool) -> [MigrationReport.Entry] {
         let numbers = migration.changes.map { $0.property == nil ? entityCounts($0) : propertyCounts($0) }
         // All changes are counted together, so each hierarchy is read only once.
-        let held = migration.changes.map { $0.isAutomatic ? .zero : heldCount($0) }
+        let held = migration.changes.map { $0.isAutomatic || isCarried($0) ? .zero : heldCount($0) }
         var counts = graph.counts(of: numbers.flatMap { $0.objects.uncounted + $0.lost.uncounted } + held.flatMap(\.uncounted))[...]
         let sums = numbers.map { ($0.objects.sum(&counts), $0.lost.sum(&counts)) }
         return zip(migration.changes, zip(sums, held)).map { change, numbers in
             let ((objects, lost), isEmpty) = (numbers.0, numbers.1.sum(&counts) == 0)
             let handling: MigrationReport.Handling =
-                change.isAutomatic ? .automatic : hasProgram ? .program : isEmpty ? .automatic : .refused
+                change.isAutomatic || isCarried(change) ? .automatic : hasProgram ? .program : isEmpty ? .automatic : .refused
             return MigrationReport.Entry(
                 change: change, handling: handling, objectCount: objects, lostCount: lost, lostKind: lostKind(change))
         }
+    }
+
+    /// Returns whether the migration inserts or links the objects of a change again.
+    private func isCarried(_ change: SchemaChange) -> Bool { renewsIDs && migration.moves.carries(change) }
+
+    /// Returns the values and members that objects lose although the objects get new ids: those of properties that the new schema lacks.
+    private func moveLosses(of entity: Entity) -> [AffectedCount] {
+        guard let holder = migration.moves.holders[entity.number] else { return [] }
+        let kept = Set(holder.attributes.map(\.before.number))
+        let attributes = entity.attributes.filter { !$0.isDerived && !kept.contains($0.number) }
+        let relationships = entity.relationships.filter { !migration.moves.relinks($0, in: old) }
+        return attributes.map { AffectedCount(.present($0), in: [entity.number]) }
+            + relationships.map { AffectedCount(.members($0), in: [entity.number]) }
     }
 
     /// Returns the number of objects, values or members that a new entity or property would have to get from the old one that it replaces.
@@ -94,7 +110,7 @@ struct MigrationCount {
     }
 
     private func lostKind(_ change: SchemaChange) -> MigrationReport.Entry.LostKind {
-        guard change.property != nil else { return change.aspect == "parent" ? .valuesAndLinks : .objects }
+        guard change.property != nil else { return change.aspect == "parent" || isCarried(change) ? .valuesAndLinks : .objects }
         if let subject = change.old, let number = subject.property {
             return old.entity(subject.entity)?.relationship(number) == nil ? .values : .links
         }
@@ -105,6 +121,8 @@ struct MigrationCount {
     private func entityCounts(_ change: SchemaChange) -> (objects: Number, lost: Number) {
         guard let entity = change.old.flatMap({ old.entity($0.entity) }) else { return (.zero, .zero) }
         switch (change.kind, change.aspect) {
+        case (.replaced, _) where isCarried(change):
+            return (Number(known: graph.exactCount(of: entity)), Number(uncounted: moveLosses(of: entity)))
         case (.removed, _), (.replaced, _): return (.zero, Number(known: graph.exactCount(of: entity)))
         case (.changed, "parent"): return (Number(known: graph.count(of: entity)), Number(uncounted: inheritedLosses(of: entity)))
         case (.changed, "identity"), (.changed, "unique"): return (Number(known: graph.count(of: entity)), .zero)
@@ -157,6 +175,7 @@ struct MigrationCount {
     }
 
     private func propertyCounts(_ change: SchemaChange) -> (objects: Number, lost: Number) {
+        if isCarried(change) { return (.zero, .zero) }
         if let subject = change.old, let number = subject.property, let entity = old.entity(subject.entity) {
             if let attribute = entity.attribute(number) { return counts(change, attribute) }
             if let relationship = entity.relationship(number) { return counts(change, relationship) }

@@ -36,11 +36,13 @@ extension Store {
     ///   - definition: The whole new schema.
     ///   - author: The author of the transaction.
     ///   - conversion: Whether values that have no exact equivalent in a new type are accepted.
+    ///   - movedIDs: Whether the objects of an entity that moves to another hierarchy may get new ids.
     @discardableResult
     public func migrate(
-        to definition: SchemaDefinition, _ author: Author = Author(), conversion: ValueConversion = .exact
+        to definition: SchemaDefinition, _ author: Author = Author(), conversion: ValueConversion = .exact,
+        movedIDs: MovedObjectIDs = .kept
     ) throws -> MigrationReport {
-        try migrate(to: definition, author, conversion, hasProgram: false) { _, _ in }
+        try migrate(to: definition, author, conversion, movedIDs, hasProgram: false) { _, _ in }
     }
 
     /// Does the same as `migrate(to:_:)`, but allows changes that are not automatic. For example, a property whose type changes begins
@@ -63,29 +65,35 @@ extension Store {
     ///   - author: The author of the transaction.
     ///   - conversion: Whether values that have no exact equivalent in a new type are accepted. A value that `body` replaces need not
     ///     have one.
+    ///   - movedIDs: Whether the objects of an entity that moves to another hierarchy may get new ids. If so, `body` does not insert them.
     ///   - body: Receives the graph before the migration with its schema, and the transaction, which has the new schema. `body` is not
     ///     called if nothing changes.
     @discardableResult
     public func migrate(
         to definition: SchemaDefinition, _ author: Author = Author(), conversion: ValueConversion = .exact,
-        _ body: (Graph, inout WriteTransaction) throws -> Void
+        movedIDs: MovedObjectIDs = .kept, _ body: (Graph, inout WriteTransaction) throws -> Void
     ) throws -> MigrationReport {
-        try migrate(to: definition, author, conversion, hasProgram: true, body)
+        try migrate(to: definition, author, conversion, movedIDs, hasProgram: true, body)
     }
 
     private func migrate(
-        to definition: SchemaDefinition, _ author: Author, _ conversion: ValueConversion, hasProgram: Bool,
+        to definition: SchemaDefinition, _ author: Author, _ conversion: ValueConversion, _ movedIDs: MovedObjectIDs, hasProgram: Bool,
         _ body: (Graph, inout WriteTransaction) throws -> Void
     ) throws -> MigrationReport {
         var report = MigrationReport()
         let receipt = try transact(author, as: .migration, for: "migrate") { transaction in
             let before = transaction.draft.original
             let migration = try SchemaMigration(from: before.schema, to: definition)
-            report.entries = MigrationCount(migration, before).entries(hasProgram: hasProgram)
+            report.entries = MigrationCount(migration, before, movedIDs).entries(hasProgram: hasProgram)
             if migration.isEmpty { return }
             try Self.refuse(report.entries.filter { $0.handling == .refused }.map(\.change))
             try transaction.record(.schema(migration.after.catalog))
             if conversion == .nearest { transaction.draft.acceptNearestValues() }
+            if movedIDs == .renewed, !migration.moves.isEmpty {
+                let moved = try MovedObjects(migration, before, conversion) { transaction.draft.nextSerial(of: $0) }
+                try moved.forEachOp { try transaction.record($0) }
+                try moved.check(transaction.draft)
+            }
             try body(before, &transaction)
         }
         // If the newest transactions may still be rolled back, this call leaves the indexes incomplete, and each later transaction builds a
@@ -119,14 +127,18 @@ extension Store {
     /// - Parameters:
     ///   - definition: The whole new schema.
     ///   - conversion: Whether values that have no exact equivalent in a new type are accepted.
-    public func previewMigration(to definition: SchemaDefinition, conversion: ValueConversion = .exact) throws -> MigrationReport {
+    ///   - movedIDs: Whether the objects of an entity that moves to another hierarchy may get new ids.
+    public func previewMigration(
+        to definition: SchemaDefinition, conversion: ValueConversion = .exact, movedIDs: MovedObjectIDs = .kept
+    ) throws -> MigrationReport {
         try writer.checkOutsideOfWrites("previewMigration")
-        if let volume = writer.volume { return try Self.preview(LogReader(volume), definition, conversion, writer.timeline.budget) }
+        let trial = MigrationTrial(definition: definition, conversion: conversion, movedIDs: movedIDs)
+        if let volume = writer.volume { return try trial.run(LogReader(volume), writer.timeline.budget) }
         struct Done: Error {}
         var report = MigrationReport()
         do {
             _ = try transact(Author(), as: .migration, for: "previewMigration") { transaction in
-                report = try Self.preview(&transaction.draft, definition, conversion)
+                report = try trial.run(&transaction.draft)
                 throw Done()
             }
         } catch is Done {}  // This error prevents the commit.
@@ -139,44 +151,50 @@ extension Store {
     /// Throws as `previewMigration(to:)` does. Also throws `.notFound` if there is no store, and `.corrupted` if the log of the store is
     /// corrupt.
     package static func previewMigration(
-        of path: String, to definition: SchemaDefinition, conversion: ValueConversion = .exact
+        of path: String, to definition: SchemaDefinition, conversion: ValueConversion = .exact, movedIDs: MovedObjectIDs = .kept
     ) throws -> MigrationReport {
-        try preview(LogReader(SystemVolume(root: path)), definition, conversion, .standard)
+        try MigrationTrial(definition: definition, conversion: conversion, movedIDs: movedIDs)
+            .run(LogReader(SystemVolume(root: path)), .standard)
     }
+}
 
-    private static func preview(
-        _ reader: LogReader, _ definition: SchemaDefinition, _ conversion: ValueConversion, _ memory: MemoryBudget
-    ) throws -> MigrationReport {
+/// A migration that is tried on separate pages, and then dropped.
+private struct MigrationTrial {
+    let definition: SchemaDefinition
+    let conversion: ValueConversion
+    let movedIDs: MovedObjectIDs
+
+    func run(_ reader: LogReader, _ memory: MemoryBudget) throws -> MigrationReport {
         let view = try EarlierView(reader, at: .latest, memory: memory)
         var draft = view.timeline.draft()
-        return try preview(&draft, definition, conversion)
+        return try run(&draft)
     }
 
-    private static func preview(
-        _ draft: inout Draft, _ definition: SchemaDefinition, _ conversion: ValueConversion
-    ) throws -> MigrationReport {
+    func run(_ draft: inout Draft) throws -> MigrationReport {
         let (clock, begin) = (TickClock(), TickClock.now)
-        var report = try trial(&draft, definition, conversion)
+        var report = try report(&draft)
         report.expectedHold = clock.rate.duration(ofTicks: TickClock.ticks(since: begin))
         return report
     }
 
-    private static func trial(
-        _ draft: inout Draft, _ definition: SchemaDefinition, _ conversion: ValueConversion
-    ) throws -> MigrationReport {
+    private func report(_ draft: inout Draft) throws -> MigrationReport {
         let before = draft.original
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()
-        report.entries = MigrationCount(migration, before).entries(hasProgram: false)
+        report.entries = MigrationCount(migration, before, movedIDs).entries(hasProgram: false)
         // A closure must fill the new properties that replace old ones. These properties are still empty here, so a check of the rules
         // would report missing values.
         if migration.isEmpty || report.entries.contains(where: { $0.handling == .refused }) { return report }
-        do throws(CambiumError) {
+        do {
             try draft.apply(.schema(migration.after.catalog))
             if conversion == .nearest { draft.acceptNearestValues() }
+            if movedIDs == .renewed, !migration.moves.isEmpty {
+                let moved = try MovedObjects(migration, before, conversion) { draft.nextSerial(of: $0) }
+                try moved.forEachOp { try draft.apply($0) }
+                try moved.check(draft)
+            }
             try draft.check()
-        } catch {
-            guard error.code == .ruleViolated else { throw error }
+        } catch let error as CambiumError where error.code == .ruleViolated {
             report.violations = (error.underlying as? RuleViolations)?.causes.map(\.description) ?? [error.message]
         }
         return report

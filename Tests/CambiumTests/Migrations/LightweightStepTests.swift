@@ -180,7 +180,7 @@ import Testing
 }
 
 /// A store whose migrations are checked against its log.
-private struct MigratedStore {
+struct MigratedStore {
     let volume = MemoryVolume()
     let store: Store
 
