@@ -259,6 +259,18 @@ extension Draft {
         reader.isLinked(layout.end(ends.relationship), owner: ends.owner.row, target: ends.target.row)
     }
 
+    /// Returns the index of a member of an ordered relationship. Returns `nil` if the relationship is not ordered, or if the object is not
+    /// a member. Complexity: O(log members) expected.
+    package func memberIndex(of member: ObjectID, in relationship: Relationship, of id: ObjectID) -> Int? {
+        let handle = layout.handle(relationship)
+        guard let owner = place(of: id), let target = place(of: member), handle.isIn(owner), isLinked(id, relationship, member),
+            let list = handle.end.orderedList
+        else { return nil }
+        guard case .edges(let table, _, let isSymmetric) = handle.end.layout else { return reader.index(list, of: target.row) }
+        let (first, second) = EndLayout.pair(handle.end.end, isSymmetric, owner.row, target.row)
+        return reader.index(list, of: reader.edge(table, first, second))
+    }
+
     package func memberCount(_ ends: LinkEnds) -> Int {
         reader.memberCount(layout.end(ends.relationship), owner: ends.owner.row)
     }

@@ -47,9 +47,12 @@ struct RecordTarget: ~Copyable {
         preconditionFailure("A target has a transaction or an edit.")
     }
 
-    /// Returns the origin of the refs of records that a save writes: with the outcome of the transaction, or with a new moment of the edit.
+    /// Returns the origin of the refs of records that a save writes: with a new moment of the transaction or of the edit.
     mutating func origin() -> RefOrigin {
-        if let outcome = transaction?.sharedOutcome() { return RefOrigin(storeKey: storeKey, read: .transaction(outcome)) }
+        if let outcome = transaction?.sharedOutcome() {
+            let moment = outcome.withJournal { $0.beginSave() }
+            return RefOrigin(storeKey: storeKey, read: .transaction(outcome, at: moment))
+        }
         return RefOrigin(storeKey: storeKey, read: lineage.map { .edit(EditMoment(savingIn: $0), nil) })
     }
 
@@ -133,6 +136,9 @@ struct RecordTarget: ~Copyable {
     }
 
     // MARK: Refs
+
+    /// Tracks the later changes of the transaction to an object whose record was saved. Does nothing in an edit.
+    func watch(_ id: ObjectID) { transaction?.currentOutcome()?.withJournal { $0.watch(id) } }
 
     /// The object that reports to refs of inserted objects whether the transaction was committed. `nil` for an edit, or if no ref needs
     /// this object yet.

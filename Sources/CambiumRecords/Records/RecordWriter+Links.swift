@@ -100,7 +100,7 @@ extension RecordWriter {
         }
         let mine = wanted.map { [$0] } ?? []
         let isOutdated = isOutdated(mine, before.map { [$0] } ?? [], relationship, of: id)
-        if let read = current.before?.members(relationship) {
+        if let read = current.before?.members(relationship, present: before.map { [$0] } ?? []) {
             let isOmitted = wanted == nil && read.first.map { self.isOmitted($0, type) } ?? false
             guard
                 try (read != mine || isUndone(id, relationship, read: read)) && !isOmitted
@@ -230,7 +230,7 @@ extension RecordWriter {
         }
         if present == wanted { return }
         let isOutdated = isOutdated(wanted, present, relationship, of: id)
-        if let read = current.before?.members(relationship) {
+        if let read = current.before?.members(relationship, present: present) {
             let merged = try merged(wanted, present, read, relationship, of: id, order, omitted)
             if merged != wanted { current.kept.members[relationship.number] = wanted }
             guard let merged else { return }

@@ -144,7 +144,7 @@ extension RecordWriter {
         for (attribute, value) in values {
             let (place, stored) = (EditPlace(id, attribute.number), target.value(attribute, of: id))
             if isStored(value, as: stored, attribute) { continue }
-            let read = current.before?.value(attribute)
+            let read = current.before?.value(attribute, present: stored)
             let theirs = formerValues[place] ?? stored
             if let read, isStored(value, as: read, attribute) {
                 // If the edit has the value from before the last save of the record, this save was undone.
@@ -185,7 +185,7 @@ extension RecordWriter {
     /// allowed.
     mutating func keepDerivedValues(of id: ObjectID?) throws {
         for (attribute, value) in derivedValues {
-            if let id, let read = current.before?.value(attribute), !isDerived(value, as: read, attribute),
+            if let id, let read = current.before?.value(attribute, present: .null), !isDerived(value, as: read, attribute),
                 !isDerived(value, as: target.value(attribute, of: id), attribute)
             {
                 throw attribute.refusal(in: current.binding.entity)

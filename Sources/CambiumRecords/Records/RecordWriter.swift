@@ -195,7 +195,7 @@ public struct RecordWriter: ~Copyable {
         current.isKnown = known != nil
         if let known {
             let state = ref?.origin.stateOfRecord(except: target.outcome, in: target.lineage)
-            current.before = SavedRecord(known, state, ref?.origin.kept)
+            current.before = SavedRecord(known, state, ref?.origin.kept, current: current.binding.entity)
         }
         try keepDerivedValues(of: known)
         if let id = known ?? identified(binding) {
@@ -207,11 +207,14 @@ public struct RecordWriter: ~Copyable {
                 try omitValues(of: id)
             }
             try target.set(id, values)
+            target.watch(id)
             return (id, false)
         }
         insertedCount += 1
         values.removeAll { $0.1.isNull && $0.0.defaultValue.isNull }
-        return (try target.insert(binding.entity, values), true)
+        let id = try target.insert(binding.entity, values)
+        target.watch(id)
+        return (id, true)
     }
 
     /// Returns the object that a ref names, or `nil` if a rolled-back transaction inserted the object.

@@ -117,8 +117,8 @@ final class RefOrigin: Sendable {
     /// The moment at which a record was read or saved.
     enum Read {
         case graph(Graph)
-        /// The record was read or saved in a transaction.
-        case transaction(TransactionOutcome)
+        /// The record was read or saved in a transaction, at a moment of its `RecordJournal`.
+        case transaction(TransactionOutcome, at: Int)
         /// The record was read or saved in an edit. The ids are those of the commit if `EditCommit.ref(of:)` returned the ref.
         case edit(EditMoment, PermanentIDs?)
     }
@@ -149,8 +149,7 @@ final class RefOrigin: Sendable {
 
     /// The state that has the values with which the record was read or saved; after a rollback or a failed sync, the graph before the
     /// transaction. An edit may have been discarded. So outside of the edit and its copies, the state is the graph on which the edit was
-    /// based, unless `EditCommit.ref(of:)` has returned the ref. `nil` if the values are not known: in the transaction that read or saved
-    /// the record, and during a save in an edit.
+    /// based, unless `EditCommit.ref(of:)` has returned the ref. `nil` if the values are not known, during a save in an edit.
     ///
     /// - Parameters:
     ///   - outcome: The outcome of the transaction in progress; `nil` if there is no such transaction.
@@ -158,7 +157,10 @@ final class RefOrigin: Sendable {
     func stateOfRecord(except outcome: TransactionOutcome?, in lineage: EditLineage?) -> SavedRecord.State? {
         switch read {
         case .graph(let graph): return .graph(graph)
-        case .transaction(let own): return own === outcome ? nil : (own.graph ?? own.original).map { .graph($0) }
+        case .transaction(let own, let moment):
+            if own === outcome { return .transaction(own, at: moment, nil) }
+            if let graph = own.graph { return .transaction(own, at: moment, graph) }
+            return own.original.map { .graph($0) }
         case .edit(let moment, let ids?): return moment.state.map { .committed($0.edit, ids, isPreview: moment.isPreview) }
         case .edit(let moment, nil):
             guard let state = moment.state else { return nil }

@@ -8,6 +8,8 @@ struct SavedRecord {
         case graph(Graph)
         /// A state of the edit in which the record is saved again, or of a copy of this edit.
         case edit(EditMoment.State, isPreview: Bool)
+        /// A moment of a transaction, and the graph after the transaction; no graph if the transaction is in progress.
+        case transaction(TransactionOutcome, at: Int, Graph?)
         /// A state of an edit that was committed.
         case committed(Edit, PermanentIDs, isPreview: Bool)
     }
@@ -18,27 +20,44 @@ struct SavedRecord {
     private let kept: KeptProperties?
 
     /// Returns `nil` if nothing is known about the object: if the state does not contain the object, and the record has kept no properties.
-    init?(_ id: ObjectID, _ state: State?, _ kept: KeptProperties?) {
-        let entity = state?.entity(of: id)
+    ///
+    /// - Parameter current: The entity of the object in the transaction or edit in which the record is saved.
+    init?(_ id: ObjectID, _ state: State?, _ kept: KeptProperties?, current: Entity?) {
+        let entity = state.flatMap { $0.isInProgress ? current : $0.entity(of: id) }
         if entity == nil, kept == nil { return nil }
         (self.id, self.state, self.entity, self.kept) = (id, state, entity, kept)
     }
 
     /// Returns the value of an attribute, in the type that the attribute has now. A migration may have changed the type since. Returns
     /// `nil` if the object did not have the attribute.
-    func value(_ attribute: Attribute) -> Value? {
+    ///
+    /// - Parameter present: The value that the object has in the transaction that is in progress.
+    func value(_ attribute: Attribute, present: @autoclosure () -> Value) -> Value? {
         if let value = kept?.values[attribute.number] { return value }
+        if let state, state.isInProgress {
+            if attribute.isDerived { return nil }
+            return state.former(RecordJournal.Place(id: id, property: attribute.number)) ?? present()
+        }
         guard let own = entity?.attribute(attribute.number), let value = state?.value(own, of: id) else { return nil }
         return own.type.converted(value, to: attribute.type) ?? value
     }
 
     /// Returns the members of a relationship, or `nil` if the object did not have the relationship.
-    func members(_ relationship: Relationship) -> [ObjectID]? {
-        kept?.members[relationship.number].map { state?.permanent($0) ?? $0 } ?? members(relationship, of: id)
+    ///
+    /// - Parameter present: The members that the object has in the transaction that is in progress.
+    func members(_ relationship: Relationship, present: @autoclosure () -> [ObjectID]) -> [ObjectID]? {
+        kept?.members[relationship.number].map { state?.permanent($0) ?? $0 } ?? members(relationship, of: id, present: present())
     }
 
     /// Returns the members that a relationship of another object had at the same time.
-    func members(_ relationship: Relationship, of other: ObjectID) -> [ObjectID]? { state?.members(relationship, of: other) }
+    func members(_ relationship: Relationship, of other: ObjectID, present: @autoclosure () -> [ObjectID]) -> [ObjectID]? {
+        if case .transaction(let outcome, let moment, let graph) = state {
+            let place = RecordJournal.Place(id: other, property: relationship.number)
+            guard let present = graph == nil ? present() : state?.members(relationship, of: other) else { return nil }
+            return outcome.withJournal { $0.members(place, isOrdered: relationship.isOrdered, at: moment, present: present) }
+        }
+        return state?.members(relationship, of: other)
+    }
 
     // MARK: A save that may have been undone
 
@@ -57,9 +76,19 @@ struct SavedRecord {
 }
 
 extension SavedRecord.State {
+    /// Whether the record was read or saved in the transaction that is in progress.
+    fileprivate var isInProgress: Bool { if case .transaction(_, _, nil) = self { true } else { false } }
+
+    /// Returns the value that an attribute had at the moment of the transaction, if the transaction has changed it since.
+    fileprivate func former(_ place: RecordJournal.Place) -> Value? {
+        guard case .transaction(let outcome, let moment, _) = self else { return nil }
+        return outcome.withJournal { $0.value(place, at: moment) }
+    }
+
     fileprivate func entity(of id: ObjectID) -> Entity? {
         switch self {
-        case .graph(let graph): graph.entity(of: id)
+        case .graph(let graph), .transaction(_, _, let graph?): graph.entity(of: id)
+        case .transaction(_, _, nil): nil
         case .edit(let state, _): state.edit.knownEntity(of: id)
         case .committed(let edit, let ids, _): edit.knownEntity(of: ids.provisional(id))
         }
@@ -69,6 +98,7 @@ extension SavedRecord.State {
     fileprivate func value(_ attribute: Attribute, of id: ObjectID) -> Value? {
         switch self {
         case .graph(let graph): graph[id, attribute]
+        case .transaction(_, _, let graph): former(RecordJournal.Place(id: id, property: attribute.number)) ?? graph?[id, attribute]
         case .edit(let state, let isPreview): isPreview && attribute.isDerived ? nil : state.edit.current(attribute, of: id)
         case .committed(let edit, let ids, let isPreview):
             isPreview && attribute.isDerived ? nil : edit.current(attribute, of: ids.provisional(id))
@@ -78,7 +108,8 @@ extension SavedRecord.State {
     /// Returns the members of the relationship that has the same number as `relationship`, or `nil` if there is no such relationship.
     fileprivate func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         switch self {
-        case .graph(let graph):
+        case .transaction(_, _, nil): return nil
+        case .graph(let graph), .transaction(_, _, let graph?):
             return graph.entity(of: id)?.relationship(relationship.number).flatMap { graph.members($0, of: id) }
         case .edit(let state, _):
             return state.edit.knownEntity(of: id)?.relationship(relationship.number).map { state.edit.currentMembers($0, of: id) }
@@ -136,7 +167,9 @@ extension RecordWriter {
     /// Returns whether the save may link a member whose to-one inverse would lose its object. Throws as `wins` does if this inverse has
     /// been changed.
     func wins(_ member: ObjectID, _ inverse: Relationship?, for id: ObjectID) throws -> Bool {
-        guard let inverse, !inverse.isToMany, let read = current.before?.members(inverse, of: member) else { return true }
+        guard let inverse, !inverse.isToMany,
+            let read = current.before?.members(inverse, of: member, present: target.members(inverse, of: member))
+        else { return true }
         return try wins(member, inverse, read: read, mine: [id])
     }
 

@@ -7,12 +7,16 @@ final class UncommittedOrigins {
     private let inserted: RefOrigin
     /// Maps the id that an inserted object has in the preview of an edit to its provisional id. Refs to all other objects keep their ids.
     private let otherIDs: [ObjectID: ObjectID]
+    private let outcome: TransactionOutcome?
 
+    /// Later changes of the transaction count as changes since the records were read.
     init(_ original: Graph, _ outcome: TransactionOutcome) {
         self.original = original
-        read = RefOrigin(storeKey: original.storeKey, read: .transaction(outcome))
-        inserted = RefOrigin(storeKey: original.storeKey, outcome, read: .transaction(outcome))
+        let moment = outcome.withJournal { $0.beginRead() }
+        read = RefOrigin(storeKey: original.storeKey, read: .transaction(outcome, at: moment))
+        inserted = RefOrigin(storeKey: original.storeKey, outcome, read: .transaction(outcome, at: moment))
         otherIDs = [:]
+        self.outcome = outcome
     }
 
     /// Creates an instance for records that are read from a preview: the graph that would result from committing an edit.
@@ -25,12 +29,14 @@ final class UncommittedOrigins {
         read = RefOrigin(storeKey: original.storeKey, read: .edit(moment, nil))
         inserted = read
         otherIDs = provisionalIDs
+        outcome = nil
     }
 
     /// - Parameter containers: The objects of the records that contain the object's record, if the ref becomes the property `ref` of the
     ///   object's record; otherwise empty.
     func ref<Record: EntityRecord>(to id: ObjectID, in containers: [ObjectID] = []) -> Ref<Record> {
-        Ref<Record>(self.id(id), original.contains(id) ? read : inserted).inside(containers)
+        outcome?.withJournal { $0.watch(id) }
+        return Ref<Record>(self.id(id), original.contains(id) ? read : inserted).inside(containers)
     }
 
     /// Returns the id that a ref to an object has: the provisional id if an edit inserted the object, otherwise the id itself.

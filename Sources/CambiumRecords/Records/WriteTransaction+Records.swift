@@ -54,18 +54,19 @@ extension WriteTransaction {
         let binding = try binding(type)
         let (opCount, isHook) = (ops.opCount, recording == .comparison)
         var writer = RecordWriter(RecordTarget(self), binding, policy)
-        let outcome: Swift.Result<Result, any Error> = Swift.Result { try body(&writer) }
+        let result: Swift.Result<Result, any Error> = Swift.Result { try body(&writer) }
         // While a hook of an import runs, changes do not become ops, so the number of ops does not show them.
         let mayHaveChanged = isHook && writer.target.hasChanged
         self = writer.takeTarget().takeTransaction()
-        if case .failure(let error) = outcome, mayHaveChanged || ops.opCount != opCount {
+        outcome?.withJournal { $0.endSave() }
+        if case .failure(let error) = result, mayHaveChanged || ops.opCount != opCount {
             partialChange =
                 (error as? CambiumError)
                 ?? CambiumError(
                     .invalidInput, "A record was changed only in part: \(error). Correct the cause, and repeat the transaction.",
                     underlying: error)
         }
-        return try outcome.get()
+        return try result.get()
     }
 
     func binding<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {

@@ -97,6 +97,11 @@ extension WriteTransaction {
         let summary = CloneSummary(op, schema)
         try CloneWriter.clone(&draft, plan, op)
         ops.append(.clone(op))
+        outcome?.withJournal { journal in
+            for copies in op.hierarchies {
+                journal.trackCopies(copies.root, from: copies.firstSerial, count: copies.counts.reduce(0) { $0 + $1.count })
+            }
+        }
         return Clone(roots: roots, summary: summary, map: map)
     }
 

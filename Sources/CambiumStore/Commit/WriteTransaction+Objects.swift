@@ -79,12 +79,14 @@ extension WriteTransaction {
         try checkUsable()
         var changed = draft.takeAssignments()
         defer { draft.recycle(&changed) }
+        let before = trackedValues(id, values)
         if areCurrent {
             try draft.set(values, at: place, &changed)
         } else {
             try draft.set(try current(values, entity), at: place, &changed)
         }
         if changed.isEmpty { return }
+        track(before)
         if recording == .ops { ops.append(.set(id, changed)) } else { hookedObjects.append(id) }
     }
 

@@ -95,7 +95,9 @@ public struct WriteTransaction: ~Copyable {
     package mutating func record(_ op: Op) throws(CambiumError) {
         if recording == .comparison, case .delete = op { throw Self.refusal(of: "delete") }
         try checkUsable()
+        let changes = memberChanges(of: op)
         try draft.apply(op)
+        track(changes)
         if recording == .ops { return ops.append(op) }
         if case .insert(let id, _, _) = op { hookedObjects.append(id) }
     }

@@ -8,6 +8,7 @@ package final class TransactionOutcome: Sendable {
         var isCommitted = false
         var graph: Graph?
         var original: Graph?
+        var journal = RecordJournal()
     }
 
     private let state: Guarded<State>
@@ -24,6 +25,9 @@ package final class TransactionOutcome: Sendable {
     /// The graph to which the transaction adds its changes; `nil` once the commit cannot fail any more. After a rollback or a failed sync,
     /// a record that the transaction saved is compared with this graph, so that a repeated save does not undo changes of other writers.
     package var original: Graph? { state.withLock { $0.original } }
+
+    /// The changes of the transaction since its records were read or saved.
+    func withJournal<Result: Sendable>(_ body: (inout RecordJournal) -> Result) -> Result { state.withLock { body(&$0.journal) } }
 
     func commit(_ graph: Graph) { state.withLock { ($0.isCommitted, $0.graph) = (true, graph) } }
 

@@ -65,6 +65,55 @@ struct RecordSaveConflictTests {
         #expect(try store.graph.load(refs[0]).title == title)
     }
 
+    /// Changes a task without its record: its points, its children (by their parents) and its steps.
+    private func change(_ transaction: inout WriteTransaction) throws {
+        try transaction.set(refs[0].id, "points", to: 7)
+        try transaction.link(refs[1].id, "parent", refs[0].id)
+        try transaction.link(refs[0].id, "steps", refs[2].id, at: 0)
+        try transaction.move(refs[0].id, "steps", refs[3].id, to: 0)
+        _ = try transaction.clone(refs[1].id, CloneRequest(rootValues: ["key": 9, "title": "copy"]))
+    }
+
+    private func check(_ task: Task, title: String) {
+        #expect(task.title == title && task.points == 7 && task.steps == [refs[3], refs[2]] && task.children.contains(refs[1]))
+    }
+
+    @Test func `a record that a transaction saved does not undo what the same transaction changed after that`() throws {
+        var task = try store.graph.load(refs[0])
+        (task.title, task.steps) = ("a", [refs[3]])
+        try store.write { transaction in
+            try transaction.save(&task)
+            try change(&transaction)
+        }
+        let childCount = try store.graph.load(refs[0]).children.count
+        task.title = "b"
+        try store.save(&task)
+        check(try store.graph.load(refs[0]), title: "b")
+        #expect(try store.graph.load(refs[0]).children.count == childCount)
+        task.points = 8
+        #expect(code { try store.save(&task) } == .conflict)
+        try store.save(&task, policy: .mine)
+        #expect(try store.graph.load(refs[0]).points == 8)
+    }
+
+    @Test func `a record that a transaction read or saved does not undo its later changes in the same transaction`() throws {
+        var (read, saved) = (try store.graph.load(refs[0]), try store.graph.load(refs[0]))
+        try store.write { transaction in
+            saved.steps = [refs[3]]
+            try transaction.save(&saved)
+            read = try transaction.load(refs[0])
+            try change(&transaction)
+            (read.title, saved.title) = ("a", "b")
+            try transaction.save(&read)
+            check(try transaction.load(refs[0]), title: "a")
+            let error = try #require(throws: CambiumError.self) { try transaction.save(&saved) }
+            #expect(error.code == .conflict)
+            try transaction.save(&saved, policy: .mine)
+            check(try transaction.load(refs[0]), title: "b")
+        }
+        #expect(try store.graph.load(refs[0]).children.count == store.graph.members("children", of: refs[0].id).count)
+    }
+
     @Test func `a save that is repeated after a rollback does not undo the change of another writer`() throws {
         struct Stop: Error {}
         var first = try store.graph.load(refs[0])

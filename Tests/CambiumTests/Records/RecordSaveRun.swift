@@ -125,11 +125,8 @@ struct RecordSaveRun {
     }
 
     /// Chooses a record, and usually changes some of its properties.
-    ///
-    /// - Parameter other: A record of another object; `nil` if any record may be chosen.
-    private mutating func changed(besides other: Int? = nil) -> Int? {
-        let indices = records.indices.filter { index in other.map { records[$0].handle.item != records[index].handle.item } ?? true }
-        guard let index = indices.shuffled(using: &random).first else { return nil }
+    private mutating func changed() -> Int? {
+        guard let index = records.indices.randomElement(using: &random) else { return nil }
         for property in 0..<4 where random.isTrue(1, outOf: 3) { records[index].record.set(property, value(property), refs) }
         return index
     }
@@ -191,10 +188,8 @@ struct RecordSaveRun {
 
     private enum Ending { case commit, rollback, failingWrite, failingSync }
 
-    /// Saves one or two records in a transaction, which may fail after that.
+    /// Saves, reads and changes objects in a transaction, which may fail after that.
     private mutating func write(_ ending: Ending) throws {
-        guard let first = changed() else { return }
-        let second = random.isTrue(1, outOf: 2) ? changed(besides: first) : nil
         let before = model.store
         var (after, isRefused, done) = (before, false, [Int]())
         switch ending {
@@ -205,7 +200,16 @@ struct RecordSaveRun {
         var failure: CambiumError?
         do {
             try store.write { transaction in
-                for index in [first, second].compactMap(\.self) {
+                for _ in 0..<Int.random(in: 1..<6, using: &random) {
+                    if random.isTrue(1, outOf: 3) {
+                        try change(&transaction, &after)
+                        continue
+                    }
+                    if random.isTrue(1, outOf: 4) {
+                        done.append(try read(from: &transaction, after))
+                        continue
+                    }
+                    guard let index = changed() else { continue }
                     let outcome = try saved(index, after, to: .store) { try transaction.save(&$0) }
                     for (property, value) in outcome?.changes ?? [:] { after[records[index].handle.item][property] = value }
                     isRefused = outcome == nil
@@ -221,6 +225,27 @@ struct RecordSaveRun {
         if isRefused || ending == .rollback || failure != nil { rollBack(done, before) }
         if failure == nil { model.store = after } else { counts.failures += 1 }
         if !isOpen { try reopen(before, after) }
+    }
+
+    /// Changes a property in a transaction, without a record.
+    private mutating func change(_ transaction: inout WriteTransaction, _ values: inout [RecordSaveModel.Values]) throws {
+        let (item, property) = (item(), Int.random(in: 0..<4, using: &random))
+        let (id, name, value) = (refs[item].id, Self.names[property], value(property))
+        values[item][property] = value
+        if property < 2 { return try transaction.set(id, name, to: .int(Int64(value[0]))) }
+        for member in try transaction.members(name, of: id) where property == 2 || !value.contains(where: { refs[$0].id == member }) {
+            try transaction.unlink(id, name, member)
+        }
+        for (index, member) in value.enumerated() { try transaction.link(id, name, refs[member].id, at: property == 3 ? index : nil) }
+    }
+
+    /// Reads a record in a transaction, and returns its index.
+    private mutating func read(from transaction: inout WriteTransaction, _ values: [RecordSaveModel.Values]) throws -> Int {
+        let item = item()
+        let record = try transaction.load(refs[item])
+        if record.values(refs) != values[item] { throw Finding("the transaction has \(record.values(refs)) instead of \(values[item])") }
+        records.append((record, RecordSaveModel.Handle(item: item, base: values[item])))
+        return records.count - 1
     }
 
     /// The records of a transaction that was undone are compared with the store before it.
