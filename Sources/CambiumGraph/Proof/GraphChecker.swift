@@ -38,27 +38,38 @@ extension Graph {
         for row in rows where reader.row(table.index, serial: tableRows.serial(row)) != row {
             findings.append("\(name)/\(tableRows.serial(row)) is not found by its serial.")
         }
+        var counts: [EntityNumber: Int] = [:]
+        for row in rows { counts[tableRows.entity(row, table), default: 0] += 1 }
         for entity in table.entities {
-            let count = rows.count(where: { tableRows.entity($0, table) == entity })
+            let count = counts[entity] ?? 0
             if count != reader.count(of: entity, in: table) { findings.append("\(name): the count of \(entity) is wrong.") }
         }
     }
+
+    /// The number of rows whose index entries are prefetched together.
+    private static let stepCount = 64
 
     private func check(
         _ index: IndexLayout, _ table: TableLayout, _ rows: [UInt32], _ name: String, _ findings: inout [String]
     ) {
         let tableRows = reader.rows(table.index)
         var expected = 0
-        for row in rows {
-            guard index.coversTable || index.family.contains(tableRows.entity(row, table)),
-                let hash = reader.keyHash(index, tableRows, row)
-            else { continue }
-            expected += 1
-            if reader.firstRow(table.index, index.number, hash, where: { $0 == row }) != row {
-                findings.append("\(name): row \(row) is missing from index \(index.number).")
+        // The buckets are scattered in memory, so those of several rows are prefetched together.
+        var step: [(row: UInt32, hash: UInt64)] = []
+        for start in stride(from: 0, to: rows.count, by: Self.stepCount) {
+            step.removeAll(keepingCapacity: true)
+            for row in rows[start..<min(start + Self.stepCount, rows.count)] {
+                guard index.coversTable || index.family.contains(tableRows.entity(row, table)),
+                    let hash = reader.keyHash(index, tableRows, row)
+                else { continue }
+                reader.prefetchBlock(table.index, index.number, hash)
+                step.append((row, hash))
             }
-            if table.root != nil, reader.duplicate(of: row, hash: hash, table.index, index) != noRow {
-                findings.append("\(name)/\(tableRows.serial(row)) is a duplicate.")
+            expected += step.count
+            for (row, hash) in step {
+                let entry = reader.entry(of: row, hash: hash, table.index, index, comparesKeys: table.root != nil)
+                if !entry.isListed { findings.append("\(name): row \(row) is missing from index \(index.number).") }
+                if entry.hasDuplicate { findings.append("\(name)/\(tableRows.serial(row)) is a duplicate.") }
             }
         }
         if expected != reader.entryCount(table.index, index.number) {

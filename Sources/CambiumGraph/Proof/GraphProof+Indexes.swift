@@ -22,6 +22,10 @@ extension GraphProof {
             if page == 0 { break }
             let depth = Bucket(chunks[page]).depth
             while page != 0 {
+                // The rows of a bucket are scattered in memory, so they are prefetched together.
+                if let slot = index.slots.first, let kind = index.kinds.first {
+                    Bucket(chunks[page]).forEach { _, row in if table.isLive(row) { rows.prefetch(row, slot, kind) } }
+                }
                 Bucket(chunks[page]).forEach { fragment, row in
                     count += 1
                     guard table.isLive(row), seen.insert(row), index.coversTable || index.family.contains(rows.entity(row, table.layout)),

@@ -126,6 +126,22 @@ extension Reader {
         firstRow(bucket, fragment) { other in other != row && hasSameKey(row, other, table, index) }
     }
 
+    /// Returns whether an index lists a row under its hash, and whether it lists another row with the same key. Searches the bucket once.
+    func entry(
+        of row: UInt32, hash: UInt64, _ table: Int, _ index: IndexLayout, comparesKeys: Bool
+    ) -> (isListed: Bool, hasDuplicate: Bool) {
+        var (isListed, hasDuplicate) = (false, false)
+        _ = firstRow(table, index.number, hash) { other in
+            if other == row {
+                isListed = true
+            } else if comparesKeys, !hasDuplicate, hasSameKey(row, other, table, index) {
+                hasDuplicate = true
+            }
+            return isListed && hasDuplicate
+        }
+        return (isListed, hasDuplicate)
+    }
+
     /// Returns the other rows with the same key as `row`. The result is empty if the key contains a null.
     func rowsWithSameKey(as row: UInt32, _ table: Int, _ index: IndexLayout) -> [UInt32] {
         let rows = rows(table)

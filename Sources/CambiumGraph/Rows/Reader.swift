@@ -145,6 +145,12 @@ struct Rows {
         cmachine_prefetch(LinkLeaf(leaf(group(row), slot)).values + Int(row & PageLayout.rowMask))
     }
 
+    /// Prefetches the value of a row, or the beginning of its leaf if the values have no fixed width.
+    @inline(__always) func prefetch(_ row: UInt32, _ slot: Int, _ kind: ColumnKind) {
+        let leaf = leaf(group(row), slot)
+        if case .fixed(let width) = kind { FixedLeaf(leaf).prefetch(row, width: width) } else { cmachine_prefetch(leaf) }
+    }
+
     @inline(__always) func isPresent(_ row: UInt32, _ slot: Int) -> Bool {
         FixedLeaf(leaf(group(row), slot)).isPresent(row)
     }

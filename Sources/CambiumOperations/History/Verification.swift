@@ -97,6 +97,7 @@ public struct Verification: Sendable {
             }
         }
         var graphs: [TransactionNumber: ExpectedGraph] = [:]
+        var shown: DigestThread?
         if stored != .none { graphs[stored] = ExpectedGraph(replay.timeline.head) }
         let end = try replay.run(
             makesDurable: true,
@@ -109,7 +110,11 @@ public struct Verification: Sendable {
                 try tree.append(record)
                 count += 1
             },
-            at: Set(listed), show: { graphs[$0.transaction] = ExpectedGraph($0) })
+            at: Set(listed),
+            show: { graph in
+                if let shown { graphs[shown.graph.transaction] = shown.expectedGraph() }
+                shown = DigestThread(graph)
+            })
         if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
         if let finding = tree.finding { reportCorruption("log: \(finding)") }
@@ -123,9 +128,14 @@ public struct Verification: Sendable {
             return true
         }
         let last = replay.timeline.head.transaction
-        graphs[last] = ExpectedGraph(replay.timeline.head, digest: checkGraph(of: replay))
+        if let earlier = shown, earlier.graph.transaction != last {
+            graphs[earlier.graph.transaction] = earlier.expectedGraph()
+            shown = nil
+        }
+        graphs[last] = checkGraph(of: replay, shown ?? DigestThread(replay.timeline.head))
         digest = graphs[last]?.digest
         // Each checkpoint takes as much memory as this graph, so the graph is released first.
+        shown = nil
         _ = consume replay
         if let note = try PageFile.corruptionNote(reader.volume) { reportCorruption("checkpoints: \(note)") }
         // A writer records a checkpoint only after its transactions are durable. So the log has lost transactions if it ends before a
@@ -141,16 +151,12 @@ public struct Verification: Sendable {
         return true
     }
 
-    /// Checks the invariants and the pages of a replayed graph, and returns its digest. Another thread computes the digest at the same
-    /// time.
-    private mutating func checkGraph(of replay: Replay) -> GraphDigest {
-        let graph = replay.timeline.head
-        let known = Guarded<GraphDigest?>(nil)
-        let thread = DedicatedThread { known.withLock { $0 = graph.digest() } }
-        for finding in graph.invariantFindings() { reportCorruption("graph: \(finding)") }
-        thread?.join()
+    /// Checks the invariants and the pages of a replayed graph, while another thread computes its digest.
+    private mutating func checkGraph(of replay: Replay, _ digest: DigestThread) -> ExpectedGraph {
+        for finding in replay.timeline.head.invariantFindings() { reportCorruption("graph: \(finding)") }
+        let expected = digest.expectedGraph()
         for finding in PageChecker.findings(in: replay.timeline) { reportCorruption("pages: \(finding)") }
-        return known.withLock { $0 } ?? graph.digest()
+        return expected
     }
 
     /// Returns the state with which the replay begins: the empty graph before the first transaction, or the checkpoint that replaces the
@@ -232,6 +238,32 @@ private struct ExpectedGraph: Equatable {
     init(_ graph: Graph, digest: GraphDigest? = nil) {
         self.digest = digest ?? graph.digest()
         nextSerials = graph.nextSerials
+    }
+}
+
+/// A thread that computes the digest of a graph, while the replay continues.
+private final class DigestThread {
+    private final class Result: Sendable { let digest = Guarded<GraphDigest?>(nil) }
+
+    let graph: Graph
+    private let result = Result()
+    private var thread: DedicatedThread?
+
+    init(_ graph: Graph) {
+        self.graph = graph
+        thread = DedicatedThread { [result] in
+            let digest = graph.digest()
+            result.digest.withLock { $0 = digest }
+        }
+    }
+
+    deinit { thread?.join() }
+
+    /// Waits for the digest. If the system could not start the thread, computes the digest here.
+    func expectedGraph() -> ExpectedGraph {
+        thread?.join()
+        thread = nil
+        return ExpectedGraph(graph, digest: result.digest.withLock { $0 })
     }
 }
 
