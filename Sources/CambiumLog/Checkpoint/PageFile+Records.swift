@@ -64,6 +64,21 @@ extension PageFile {
         return record.tree
     }
 
+    /// Returns the part of the log that a checkpoint contains, from the checkpoint record. Returns `nil` if the record is corrupt or
+    /// missing. Throws if the record cannot be read.
+    static func prefix(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber) throws(CambiumError) -> LogPrefix? {
+        do throws(CambiumError) {
+            guard let bytes = try recordBytes(volume, transaction), let record = try recorded(bytes, store: store)?.record,
+                record.transaction == transaction
+            else { return nil }
+            return LogPrefix(record)
+        } catch {
+            // A writer may have dropped the checkpoint after the directory was listed.
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+    }
+
     /// Returns the newest transaction that has a checkpoint record. Ignores records that fail verification. Returns `.none` if no record
     /// passes verification.
     static func newestRecorded(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> TransactionNumber {

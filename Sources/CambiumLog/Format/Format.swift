@@ -126,6 +126,8 @@ enum Format {
         static let lengthByteCountMax = 5
         /// The maximum number of bytes that the length and the checksum of a frame take together.
         static let headerByteCountMax = 9
+        /// The maximum number of bytes from the beginning of a frame to the end of its number of transactions.
+        static let outlineByteCountMax = 29
         /// A region (the transactions of a frame) with fewer bytes is not worth compressing.
         static let compressedByteCountMin = 512
     }

@@ -9,6 +9,9 @@ package struct LogTuning: Sendable {
     package var frameTransactionCountMax = Format.Frame.transactionCountMax
     /// The number of bytes at which a segment is complete and another segment follows.
     package var segmentByteCount = 64 << 20
+    /// The writer appends a joint before a transaction if the log has at least this number of bytes after the last joint. A reader of a
+    /// single transaction begins at a joint.
+    package var jointByteCount = 32 << 10
     /// A segment is complete when its distinct actors and messages take this number of bytes. A writer and a reader of the segment keep
     /// these texts in memory.
     package var internedByteCount = 16 << 20

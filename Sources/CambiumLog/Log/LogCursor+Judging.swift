@@ -149,7 +149,7 @@ extension LogCursor {
             header: reader.header, headerChecksum: reader.headerChecksum, position: reader.offset, lastChecksum: reader.lastChecksum,
             isChecksumLost: reader.lostIndex != nil,
             durableOffset: max(reader.durableOffset, statedByHead(reader.header.firstTransaction)), codec: reader.codec,
-            jointOffset: reader.jointOffset)
+            jointOffset: reader.jointOffset, jointEnd: reader.jointEnd)
     }
 }
 

@@ -147,6 +147,8 @@ extension LogCursor {
             if let place, next.resume(at: place, notAfter: first) {
                 end.lastTime = next.codec.time
                 begin = next.offset
+            } else if !salvages {
+                try skipToJoint(&next)
             }
         }
         end.lastTransaction = base?.transaction ?? TransactionNumber(rawValue: next.next.rawValue - 1)
@@ -162,6 +164,20 @@ extension LogCursor {
         }
         reader = next
         left = nil
+    }
+
+    /// Moves the reader of an open segment to the last joint before the first transaction to read.
+    private mutating func skipToJoint(_ segment: inout SegmentReader) throws(CambiumError) {
+        guard !segment.isSealed, first > segment.next else { return }
+        let checkpoint = try joints.unknownCheckpoint(before: first) { () throws(CambiumError) in try CheckpointRecord.list(volume) }
+        if let checkpoint, let prefix = try PageFile.prefix(volume, store: settings.store, checkpoint), prefix.position.jointOffset > 0 {
+            let place = KnownJoints.Place(transaction: checkpoint, offset: prefix.position.jointOffset)
+            // A checkpoint of an earlier segment has an offset in that segment.
+            if checkpoint >= segment.header.firstTransaction { joints.add([place], headerChecksum: segment.headerChecksum) }
+        }
+        let offset = segment.offset
+        try segment.skip(toJointBefore: first, joints)
+        if segment.offset > offset { (end.lastTime, begin) = (segment.codec.time, segment.offset) }
     }
 
     /// Lists the directory again. Returns `false` if the directory contains the same segments as last time, or no segments.

@@ -5,6 +5,7 @@ internal import CambiumModel
 struct LogCursor {
     let volume: any Volume
     let settings: StoreSettings
+    let joints: KnownJoints
     /// The first transaction that the caller has not received.
     var first: TransactionNumber
     /// The part of the log that precedes the next segment to open; `nil` if it is not known.
@@ -53,6 +54,7 @@ struct LogCursor {
         self.base = base
         volume = log.volume
         settings = log.settings
+        joints = log.joints
         head = log.head
         self.first = first
         self.mayBeWritten = mayBeWritten

@@ -6,6 +6,7 @@ package struct LogReader: Sendable {
     package let volume: any Volume
     package let settings: StoreSettings
     let head: Head?
+    let joints = KnownJoints()
     /// The flaws that affect no transaction: a corrupt slot of HEAD, or a file in the log's directory that does not belong to the log.
     package let flaws: [String]
     /// The flaw that states that one slot of HEAD is torn; `nil` if neither slot is torn. `flaws` contains it, too. It is not corruption.
@@ -159,6 +160,8 @@ package struct LogReader: Sendable {
         /// The offset of the joint (a frame without transactions that marks a position in the log) at the end of the frames. It is `nil` if
         /// the last frame contains transactions.
         let jointOffset: Int?
+        /// The end of the last joint that was read, or the offset at which reading began.
+        let jointEnd: Int
     }
 
     /// Makes the first transaction durable and returns it.
@@ -179,8 +182,8 @@ package struct LogReader: Sendable {
     /// Calls `body` with every transaction from `first`, in order.
     ///
     /// Throws `.corrupted` if the log is corrupt, after `body` has received every transaction before the corruption. Also throws the errors
-    /// of `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the log from the segment that contains `first`). If this
-    /// segment is sealed, its frames before the frame with `first` do not count.
+    /// of `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the log from the frame that contains `first`, or
+    /// from the last joint before it if its segment is open).
     ///
     /// - Parameter makesDurable: whether another process may write at the same time. If so, bytes are made durable before they are read, so
     ///   that no caller acts on a transaction that a power failure may remove.
@@ -203,24 +206,34 @@ package struct LogReader: Sendable {
         from first: TransactionNumber, after base: LogPrefix?, makesDurable: Bool, salvages: Bool = false, at place: inout SegmentPlace?,
         _ body: (LogRecord) throws -> Void
     ) throws -> End {
+        try scan(from: first, after: base, makesDurable: makesDurable, syncs: true, salvages: salvages, at: &place, body)
+    }
+
+    /// Scans the log like the `scan` without `syncs`.
+    ///
+    /// - Parameter syncs: whether bytes that another process may have written are synced before they are read. Pass `false` if the caller
+    ///   uses only transactions that HEAD states as durable.
+    func scan(
+        from first: TransactionNumber, after base: LogPrefix?, makesDurable: Bool, syncs: Bool, salvages: Bool = false,
+        at place: inout SegmentPlace?, _ body: (LogRecord) throws -> Void
+    ) throws -> End {
         var cursor = try LogCursor(
-            self, from: base?.transaction.next ?? first, after: base, mayBeWritten: makesDurable, salvages: salvages, at: place)
+            self, from: base?.transaction.next ?? first, after: base, mayBeWritten: makesDurable, syncs: syncs, salvages: salvages,
+            at: place)
         defer { place = cursor.place }
         try cursor.advance(body)
         return try cursor.judge(body)
     }
 
-    /// Returns a transaction; `nil` if the log does not have it. Throws as `scan` does. Complexity: O(bytes of the log from the preceding
-    /// checkpoint, or of one frame if the segment is sealed).
+    /// Returns a transaction; `nil` if the log does not have it. Does not read the log that follows the transaction.
     ///
-    /// - Parameter base: the part of the log before a checkpoint that precedes the transaction; `nil` if there is no such checkpoint.
-    package func record(_ number: TransactionNumber, after base: () throws -> LogPrefix?) throws -> LogRecord? {
+    /// Throws as `scan` does. Complexity: O(bytes of one frame) in a sealed segment. In an open segment, O(bytes between two joints), and
+    /// O(frames from the preceding checkpoint) for the first transaction after it.
+    package func record(_ number: TransactionNumber) throws -> LogRecord? {
         struct Reached: Error {}
-        var found: LogRecord?
+        var (found, place): (LogRecord?, SegmentPlace?) = (nil, nil)
         do {
-            let isSealed = try LogDirectory.isSealed(number, volume)
-            _ = try scan(from: number, after: isSealed ? nil : base(), makesDurable: true) { record in
-                if record.number < number { return }
+            _ = try scan(from: number, after: nil, makesDurable: true, syncs: number > lastDurableTransaction, at: &place) { record in
                 found = record.number == number ? record : nil
                 throw Reached()
             }

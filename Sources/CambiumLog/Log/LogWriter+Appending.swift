@@ -45,7 +45,11 @@ extension LogWriter {
             try poisoning { () throws(CambiumError) in try file.publish() }
         }
         if staged.count == 0 {
-            if position >= tuning.segmentByteCount || codec.internedByteCount >= tuning.internedByteCount { try beginRotation() }
+            if position >= tuning.segmentByteCount || codec.internedByteCount >= tuning.internedByteCount {
+                try beginRotation()
+            } else if position - jointEnd >= tuning.jointByteCount, jointOffset == nil, rotation == nil {
+                try appendJoint()
+            }
             markStaged()
         }
         codec.encode(metadata, StoredPayload(ops.payload), salt: salt, to: &writer)
@@ -134,6 +138,7 @@ extension LogWriter {
         preallocatedEnd = max(preallocatedEnd, position + byteCount)
         jointOffset = joint == nil ? nil : position
         position += byteCount
+        if joint != nil { jointEnd = position }
         ownByteCount += byteCount
         lastChecksum = checksum
         clearStaged(keepsFiles: true)
@@ -226,11 +231,16 @@ extension LogWriter {
         if header.firstTransaction > lastTransaction { return LogPosition(checksum: header.previousChecksum) }
         if jointOffset == nil {
             markStaged()
-            _ = try appendFrame(Joint(transaction: lastTransaction, time: lastTime))
-            codec = TransactionCodec(time: lastTime)
+            try appendJoint()
         }
         if syncs { try sync() }
         return LogPosition(jointOffset: jointOffset ?? 0, checksum: lastChecksum)
+    }
+
+    /// Writes a joint. No transaction may be staged, and the segment must end with transactions. Throws as `write` does.
+    private func appendJoint() throws(CambiumError) {
+        _ = try appendFrame(Joint(transaction: lastTransaction, time: lastTime))
+        codec = TransactionCodec(time: lastTime)
     }
 
     /// The number of zeros that are written beyond a frame in advance. Because of these zeros, a sync need not make a new file length

@@ -61,6 +61,7 @@ extension LogWriter {
         preallocatedEnd = position
         durablePosition = position
         jointOffset = nil
+        jointEnd = position
         namedEnd = 0
         ownByteCount += bytes.count
     }

@@ -25,6 +25,8 @@ package final class LogWriter: @unchecked Sendable {
     /// The offset of the joint with which the log ends; `nil` if the log ends with transactions. A joint is a frame without transactions
     /// that marks a position in the log.
     @exclusivity(unchecked) var jointOffset: Int?
+    /// The end of the last joint in the segment, as far as the writer knows; otherwise, the beginning of its frames.
+    @exclusivity(unchecked) var jointEnd: Int
     @exclusivity(unchecked) var durablePosition: Int
     @exclusivity(unchecked) var headSequence: UInt64
     /// The time that the clock showed when HEAD was last written, in microseconds since 1970.
@@ -95,6 +97,7 @@ package final class LogWriter: @unchecked Sendable {
         self.tuning = tuning
         lastChecksum = tail.lastChecksum
         jointOffset = tail.jointOffset
+        jointEnd = tail.jointEnd
         durablePosition = tail.position
         lastTransaction = end.lastTransaction
         durableTransaction = end.lastTransaction

@@ -28,6 +28,7 @@ package final class SegmentRotation: Sendable {
         let preallocatedEnd: Int
         let durablePosition: Int
         let jointOffset: Int?
+        let jointEnd: Int
         let namedEnd: Int
         let lastTransaction: TransactionNumber
     }
@@ -120,7 +121,8 @@ extension LogWriter {
         let ended = SegmentRotation.Ended(
             file: file, path: path, header: header, headerChecksum: headerChecksum, codec: codec, position: position,
             preallocatedEnd: preallocatedEnd,
-            durablePosition: durablePosition, jointOffset: jointOffset, namedEnd: namedEnd, lastTransaction: lastTransaction)
+            durablePosition: durablePosition, jointOffset: jointOffset, jointEnd: jointEnd, namedEnd: namedEnd,
+            lastTransaction: lastTransaction)
         let next = nextHeader(time: lastTime)
         let bytes = next.encode()
         rotation = SegmentRotation(volume, ended: ended, path: LogFileName.path(next.firstTransaction, .segment), header: bytes)
@@ -152,7 +154,7 @@ extension LogWriter {
     private func resume(_ ended: SegmentRotation.Ended) {
         (file, path, header, headerChecksum) = (ended.file, ended.path, ended.header, ended.headerChecksum)
         (codec, position, durablePosition) = (ended.codec, ended.position, ended.durablePosition)
-        (jointOffset, namedEnd) = (ended.jointOffset, ended.namedEnd)
+        (jointOffset, jointEnd, namedEnd) = (ended.jointOffset, ended.jointEnd, ended.namedEnd)
         // The zeros after the last frame may already have been cut off.
         preallocatedEnd = ended.position
         ownByteCount -= Format.Segment.headerByteCount

@@ -84,6 +84,21 @@ struct Frame {
             checksum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self))
         }
 
+        /// Returns the number of transactions that the frame states, or `nil` if `bytes`, which begin with the frame, do not have it.
+        func transactionCount(_ bytes: UnsafeRawBufferPointer) -> Int? {
+            let end = min(bytes.count, byteCount)
+            var place = headerByteCount
+            while place < end, bytes[place] >= 0x80 { place += 1 }
+            place += 1
+            var (count, shift) = (UInt64(0), UInt64(0))
+            while place < end, shift < 63 {
+                count |= UInt64(bytes[place] & 0x7F) << shift
+                if bytes[place] < 0x80 { return Int(count >> 1) }
+                (place, shift) = (place + 1, shift + 7)
+            }
+            return nil
+        }
+
         /// Whether the checksum of a whole frame equals the checksum that the start of the frame states.
         func verifies(_ frame: UnsafeRawBufferPointer, at offset: Int, headerChecksum: UInt32) -> Bool {
             checksum

@@ -73,6 +73,20 @@ struct FrameReader {
         }
     }
 
+    /// Returns the length and the number of transactions of the frame at an offset, without verifying the frame. Returns `nil` if no frame
+    /// can begin there.
+    mutating func outline(at offset: Int) throws(CambiumError) -> (byteCount: Int, transactionCount: Int)? {
+        guard offset < byteCount else { return nil }
+        try fill(offset, min(Format.Frame.outlineByteCountMax, byteCount - offset))
+        return window.withUnsafeBytes { bytes in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[min(offset - windowOffset, bytes.count)...])
+            guard let start = Frame.Start(rest), start.byteCount <= byteCount - offset, let count = start.transactionCount(rest) else {
+                return nil
+            }
+            return (start.byteCount, count)
+        }
+    }
+
     /// Verifies the frames from `offset` that end within `count` bytes. The first frame may be longer. Reads each byte only once.
     ///
     /// - Returns: the end of the last verified frame; `offset` if no frame passes verification there.

@@ -15,6 +15,8 @@ struct SegmentReader {
     /// The offset of the joint (a frame without transactions that marks a position in the log) directly before `offset`. It is `nil` if a
     /// frame with transactions precedes `offset`.
     private(set) var jointOffset: Int?
+    /// The end of the last joint that was read, or the offset at which reading began.
+    private(set) var jointEnd = Format.Segment.headerByteCount
     /// The index of a sealed segment; `nil` for an open segment, or if the index is corrupt.
     let index: SegmentIndex?
     /// The reason why a sealed segment is read without its index.
@@ -107,10 +109,58 @@ struct SegmentReader {
         } catch {
             throw frames.undecodable(offset, error)
         }
-        next = base.transaction.next
-        codec = TransactionCodec(time: base.time)
-        pass(frame, isJoint: true)
+        pass(frame, Joint(transaction: base.transaction, time: base.time))
         return true
+    }
+
+    /// Moves to the last joint of an open segment before a transaction, if there is such a joint after `offset`. Jumps over the other
+    /// frames without verifying them: the joint states its transaction and its time, so no earlier frame is needed.
+    ///
+    /// Complexity: O(frames between the last known joint and the transaction).
+    mutating func skip(toJointBefore transaction: TransactionNumber, _ known: KnownJoints) throws(CambiumError) {
+        guard !isSealed, transaction > next else { return }
+        var found: [KnownJoints.Place] = []
+        var (place, number) = (offset, next.rawValue)
+        if let last = known.last(before: transaction, headerChecksum: headerChecksum), last.offset > offset, last.transaction >= next {
+            found.append(last)
+            (place, number) = (last.offset, last.transaction.rawValue + 1)
+        }
+        while number < transaction.rawValue, let frame = try frames.outline(at: place) {
+            if frame.transactionCount == 0, place != found.last?.offset {
+                found.append(KnownJoints.Place(transaction: TransactionNumber(rawValue: number - 1), offset: place))
+            }
+            (place, number) = (place + frame.byteCount, number &+ UInt64(frame.transactionCount))
+        }
+        while let last = found.last {
+            if try begin(at: last) {
+                known.add(found, headerChecksum: headerChecksum)
+                return
+            }
+            found.removeLast()
+        }
+    }
+
+    /// Moves to the first transaction after a joint. Returns `false` if the place is not a joint after this transaction.
+    private mutating func begin(at place: KnownJoints.Place) throws(CambiumError) -> Bool {
+        do throws(CambiumError) {
+            guard place.transaction >= header.firstTransaction, place.offset > Format.Segment.headerByteCount, place.offset < byteCount,
+                let frame = try frames.frame(at: place.offset), frame.transactionCount == 0
+            else { return false }
+            // A reader of the frames before the place reports a joint that cannot be decoded.
+            guard let joint = try? Joint(region: frame.region), joint.transaction == place.transaction else { return false }
+            pass(frame, joint)
+            return true
+        } catch {
+            guard error.code == .corrupted else { throw error }
+            return false
+        }
+    }
+
+    /// Moves to the first transaction after a joint that was verified.
+    private mutating func pass(_ frame: Frame, _ joint: Joint) {
+        next = joint.transaction.next
+        codec = TransactionCodec(time: joint.time)
+        pass(frame, isJoint: true)
     }
 
     /// Moves to the position at which an earlier reader of the segment stopped. The parameters are the state of that reader.
@@ -118,12 +168,13 @@ struct SegmentReader {
         offset: Int, lastFrameChecksum: UInt32, durableOffset: Int, next: TransactionNumber, codec: TransactionCodec, jointOffset: Int?
     ) {
         (self.offset, self.lastFrameChecksum, self.durableOffset) = (offset, lastFrameChecksum, durableOffset)
-        (self.next, self.codec, self.jointOffset) = (next, codec, jointOffset)
+        (self.next, self.codec, self.jointOffset, jointEnd) = (next, codec, jointOffset, offset)
     }
 
     private mutating func pass(_ frame: Frame, isJoint: Bool) {
         jointOffset = isJoint ? frame.offset : nil
         offset = frame.end
+        if isJoint { jointEnd = frame.end }
         lastFrameChecksum = frame.checksum
         durableOffset = max(durableOffset, frame.durableOffset)
     }

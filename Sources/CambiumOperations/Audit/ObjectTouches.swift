@@ -25,9 +25,8 @@ struct ObjectTouches {
     var isFromFirst: Bool { oldest == AuditTrail.first }
     /// The last transaction that the index covers.
     let covered: TransactionNumber
-    /// The checkpoints, newest first, and the parts of the log before them that were looked up.
+    /// The checkpoints, newest first.
     private let checkpoints: [TransactionNumber]
-    private var prefixes: [TransactionNumber: LogPrefix] = [:]
     private var numbers: (id: ObjectID, own: [TransactionNumber], all: [TransactionNumber])?
     private var records: [TransactionNumber: LogRecord] = [:]
     private var effects: [TransactionNumber: Effect] = [:]
@@ -84,17 +83,7 @@ struct ObjectTouches {
     /// Returns a transaction. Throws `Mistrust` if the log does not have it.
     mutating func record(_ number: TransactionNumber) throws -> LogRecord {
         if let record = records[number] { return record }
-        let found = try reader.record(number) {
-            guard let checkpoint = checkpoints.first(where: { $0 < number }) else { return nil }
-            if let prefix = prefixes[checkpoint] { return prefix }
-            // A writer may have dropped the checkpoint.
-            let prefix = (try? PageFile.root(trail.volume, store: reader.settings.store, checkpoint)).flatMap { $0 }.map {
-                LogPrefix($0.record)
-            }
-            prefixes[checkpoint] = prefix
-            return prefix
-        }
-        guard let found else { throw Mistrust() }
+        guard let found = try reader.record(number) else { throw Mistrust() }
         if records.count > 2 * Self.searchedCountMax { records = [:] }
         records[number] = found
         return found

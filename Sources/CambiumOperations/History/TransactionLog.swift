@@ -99,17 +99,8 @@ public struct TransactionLog {
         } catch is Stop {}  // `body` has returned `false`.
     }
 
-    /// Returns a transaction, or `nil` if the log does not have it. Does not read the log that follows the transaction.
-    ///
-    /// Throws as `forEach` does. Complexity: that of reading the log up to the transaction.
-    package func entry(_ number: TransactionNumber) throws -> Entry? {
-        var found: Entry?
-        try read(from: number) { entry in
-            found = entry.number == number ? entry : nil
-            return false
-        }
-        return found
-    }
+    /// Returns a transaction, or `nil` if the log does not have it. Throws as `forEach` does. Complexity: that of `LogReader.record`.
+    package func entry(_ number: TransactionNumber) throws -> Entry? { try reader.record(number).map(Entry.init) }
 
     /// Calls `body` with each transaction whose number is `first` or greater, in order, and then with each transaction that another process
     /// commits.

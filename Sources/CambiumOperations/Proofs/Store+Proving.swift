@@ -89,15 +89,7 @@ extension Store {
     }
 
     static func record(_ number: TransactionNumber, _ reader: LogReader) throws -> LogRecord {
-        struct Reached: Error {
-            let record: LogRecord
-        }
-        let base = try TiledLog.base(reader, number.rawValue - 1)
-        do {
-            _ = try reader.scan(from: number, after: base, makesDurable: true) {
-                if $0.number == number { throw Reached(record: $0) }
-            }
-        } catch let reached as Reached { return reached.record }
+        if let record = try reader.record(number) { return record }
         throw CambiumError(.notFound, "The log ends before transaction \(number).")
     }
 

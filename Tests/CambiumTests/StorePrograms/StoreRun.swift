@@ -68,6 +68,7 @@ struct StoreRun {
         tuning.newestCheckpointCount = Int.random(in: 1...2, using: &random)
         tuning.recordedTableByteCountMax = seed % 2 == 0 ? 0 : 4096
         tuning.touchedTransactionCountMin = random.pick([1, 4, 4096]) ?? 1
+        tuning.jointByteCount = [1, 150, 1 << 16][Int(seed / 3 % 3)]
         tuning.touchPartCountMax = random.pick([3, 40, 1 << 21]) ?? 3
         tuning.tablePartByteCountMax = [64, 1000, 65_536][Int(seed % 3)]
         let durability: Durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(36_000_000))
