@@ -1,5 +1,5 @@
 import CambiumBytes
-internal import CambiumModel
+package import CambiumModel
 
 /// A reader that reads and verifies a long log on a dedicated thread, while the caller is using the transactions that were read earlier.
 final class LogReadAhead: Sendable {
@@ -80,5 +80,49 @@ extension LogReader {
         }
         try cursor.advance(body)
         return try cursor.judge(body)
+    }
+
+    /// The number of transactions from which `scanAhead(from:through:)` uses a second thread, and the maximum number in its batches.
+    private static let aheadCountMin: UInt64 = 4096
+    private static let aheadBatchCountMax = 1024
+
+    /// Calls `body` with the transactions from `first` to `last`, or to the end of the log. Reads on a dedicated thread if `last` is far.
+    ///
+    /// Throws as `scan(from:after:makesDurable:salvages:at:_:)` does. Stops reading after `last`.
+    ///
+    /// - Parameter place: as in `scan`. If `body` throws, the position may be that of a later transaction.
+    /// - Returns: the end of the log; `nil` if the log was read up to `last`.
+    package func scanAhead(
+        from first: TransactionNumber, through last: TransactionNumber?, after base: LogPrefix?, at place: inout SegmentPlace?,
+        _ body: (LogRecord) throws -> Void
+    ) throws -> End? {
+        struct Reached: Error {}
+        let syncs = last.map { $0 > lastDurableTransaction } ?? true
+        guard let last, last >= first, last.rawValue - first.rawValue >= Self.aheadCountMin else {
+            do {
+                return try scan(from: first, after: base, makesDurable: true, syncs: syncs, at: &place) { record in
+                    try body(record)
+                    if let last, record.number >= last { throw Reached() }
+                }
+            } catch is Reached { return nil }
+        }
+        let kept = Guarded(place)
+        defer { place = kept.withLock { $0 } }
+        do {
+            return try LogReadAhead { batch in
+                var cursor = try LogCursor(
+                    self, from: base?.transaction.next ?? first, after: base, mayBeWritten: true, syncs: syncs, at: kept.withLock { $0 })
+                cursor.batchCountMax = Self.aheadBatchCountMax
+                defer { kept.withLock { $0 = cursor.place } }
+                func pass(_ records: inout [LogRecord]) throws {
+                    let isReached = records.last.map { $0.number >= last } ?? false
+                    if isReached { records.removeAll { $0.number > last } }
+                    try batch(&records)
+                    if isReached { throw Reached() }
+                }
+                try cursor.advance(batches: pass)
+                return try cursor.judge(batches: pass)
+            }.run(body)
+        } catch is Reached { return nil }
     }
 }

@@ -6,11 +6,15 @@ import CambiumModel
 final class OpDecoding: Sendable {
     /// If a transaction has at least this number of bytes in the log, a dedicated thread decodes its ops.
     private static let byteCountMin = 256 << 10
-    /// The maximum number of decoded ops that may wait for the caller. It is small because a few bytes can encode a block of many objects.
-    private static let opCountMax = 2
+    /// The maximum number of decoded batches that may wait for the caller. It is small because a few bytes can encode many objects.
+    private static let batchCountMax = 2
+    /// A batch ends with this number of ops, or with this work of applying them, in units of `ReplayWork`: the threads wait for each other
+    /// less often, and a batch has at most one large op.
+    private static let opCountMax = 256
+    private static let workMax = 256 << 10
 
     private let record: LogRecord
-    private let queue = BoundedQueue<Op>(countMax: opCountMax)
+    private let queue = BoundedQueue<[Op]>(countMax: batchCountMax)
     private let failure = Guarded<(any Error)?>(nil)
 
     private init(_ record: LogRecord) { self.record = record }
@@ -24,17 +28,30 @@ final class OpDecoding: Sendable {
             decoding.queue.close()
             thread.join()
         }
-        while let op = decoding.queue.take() { try body(op) }
+        while let ops = decoding.queue.take() { for op in ops { try body(op) } }
         if let failure = decoding.failure.withLock({ $0 }) { throw failure }
     }
 
     private func decodeAll() {
         struct Closed: Error {}
+        var (batch, work): ([Op], Int) = ([], 0)
+        func pass() throws {
+            guard queue.waitForCapacity() else { throw Closed() }
+            queue.put(batch)
+            (batch, work) = ([], 0)
+        }
         do {
-            try record.forEachOp { op in
-                guard queue.waitForCapacity() else { throw Closed() }
-                queue.put(op)
+            // The caller applies the ops before the corruption of a later one is reported.
+            let result = Result {
+                try record.forEachOp { op in
+                    batch.append(op)
+                    work += op.replayWork
+                    if batch.count >= Self.opCountMax || work >= Self.workMax { try pass() }
+                }
             }
+            if case .failure(let error) = result, error is Closed { throw error }
+            if !batch.isEmpty { try pass() }
+            try result.get()
         } catch is Closed {
             return  // The caller's `body` has failed, and the caller reports why.
         } catch {

@@ -125,13 +125,12 @@ package struct Replay {
         var end: LogReader.End?
         do {
             let base = transactionCount == 0 ? base : nil
-            end = try reader.scan(from: first.next, after: base, makesDurable: true, at: &place) { record in
+            end = try reader.scanAhead(from: first.next, through: moment.number, after: base, at: &place) { record in
                 if moment.isBefore(record) { throw Reached() }
                 try check()
                 try draft.replay(record)
                 count += 1
                 lastTime = record.metadata.time
-                if record.number == moment.number { throw Reached() }
             }
         } catch is Reached {}  // Transactions after the moment do not matter.
         try end?.requireTransactions(of: max(first, storedEnd), in: reader.volume)
@@ -186,13 +185,18 @@ extension Replay {
     /// The maximum number of transactions in one draft.
     private static let draftedCountMax = 4096
 
-    /// Applies the transactions up to `last`, and then stops reading. Throws as `run(_:stepwiseTo:_:)` does, and the errors of `note`.
-    /// Complexity: O(bytes of the log up to `last`).
+    /// Applies the transactions up to `last`, and then stops reading. Throws as `run(_:stepwiseTo:_:)` does, and the errors of the
+    /// closures. Complexity: O(bytes of the log up to `last`).
     ///
-    /// - Parameter note: receives each transaction, the objects that it may have changed, and whether it changed the schema.
+    /// - Parameters:
+    ///   - endsBatch: receives the objects that the ops of the next transaction name, and returns whether the preceding transactions are
+    ///     published before the next one is applied.
+    ///   - note: receives each transaction, the objects that it may have changed, and whether it changed the schema.
+    ///   - published: receives the graph after the transactions that `note` has received, and returns whether to continue.
     mutating func run(
-        _ reader: LogReader, notingObjectsThrough last: TransactionNumber,
-        _ note: (TransactionNumber, TransactionTouches, _ changesSchema: Bool) throws -> Void
+        _ reader: LogReader, notingObjectsThrough last: TransactionNumber, endsBatch: ([ObjectID]) -> Bool = { _ in false },
+        _ note: (TransactionNumber, TransactionTouches, _ changesSchema: Bool) throws -> Void,
+        published: (Graph) throws -> Bool = { _ in true }
     ) throws {
         struct Reached: Error {}
         let timeline = timeline
@@ -202,16 +206,18 @@ extension Replay {
         var (count, draftedCount) = (0, 0)
         var names = OpSubjects(timeline.head.schema)
         defer { transactionCount += count }
+        func publish() throws {
+            try draft.publish()
+            draftedCount = 0
+            if try !published(timeline.head) { throw Reached() }
+        }
         do {
             let base = transactionCount == 0 ? base : nil
-            let end = try reader.scan(from: first.next, after: base, makesDurable: true, at: &place) { record in
+            let end = try reader.scanAhead(from: first.next, through: last, after: base, at: &place) { record in
                 let named = try names.objects(of: record)
-                if named == nil || draftedCount >= Self.draftedCountMax {
-                    if draftedCount > 0 {
-                        try draft.publish()
-                        draft.begin()
-                    }
-                    draftedCount = 0
+                if draftedCount > 0, named.map(endsBatch) ?? true || draftedCount >= Self.draftedCountMax {
+                    try publish()
+                    draft.begin()
                 }
                 let before = timeline.head
                 try draft.replay(record)
@@ -220,15 +226,19 @@ extension Replay {
                     try note(record.number, .named(named), false)
                 } else {
                     try draft.publish()
-                    draft.begin()
-                    draftedCount = 0
                     let after = timeline.head
                     let changesSchema = after.schemaTransaction == record.number
                     if changesSchema { names = OpSubjects(after.schema) }
                     try note(record.number, .changes(after.changes(since: before)), changesSchema)
+                    try publish()
+                    draft.begin()
                 }
-                if record.number >= last { throw Reached() }
+                if record.number >= last {
+                    if draftedCount > 0 { try publish() }
+                    throw Reached()
+                }
             }
+            guard let end else { return }
             throw CambiumError(
                 .corrupted, "The log ends with transaction \(end.lastTransaction), but transaction \(last) was committed.",
                 place: .init(file: LogDirectory.name))

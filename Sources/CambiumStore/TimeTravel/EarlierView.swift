@@ -71,12 +71,13 @@ package struct EarlierView {
         _ reader: LogReader, stepwiseTo last: TransactionNumber, _ body: (Graph, LogRecord) throws -> Bool
     ) throws { try replay.run(reader, stepwiseTo: last, body) }
 
-    /// Advances to `last`, and reports the objects that each transaction may have changed. Throws as `Replay.run` does. After an error, the
-    /// view can no longer be used.
+    /// Advances to `last`, and reports the objects that each transaction may have changed. Throws as `Replay.run` does, which describes the
+    /// closures. After an error, the view can no longer be used.
     mutating func advance(
-        _ reader: LogReader, notingObjectsThrough last: TransactionNumber,
-        _ note: (TransactionNumber, TransactionTouches, _ changesSchema: Bool) throws -> Void
-    ) throws { try replay.run(reader, notingObjectsThrough: last, note) }
+        _ reader: LogReader, notingObjectsThrough last: TransactionNumber, endsBatch: ([ObjectID]) -> Bool = { _ in false },
+        _ note: (TransactionNumber, TransactionTouches, _ changesSchema: Bool) throws -> Void,
+        published: (Graph) throws -> Bool = { _ in true }
+    ) throws { try replay.run(reader, notingObjectsThrough: last, endsBatch: endsBatch, note, published: published) }
 }
 
 extension LogReader {
