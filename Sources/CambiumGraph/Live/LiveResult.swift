@@ -41,6 +41,9 @@ package struct LiveResult {
     /// The properties on which the result depends.
     package var keys: [LiveKey] { Array(dependencies.keys) }
 
+    /// Whether the result depends only on the existence and the attributes of the objects of the query.
+    package var dependsOnlyOnAttributes: Bool { dependencies.keys.allSatisfy(dependencies.ownKeys.contains) }
+
     /// The objects of the result, in order.
     package var ids: [ObjectID] { visible.map { ObjectID(root: root, serial: $0.serial) } }
 

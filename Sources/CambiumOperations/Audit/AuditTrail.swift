@@ -143,6 +143,23 @@ public struct AuditTrail: Sendable {
         }
     }
 
+    /// Returns a view of the moment after a transaction, which can advance.
+    func view(after number: TransactionNumber) throws -> EarlierView {
+        let reader = try LogReader(volume)
+        if number == .none { return try EarlierView(beforeFirst: reader, memory: memory) }
+        return try EarlierView(reader, at: EarlierMoment(number: number), memory: memory)
+    }
+
+    /// Calls `body`. If it throws `.notFound` because a compaction has retired the transactions after `position`, throws `.expired`.
+    func reportingRetired(after position: TransactionNumber, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as CambiumError where error.code == .notFound {
+            let oldest = try oldest()
+            throw position.next < oldest ? gone(position.next, oldest: oldest) : error
+        }
+    }
+
     static func missing(_ number: TransactionNumber, _ newest: TransactionNumber) -> CambiumError {
         let subject = number.rawValue == .max ? "A transaction with this number" : "Transaction \(number)"
         return CambiumError(.notFound, "\(subject) does not exist; the last transaction is \(newest). Name an earlier transaction.")

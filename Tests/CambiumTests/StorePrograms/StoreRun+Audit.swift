@@ -24,6 +24,7 @@ extension StoreRun {
             if store.graph.contains(id) { try checkBlame(of: id, trail, scan) }
         }
         try checkWholeHistory(trail, scan)
+        for _ in 0..<4 { try checkSearch(trail, scan) }
         try checkTouches(scan)
     }
 
@@ -108,6 +109,32 @@ extension StoreRun {
             return true
         }
         if text(found) != text(expected) { throw Finding("the history of the store differs from its transactions") }
+    }
+
+    /// Searches for the first transaction after which an object has a value or a number of members that some object had, and compares the
+    /// result with a query of every moment.
+    private mutating func checkSearch(_ trail: AuditTrail, _ scan: Scan) throws {
+        guard let (step, changes) = scan.steps.randomElement(using: &random),
+            let change = changes.filter({ $0.kind != .deleted }).randomElement(using: &random)
+        else { return }
+        var (condition, arguments): (String, [String: Operand]) = ("true", [:])
+        if let value = change.attributes.randomElement(using: &random), random.isTrue(3, outOf: 4) {
+            (condition, arguments) = ("\(value.attribute.name) == $value", ["value": Operand(.literal(.value(value.after)))])
+        } else if let members = change.relationships.filter({ $0.relationship.isToMany }).randomElement(using: &random) {
+            condition = "\(members.relationship.name).@count == \(step.after.members(members.relationship, of: change.id)?.count ?? 0)"
+        }
+        guard let query = try? Query(change.entity.name, where: condition, arguments), let start = scan.steps.randomElement(using: &random)
+        else { return }
+        let rest = scan.steps.drop { $0.step.entry.number < start.step.entry.number }
+        let expected = rest.first { (try? $0.step.after.find(query).isEmpty) == false }?.step.entry.number
+        let found: TransactionNumber?
+        do {
+            found = try trail.firstTransaction(
+                where: condition, arguments, entity: change.entity.name, from: start.step.entry.number)?.step.entry.number
+        } catch let error as CambiumError where expected == nil && [.invalidInput, .unknownName].contains(error.code) { return }
+        if found != expected {
+            throw Finding("'\(condition)' of \(change.entity.name) holds first after \(String(describing: found)), not \(expected as Any)")
+        }
     }
 
     // MARK: Blame
