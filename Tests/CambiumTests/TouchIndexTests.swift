@@ -63,6 +63,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [UndoPolicy.skip, .force])
+    func `an undo of a set attribute by the index replays no transaction, and equals an undo by graphs`(policy: UndoPolicy) throws {
+        let (store, volume, notes) = try made()
+        for step in 0..<12 { try store.setTitle(of: notes[step * step % 5], to: "t\(step % 4)") }
+        try store.checkpoint()
+        let contents = volume.contents
+        let withoutIndex = contents.filter { !$0.key.hasPrefix(TouchPart.directory) }
+        for number in 6...13 as ClosedRange<UInt64> {
+            let results = try [contents, withoutIndex].map { contents in
+                let store = try Store.open(MemoryVolume(contents: contents), durability: nil, environment: fixedEnvironment(seed: 5))
+                let undo = try store.undo(.transaction(TransactionNumber(rawValue: number)), policy: policy)
+                return (store.graph.digest(), undo.conflicts.map(\.description), store.past?.replayedCount ?? -1)
+            }
+            #expect(results[0].0 == results[1].0 && results[0].1 == results[1].1, "\(number)")
+            #expect(results[0].2 == 0 && results[1].2 > 0, "\(number): \(results)")
+        }
+        #expect(try TouchIndex.read(LogReader(volume)) != nil)
+    }
+
     @Test func `a bulk change is one run of the index, and a touch takes less than 4 bytes`() throws {
         let (store, volume, _) = try made()
         try store.importing("Note", (100..<1100).map { #"{"id":\#($0)}"# }.joined(separator: "\n"))

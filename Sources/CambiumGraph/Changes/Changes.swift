@@ -18,6 +18,8 @@ public struct Changes: Sendable {
     /// The graph that the changes lead to.
     public let after: Graph
     let events: [ChangeEvent]
+    /// The changes that ops state, without events; empty for a difference between two graphs.
+    private let edited: [ObjectChange]
     /// The index of the first event of each object, followed by the number of all events. Empty if there are no events.
     private let starts: [Int]
 
@@ -25,6 +27,7 @@ public struct Changes: Sendable {
         self.before = before
         self.after = after
         self.events = events
+        edited = []
         if events.isEmpty {
             starts = []
             return
@@ -33,6 +36,16 @@ public struct Changes: Sendable {
         for place in 1..<events.count where !events[place].isOfSameObject(as: events[place - 1]) { starts.append(place) }
         starts.append(events.count)
         self.starts = starts
+    }
+
+    /// Creates the changes that ops state.
+    ///
+    /// - Parameters:
+    ///   - edited: The changes, by ascending id.
+    ///   - base: A graph that has the objects and the schema, but other values.
+    package init(edited: [ObjectChange], base: Graph) {
+        (before, after, events, starts) = (base, base, [], [])
+        self.edited = edited
     }
 
     /// Whether the schema changed between the two moments.
@@ -61,11 +74,12 @@ public struct Changes: Sendable {
 
 extension Changes: RandomAccessCollection {
     public var startIndex: Int { 0 }
-    public var endIndex: Int { Swift.max(0, starts.count - 1) }
+    public var endIndex: Int { edited.isEmpty ? Swift.max(0, starts.count - 1) : edited.count }
 
     /// Complexity: O(1).
     public subscript(position: Int) -> ObjectChange {
-        ObjectChange(before: before, after: after, events: events[starts[position]..<starts[position + 1]])
+        if !edited.isEmpty { return edited[position] }
+        return ObjectChange(before: before, after: after, events: events[starts[position]..<starts[position + 1]])
     }
 }
 

@@ -196,7 +196,7 @@ struct ObjectLifeline {
     }
 
     /// The stored form of a value that is read as it was assigned.
-    private enum Form: Equatable {
+    enum Form: Equatable {
         case null
         case value(StoredForm)
 

@@ -21,7 +21,8 @@ struct PreparedUndo {
     /// Reads the changes of the selected transactions.
     ///
     /// Throws `.notFound` if a transaction does not exist or was retired, and `.invalidInput` if a transaction changed the schema.
-    /// Complexity: O(bytes of the log from the checkpoint before the first transaction to the last one + changes).
+    /// Complexity: O(bytes of the log from the checkpoint before the first transaction to the last one + changes). For one transaction that
+    /// only set attributes, and that the touch index covers, O(objects of the transaction x bytes of the log between two joints).
     init(_ selection: UndoSelection, _ policy: UndoPolicy, in graph: Graph, _ past: EarlierGraphs) throws {
         self.policy = policy
         forces = policy == .force
@@ -31,15 +32,25 @@ struct PreparedUndo {
                 .invalidInput,
                 "Transaction 1 created the store with its schema, so it cannot be undone. Name later transactions, or create a new store.")
         }
-        let pairs = try past.pairs(around: transactions)
-        var series: [Series] = []
-        for (range, pair) in zip(transactions, pairs) {
-            series.append(Series(transactions: range, changes: pair.after.changes(since: pair.before)))
-        }
-        self.series = series
+        series = try Self.assigned(transactions, in: graph, past) ?? Self.replayed(transactions, past)
         for each in series where each.changes.changesSchema { throw Self.refusal(of: each.transactions) }
         newestMoment = graph.transaction
         newest = series.last.map { InverseFinder($0.changes, $0.transactions, now: graph, forces: policy == .force) }
+    }
+
+    /// Returns the changes of a single transaction whose ops state them; `nil` if graphs are needed.
+    private static func assigned(
+        _ transactions: [ClosedRange<TransactionNumber>], in graph: Graph, _ past: EarlierGraphs
+    ) throws -> [Series]? {
+        guard let range = transactions.first, transactions.count == 1, range.lowerBound == range.upperBound else { return nil }
+        let trail = AuditTrail(past.volume, past, past.budget, bound: nil)
+        return try trail.assignedChanges(of: range.lowerBound, in: graph).map { [Series(transactions: range, changes: $0)] }
+    }
+
+    private static func replayed(_ transactions: [ClosedRange<TransactionNumber>], _ past: EarlierGraphs) throws -> [Series] {
+        try zip(transactions, past.pairs(around: transactions)).map { range, pair in
+            Series(transactions: range, changes: pair.after.changes(since: pair.before))
+        }
     }
 
     private static func refusal(of range: ClosedRange<TransactionNumber>) -> CambiumError {

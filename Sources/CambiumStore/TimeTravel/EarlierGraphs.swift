@@ -15,7 +15,7 @@ package final class EarlierGraphs: Sendable {
     package let volume: any Volume
     private let viewCountMax: Int
     private let byteCountMax: Int
-    private let budget: MemoryBudget
+    let budget: MemoryBudget
     private let state: Guarded<State>
 
     private struct State {

@@ -10,6 +10,7 @@ struct UndoRun {
     private var random: SplitMix64
     private var program: RandomProgram
     private let volume = MemoryVolume()
+    private var tuning = LogTuning.tiny
     private(set) var store: Store
     /// The states after the transactions, beginning with transaction 1.
     private(set) var moments: [ReferenceGraph] = []
@@ -21,7 +22,8 @@ struct UndoRun {
         let made = try RandomSchema.make(&random)
         let schema = seed % 3 == 0 ? try RandomSchema.addingOrphanRules(to: made, &random) : made
         program = RandomProgram(schema: schema, seed: random.next(), scope: seed % 2 == 0 ? .clones : .everything)
-        store = try Store.create(volume, schema: schema, durability: .synced, environment: fixedEnvironment(seed: seed), tuning: .tiny)
+        tuning.touchedTransactionCountMin = seed % 2 == 0 ? 4096 : 1
+        store = try Store.create(volume, schema: schema, durability: .synced, environment: fixedEnvironment(seed: seed), tuning: tuning)
         moments = [ReferenceGraph(schema: schema)]
     }
 
@@ -96,7 +98,7 @@ struct UndoRun {
 
     mutating func reopen() throws {
         try store.close()
-        store = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: random.next()), tuning: .tiny)
+        store = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: random.next()), tuning: tuning)
     }
 
     /// Reads the effects of the newest transactions from the log.
