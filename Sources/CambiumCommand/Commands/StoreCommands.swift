@@ -165,6 +165,10 @@ struct VerifyCommand: ParsableCommand {
             writer.string(verification.root)
             writer.key("digest")
             if let digest = verification.digest { writer.string(digest.description) } else { writer.null() }
+            writer.key("firstCorrupt")
+            if let first = verification.firstCorrupt { writer.number(first.lowerBound.rawValue) } else { writer.null() }
+            writer.key("firstCorruptThrough")
+            if let first = verification.firstCorrupt { writer.number(first.upperBound.rawValue) } else { writer.null() }
             writer.key("findings")
             writer.write(.array(findings.map { .string($0) }))
             writer.endObject()
@@ -177,9 +181,16 @@ struct VerifyCommand: ParsableCommand {
             Terminal.print("root    \(verification.root)")
             if let digest = verification.digest { Terminal.print("digest  \(digest)") }
             if let known, isSound { Terminal.print("note    \(text(of: known))") }
+            if let first = verification.firstCorrupt { Terminal.print("first   \(text(ofFirst: first))") }
             for finding in findings { Terminal.print("- \(finding)") }
         }
         if !isSound { throw ExitCode(Failure.badNews) }
+    }
+
+    private func text(ofFirst range: ClosedRange<TransactionNumber>) -> String {
+        let (first, last) = (range.lowerBound, range.upperBound)
+        if first == last { return "transaction \(first) is the first corrupt or missing one" }
+        return "one of the transactions \(first) to \(last) is the first one that was replaced"
     }
 
     /// Returns what was compared with the log: the checkpoint of `--against`, and whether its signatures were checked.

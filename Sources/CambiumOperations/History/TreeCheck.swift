@@ -21,6 +21,8 @@ struct TreeCheck {
     private var matched = TransactionNumber.none
     /// The first difference between a stored tree and the tree over the log; `nil` if there is no difference.
     private(set) var finding: String?
+    /// The transactions among which the first replaced one is; `nil` if there is no difference.
+    private(set) var differing: ClosedRange<TransactionNumber>?
 
     /// The tree with which the caller compares the log; `nil` if there is none.
     private let known: TreeHead?
@@ -48,7 +50,7 @@ struct TreeCheck {
         try tree.append(record)
         if stored.contains(record.number) { times[record.number] = record.metadata.time }
         if let expected = expected.removeValue(forKey: record.number) {
-            report(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)")
+            report(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)", expected)
         }
         if let known, known.size == record.number.rawValue {
             report(record.number, isSame: known.root.bytes == tree.root, "the given checkpoint")
@@ -56,13 +58,29 @@ struct TreeCheck {
         if let head, head.transaction == record.number { report(record.number, isSame: head.root == tree.root, "the file HEAD") }
     }
 
-    private mutating func report(_ number: TransactionNumber, isSame: Bool, _ source: String) {
+    /// - Parameter stored: the stored tree with its subtrees; `nil` if only its root is known.
+    private mutating func report(_ number: TransactionNumber, isSame: Bool, _ source: String, _ stored: MerkleTree? = nil) {
         if finding != nil { return }
         if isSame {
             matched = number
             return
         }
+        let first = matched < number ? matched.next : TransactionNumber(rawValue: 1)
+        differing = stored.flatMap { differingSubtree($0)?.clamped(to: first...number) } ?? first...number
         let range = matched < number ? "one of the transactions \(matched.next) to \(number)" : "a transaction up to \(number)"
         finding = "the hash tree of the log differs from that of \(source), so \(range) has changed"
+    }
+
+    /// Returns the transactions of the first complete subtree that differs between the tree over the log and a stored tree of its size.
+    private func differingSubtree(_ stored: MerkleTree) -> ClosedRange<TransactionNumber>? {
+        let own = tree.tree
+        guard own.leafCount == stored.leafCount else { return nil }
+        var before: UInt64 = 0
+        for (left, right) in zip(own.subtrees, stored.subtrees) {
+            let count = UInt64(1) << UInt64(63 - (own.leafCount - before).leadingZeroBitCount)
+            if left != right { return TransactionNumber(rawValue: before + 1)...TransactionNumber(rawValue: before + count) }
+            before += count
+        }
+        return nil
     }
 }

@@ -15,6 +15,10 @@ public struct Verification: Sendable {
     /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption, and neither is one torn slot
     /// of the file HEAD; `findings` reports both.
     public private(set) var isSound = true
+    /// The transactions among which the first corrupt one is; `nil` if no transaction is corrupt. It is a single transaction if its bytes
+    /// fail verification, if it cannot be replayed, or if it is missing. It is a range if the transactions verify, but one of them replaces
+    /// a transaction over which a checkpoint has the hash tree. Everything before the range is intact.
+    public private(set) var firstCorrupt: ClosedRange<TransactionNumber>?
     /// The number of transactions that pass verification.
     public private(set) var transactionCount = 0
     /// The root of the Merkle tree over all transactions, 64 hexadecimal digits (RFC 6962).
@@ -90,35 +94,51 @@ public struct Verification: Sendable {
         let stored = replay.origin.transaction
         if stored != .none {
             // The replay begins after the retired transactions, but the tree includes them.
-            _ = try reader.scan(makesDurable: true) { record in
-                guard record.number <= stored else { return }
-                try tree.append(record)
-                count += 1
+            do {
+                _ = try reader.scan(makesDurable: true) { record in
+                    guard record.number <= stored else { return }
+                    try tree.append(record)
+                    count += 1
+                }
+            } catch let error as CambiumError where error.code == .corrupted {
+                if count < stored.rawValue { firstCorrupt = Self.only(UInt64(count) + 1) }
+                throw error
             }
         }
         var graphs: [TransactionNumber: ExpectedGraph] = [:]
         var shown: DigestThread?
         if stored != .none { graphs[stored] = ExpectedGraph(replay.timeline.head) }
-        let end = try replay.run(
-            makesDurable: true,
-            until: { record in
-                guard case .redacted = record.payload else { return false }
-                redacted = record.number
-                return true
-            },
-            observe: { record in
-                try tree.append(record)
-                count += 1
-            },
-            at: Set(listed),
-            show: { graph in
-                if let shown { graphs[shown.graph.transaction] = shown.expectedGraph() }
-                shown = DigestThread(graph)
-            })
+        let end: LogReader.End
+        do {
+            end = try replay.run(
+                makesDurable: true,
+                until: { record in
+                    guard case .redacted = record.payload else { return false }
+                    redacted = record.number
+                    return true
+                },
+                observe: { record in
+                    try tree.append(record)
+                    count += 1
+                },
+                at: Set(listed),
+                show: { graph in
+                    if let shown { graphs[shown.graph.transaction] = shown.expectedGraph() }
+                    shown = DigestThread(graph)
+                })
+        } catch let error as CambiumError where error.code == .corrupted {
+            // After a redacted transaction, none is replayed.
+            let sound = redacted == nil ? stored.rawValue + UInt64(replay.transactionCount) : UInt64(count)
+            firstCorrupt = tree.differing ?? Self.only(sound + 1)
+            if let finding = tree.finding { reportCorruption("log: \(finding)") }
+            throw error
+        }
+        firstCorrupt = tree.differing
         if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
         if let finding = tree.finding { reportCorruption("log: \(finding)") }
         if let known, known.size > count {
+            firstCorrupt = firstCorrupt ?? Self.only(UInt64(count) + 1)
             reportCorruption("log: it has \(count) transactions, and the given checkpoint \(known.size): the last ones were removed")
         }
         let notes = RecoveryReport(reader, Replay.Origin(), end, transactionCount: 0).notes
@@ -149,6 +169,10 @@ public struct Verification: Sendable {
             try check(number, reader, isRetired ? nil : graphs, upTo: last, time: tree.times[number], isOldest: number == oldest)
         }
         return true
+    }
+
+    private static func only(_ number: UInt64) -> ClosedRange<TransactionNumber> {
+        TransactionNumber(rawValue: number)...TransactionNumber(rawValue: number)
     }
 
     /// Checks the invariants and the pages of a replayed graph, while another thread computes its digest.

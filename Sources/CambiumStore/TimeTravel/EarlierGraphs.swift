@@ -15,7 +15,7 @@ package final class EarlierGraphs: Sendable {
     package let volume: any Volume
     private let viewCountMax: Int
     private let byteCountMax: Int
-    let budget: MemoryBudget
+    package let budget: MemoryBudget
     private let state: Guarded<State>
 
     private struct State {
