@@ -217,6 +217,9 @@ import Testing
         // The findings are the corruption and the transaction that is missing because of it.
         #expect((report["findings"] as? [String])?.count == 2 && (report["missing"] as? [Any])?.count == 1)
         #expect(try place.bytes(of: name) == bytes)
+        let verified = try #require(try place.run("verify", "notes", "--json").json.first)
+        #expect(verified["firstCorrupt"] as? Int == 6 && verified["firstCorruptThrough"] as? Int == 6)
+        #expect(try place.run("verify", "notes").output.contains("transaction 6 is the first corrupt or missing one"))
         #expect(try place.run("verify", "saved").code == 0)
         #expect(try place.run("repair", "notes", "--to", "saved").code == 73)
         #expect(try place.run("repair", "nowhere", "--to", "other").code == 66)
