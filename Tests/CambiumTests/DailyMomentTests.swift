@@ -1,9 +1,11 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
+@testable import CambiumStore
 
 /// One moment a day, which a store keeps beyond its other limits and after compactions.
 @Suite struct DailyMomentTests {

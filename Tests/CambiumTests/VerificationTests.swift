@@ -1,8 +1,10 @@
+import Cambium
 import CambiumTesting
 import Testing
 
-@testable import Cambium
 @testable import CambiumLog
+@testable import CambiumOperations
+@testable import CambiumStore
 
 /// The first corrupt transaction that `verify` names: for every flipped byte of a small log, and for logs of other histories, which verify
 /// by themselves.

@@ -14,7 +14,7 @@ package struct Replay {
     /// this transaction.
     private let storedEnd: TransactionNumber
     /// The number of transactions that were applied.
-    private(set) var transactionCount = 0
+    package private(set) var transactionCount = 0
     /// The work that `run(makesDurable:until:observe:)` has done, in units of `ReplayWork`.
     private(set) var work = 0
     /// The time of the last transaction.
@@ -174,7 +174,7 @@ package struct Replay {
 }
 
 /// The objects that a transaction changed.
-enum TransactionTouches {
+package enum TransactionTouches {
     /// The objects that the ops name. A transaction whose ops set attributes or insert objects changes no other object.
     case named([ObjectID])
     /// The difference between the graphs before and after the transaction.

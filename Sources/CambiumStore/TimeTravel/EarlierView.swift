@@ -58,7 +58,7 @@ package struct EarlierView {
 
     /// Advances to a moment that is not earlier than the view's present moment. Throws as `init` does. After an error, the view can no
     /// longer be used.
-    mutating func advance(_ reader: LogReader, to moment: EarlierMoment, _ check: () throws -> Void = {}) throws {
+    package mutating func advance(_ reader: LogReader, to moment: EarlierMoment, _ check: () throws -> Void = {}) throws {
         end = try replay.run(reader, to: moment, check)
         try end?.requireTransaction(in: reader.volume)
         try moment.check(graph.transaction, isLogRead: end != nil)
@@ -73,7 +73,7 @@ package struct EarlierView {
 
     /// Advances to `last`, and reports the objects that each transaction may have changed. Throws as `Replay.run` does, which describes the
     /// closures. After an error, the view can no longer be used.
-    mutating func advance(
+    package mutating func advance(
         _ reader: LogReader, notingObjectsThrough last: TransactionNumber, endsBatch: ([ObjectID]) -> Bool = { _ in false },
         _ note: (TransactionNumber, TransactionTouches, _ changesSchema: Bool) throws -> Void,
         published: (Graph) throws -> Bool = { _ in true }

@@ -5,11 +5,13 @@ import CambiumModel
 ///
 /// Each record belongs to a moment of the transaction. A read has the moment at which it begins. A save and its changes have one moment of
 /// their own, so they do not count as changes since the save.
-struct RecordJournal: Sendable {
+package struct RecordJournal: Sendable {
     /// A property of an object.
-    struct Place: Hashable, Sendable {
-        let id: ObjectID
-        let property: PropertyNumber
+    package struct Place: Hashable, Sendable {
+        package let id: ObjectID
+        package let property: PropertyNumber
+
+        package init(id: ObjectID, property: PropertyNumber) { (self.id, self.property) = (id, property) }
     }
 
     /// A change of the members of one object.
@@ -31,24 +33,27 @@ struct RecordJournal: Sendable {
     private var watched: [EntityNumber: ClosedRange<UInt64>] = [:]
 
     /// Returns the moment of the records that a read returns.
-    mutating func beginRead() -> Int {
+    package mutating func beginRead() -> Int {
         defer { moment += 1 }
         first = first ?? moment
         return moment
     }
 
     /// Returns the moment of the records that a save writes.
-    mutating func beginSave() -> Int {
+    package mutating func beginSave() -> Int {
         moment += 1
         first = first ?? moment
         return moment
     }
 
-    mutating func endSave() { moment += 1 }
+    package mutating func endSave() { moment += 1 }
 
     /// Records that a record of an object was read or saved.
-    mutating func watch(_ id: ObjectID) {
-        guard let range = watched[id.root] else { return watched[id.root] = id.serial...id.serial }
+    package mutating func watch(_ id: ObjectID) {
+        guard let range = watched[id.root] else {
+            watched[id.root] = id.serial...id.serial
+            return
+        }
         if range.contains(id.serial) { return }
         watched[id.root] = min(range.lowerBound, id.serial)...max(range.upperBound, id.serial)
     }
@@ -69,7 +74,7 @@ struct RecordJournal: Sendable {
     }
 
     /// Returns the value that a property had at a moment, or `nil` if the value has not changed since.
-    func value(_ place: Place, at moment: Int) -> Value? { values[place]?.first { $0.moment > moment }?.before }
+    package func value(_ place: Place, at moment: Int) -> Value? { values[place]?.first { $0.moment > moment }?.before }
 
     /// Returns the members that a relationship had at a moment.
     ///
@@ -77,7 +82,7 @@ struct RecordJournal: Sendable {
     /// moved.
     ///
     /// - Parameter present: The members after all changes.
-    func members(_ place: Place, isOrdered: Bool, at moment: Int, present: [ObjectID]) -> [ObjectID] {
+    package func members(_ place: Place, isOrdered: Bool, at moment: Int, present: [ObjectID]) -> [ObjectID] {
         let undone = (members[place] ?? []).reversed().prefix { $0.moment > moment }.map(\.change)
         var members = present
         if !undone.isEmpty { members = isOrdered ? Self.list(present, undoing: undone) : Self.set(present, undoing: undone) }

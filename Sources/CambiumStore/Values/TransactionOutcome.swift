@@ -27,7 +27,7 @@ package final class TransactionOutcome: Sendable {
     package var original: Graph? { state.withLock { $0.original } }
 
     /// The changes of the transaction since its records were read or saved.
-    func withJournal<Result: Sendable>(_ body: (inout RecordJournal) -> Result) -> Result { state.withLock { body(&$0.journal) } }
+    package func withJournal<Result: Sendable>(_ body: (inout RecordJournal) -> Result) -> Result { state.withLock { body(&$0.journal) } }
 
     func commit(_ graph: Graph) { state.withLock { ($0.isCommitted, $0.graph) = (true, graph) } }
 

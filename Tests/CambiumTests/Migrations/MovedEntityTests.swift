@@ -1,7 +1,6 @@
+import Cambium
 import CambiumTesting
 import Testing
-
-@testable import Cambium
 
 /// Entities that a migration puts below another root, so that their objects get new ids.
 @Suite struct MovedEntityTests {

@@ -1,8 +1,9 @@
+import Cambium
 import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
+@testable import CambiumStore
 
 /// The journal from which a save learns what a transaction has changed since a record was read.
 @Suite struct RecordJournalTests {
