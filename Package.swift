@@ -8,10 +8,16 @@ func syntaxModules(_ names: String...) -> [Target.Dependency] {
     names.map { .product(name: $0, package: "swift-syntax", condition: macros) }
 }
 
+// The modules that `import Cambium` shows.
+let exported = [
+    "CambiumStore", "CambiumEdits", "CambiumRecords", "CambiumOperations", "CambiumExchange", "CambiumModel", "CambiumGraph",
+    "CambiumProofs",
+]
+
 let package = Package(
     name: "cambium",
     products: [
-        .library(name: "Cambium", targets: ["Cambium"]),
+        .library(name: "Cambium", targets: ["Cambium"] + exported),
         // The parts of Cambium, for programs that want only some of them.
         .library(name: "CambiumStore", targets: ["CambiumStore"]),
         .library(name: "CambiumEdits", targets: ["CambiumEdits"]),
@@ -170,6 +176,13 @@ func optimized(_ target: String) -> [SwiftSetting] {
     // The reference model of the tests is optimized file by file, on all cores.
     if isCheck, target == "CambiumTesting" { return [.unsafeFlags(flags)] }
     return isCheck && optimizedTargets.contains(target) ? [.unsafeFlags(flags + ["-whole-module-optimization", "-num-threads", "2"])] : []
+}
+
+// The module file of Cambium stays the same if a module that it exports changes. So SwiftPM would not compile the targets again that depend
+// only on Cambium. They depend on the exported modules, too.
+for target in package.targets {
+    let names = target.dependencies.compactMap { if case .byNameItem(let name, _) = $0 { name } else { nil } }
+    if names.contains("Cambium") { target.dependencies += exported.filter { !names.contains($0) }.map { .target(name: $0) } }
 }
 
 for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
