@@ -168,6 +168,10 @@ enum DocstringEditSnippets {
         try store.migrate(to: definition, conversion: .nearest)
     }
 
+    static func renewIDs(_ store: Store, to definition: SchemaDefinition) throws {
+        try store.migrate(to: definition, movedIDs: .renewed)
+    }
+
     static func convert(_ store: Store, to definition: SchemaDefinition) throws {
         try store.migrate(to: definition) { before, transaction in
             for id in try before.objects(of: "Note") {

@@ -17,7 +17,7 @@ struct PublicListing {
     static let folder = "Docs/API"
 
     static let products = [
-        Product(name: "CambiumStore", modules: ["CambiumStore", "CambiumGraph", "CambiumModel", "CambiumJSON"], countMax: 528),
+        Product(name: "CambiumStore", modules: ["CambiumStore", "CambiumGraph", "CambiumModel", "CambiumJSON"], countMax: 529),
         Product(name: "CambiumEdits", modules: ["CambiumEdits"], countMax: 200),
         Product(name: "CambiumRecords", modules: ["CambiumRecords"], countMax: 309),
         Product(name: "CambiumExchange", modules: ["CambiumExchange"], countMax: 200),

@@ -66,8 +66,8 @@ public struct CheckpointPolicy: Sendable, Hashable {
         guard countMax > 0, historyPercent >= 0, (0...Self.dayCountMax).contains(dayCount) else {
             throw CambiumError(
                 .invalidInput,
-                "The checkpoint policy has countMax \(countMax), historyPercent \(historyPercent) and dayCount \(dayCount). Use at least 1 for "
-                    + "countMax, at least 0 for historyPercent, and 0 to \(Self.dayCountMax) for dayCount.")
+                "The checkpoint policy has countMax \(countMax), historyPercent \(historyPercent) and dayCount \(dayCount). Use at least 1 "
+                    + "for countMax, at least 0 for historyPercent, and 0 to \(Self.dayCountMax) for dayCount.")
         }
     }
 }

@@ -67,7 +67,8 @@ extension LoadedCheckpoint {
         func error(_ near: [TransactionNumber]) -> CambiumError {
             let states = near.map(\.description).joined(separator: " and ")
             sentence =
-                "Of the states before transaction \(first), only those after \(kept.count) transactions can be shown. The nearest: \(states)."
+                "Of the states before transaction \(first), only those after \(kept.count) transactions can be shown. "
+                + "The nearest: \(states)."
             return CambiumError(.notFound, text(sentence))
         }
 
