@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The joints of open segments that readers of a log have found. An open segment has no index, so a reader that begins with a later
+/// The joints of open segments that readers of a log have found. An open segment has no index. A reader that begins with a later
 /// transaction jumps from a known joint over the frames that follow, to the last joint before the transaction.
 ///
 /// A known joint is a hint: a reader verifies its frame before it begins there. Any thread may use this object.

@@ -111,7 +111,7 @@ extension StoreRun {
         if text(found) != text(expected) { throw Finding("the history of the store differs from its transactions") }
     }
 
-    /// Searches for the first transaction after which an object has a value or a number of members that some object had, and compares the
+    /// Searches for the first transaction after which an object has a value or a number of members that some object had. Compares the
     /// result with a query of every moment.
     private mutating func checkSearch(_ trail: AuditTrail, _ scan: Scan) throws {
         guard let (step, changes) = scan.steps.randomElement(using: &random),
