@@ -152,6 +152,8 @@ import Testing
         var tuning = LogTuning.standard
         #expect(tuning.internedByteCount == 16 << 20)
         tuning.internedByteCount /= divisor
+        // A joint begins with no messages, so few messages would collect between two joints.
+        tuning.jointByteCount = .max
         let reader = try LogReader(volume)
         let end = try reader.scan { _ in }
         let writer = try LogWriter(reader, end, preallocates: false, tuning: tuning) { [UInt8](repeating: 4, count: 16) }
