@@ -285,6 +285,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, StoreSettings.keptDayCountMax, StoreSettings.keptDayCountMax + 1, .max])
+    func `settings that keep more days than a century are refused, whatever their checksum is`(dayCount: Int) throws {
+        var settings = Self.settings
+        settings.keptDayCount = dayCount
+        let bytes = settings.encode()
+        if dayCount > StoreSettings.keptDayCountMax {
+            #expect(throws: CambiumError.self) { try StoreSettings.decode(bytes, file: "") }
+        } else {
+            #expect(try StoreSettings.decode(bytes, file: "") == settings)
+        }
+    }
+
     @Test func `a writer whose disk failed writes nothing more`() throws {
         let (volume, writer) = try log()
         try volume.remove("HEAD")

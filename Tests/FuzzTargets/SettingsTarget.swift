@@ -14,7 +14,9 @@ enum SettingsTarget {
         let head = try SampleStore().files[Head.fileName] ?? []
         var synced = SampleStore.settings
         synced.durability = .synced
-        return [[0] + SampleStore.settings.encode(), [0] + synced.encode(), [1] + head, [2] + head]
+        var kept = SampleStore.settings
+        kept.keptDayCount = StoreSettings.keptDayCountMax
+        return [[0] + SampleStore.settings.encode(), [0] + synced.encode(), [0] + kept.encode(), [1] + head, [2] + head]
     }
 
     @Sendable static func run(_ input: [UInt8]) throws {

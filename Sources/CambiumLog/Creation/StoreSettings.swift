@@ -26,8 +26,11 @@ package struct StoreSettings: Equatable, Sendable {
     package var historyPercent: Int
     /// Whether checkpoints are stored compressed.
     package var compressesPages: Bool
-    /// The number of days, before the newest checkpoint, whose last checkpoints are kept; 0 for none.
+    /// The number of days, before the newest checkpoint, whose last checkpoints are kept; 0 for none. At most `keptDayCountMax`.
     package var keptDayCount: Int
+
+    /// A hundred years.
+    package static let keptDayCountMax = 36_525
 
     package init(
         store: [UInt8], indexSecret: [UInt8]? = nil, creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000,
@@ -144,7 +147,7 @@ package struct StoreSettings: Equatable, Sendable {
             let requestWindow = fields["requestWindow"].flatMap({ Int($0) }), requestWindow >= 0,
             let checkpointCountMax = fields["checkpoints"].flatMap({ Int($0) }), checkpointCountMax > 0,
             let historyPercent = fields["historyPercent"].flatMap({ Int($0) }), historyPercent >= 0,
-            let keptDayCount = Int(fields["keptDays"] ?? "0"), keptDayCount >= 0
+            let keptDayCount = Int(fields["keptDays"] ?? "0"), (0...keptDayCountMax).contains(keptDayCount)
         else { throw corrupted("A setting is missing or malformed") }
         let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
         guard level == "synced" || interval ?? 0 > 0 else { throw corrupted("'\(level)' is not a level of durability") }

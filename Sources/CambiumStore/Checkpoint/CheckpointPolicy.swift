@@ -47,8 +47,7 @@ public struct CheckpointPolicy: Sendable, Hashable {
         self.dayCount = dayCount
     }
 
-    /// A hundred years.
-    package static let dayCountMax = 36_525
+    package static let dayCountMax = StoreSettings.keptDayCountMax
 
     package init(_ settings: StoreSettings) {
         self.init(

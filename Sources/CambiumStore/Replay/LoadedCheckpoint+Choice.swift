@@ -54,27 +54,18 @@ extension LoadedCheckpoint {
         let checkpoints = try CheckpointRecord.list(reader.volume)
         guard retiredEnd != .none, let first = checkpoints.last(where: { $0 >= retiredEnd }) ?? checkpoints.last else { return nil }
         let kept = checkpoints.filter { $0 < retiredEnd }
-        var sentence = "The earliest state that can be shown is the one after transaction \(first)."
-        if !kept.isEmpty {
-            var near: [TransactionNumber] = []
-            for number in kept {
-                if try isLater(number, than: moment, reader) { near = [number] } else { return error([number] + near) }
-            }
-            return error(near)
+        // The kept moment before the requested one, and the one after it, as far as they exist.
+        var (earlier, later): (TransactionNumber?, TransactionNumber?)
+        for number in kept where earlier == nil {
+            if try isLater(number, than: moment, reader) { later = number } else { earlier = number }
         }
-        return CambiumError(.notFound, text(sentence))
-
-        func error(_ near: [TransactionNumber]) -> CambiumError {
-            let states = near.map(\.description).joined(separator: " and ")
-            sentence =
-                "Of the states before transaction \(first), only those after \(kept.count) transactions can be shown. "
-                + "The nearest: \(states)."
-            return CambiumError(.notFound, text(sentence))
-        }
-
-        func text(_ sentence: String) -> String {
-            "The changes of transactions 1 to \(retiredEnd) were retired from the log. \(sentence)\(reader.archiveHint())"
-        }
+        let near = [earlier, later].compactMap { $0?.description }.joined(separator: " and ")
+        let sentence =
+            kept.isEmpty
+            ? "The earliest state that can be shown is the one after transaction \(first)."
+            : "Of the states before transaction \(first), only \(kept.count) can be shown, one a day. The nearest: \(near)."
+        return CambiumError(
+            .notFound, "The changes of transactions 1 to \(retiredEnd) were retired from the log. \(sentence)\(reader.archiveHint())")
     }
 }
 
