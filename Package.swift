@@ -14,6 +14,11 @@ let exported = [
     "CambiumProofs",
 ]
 
+// What tests that open a store import, besides the exported modules.
+let storeParts: [Target.Dependency] = [
+    "Cambium", "CambiumModel", "CambiumBytes", "CambiumJSON", "CambiumLog", "CambiumTesting", "TestFixtures",
+]
+
 let package = Package(
     name: "cambium",
     products: [
@@ -90,20 +95,24 @@ let package = Package(
         .executableTarget(name: "Demo", dependencies: ["Cambium"], path: "Docs/Demo"),
         // Counts allocations, by replacing the functions that allocate in the program of the tests.
         .target(name: "CAllocations", path: "Tests/CAllocations"),
-        .testTarget(
-            name: "CambiumTests",
-            dependencies: [
-                "Cambium", "CambiumStore", "CambiumEdits", "CambiumRecords", "CambiumOperations", "CambiumJSON", "CambiumLog",
-                "CambiumTesting", "CAllocations",
-            ]),
+        // What the tests of several modules use. It sees package declarations only, because release builds compile it, too.
+        .target(
+            name: "TestFixtures",
+            dependencies: ["Cambium", "CambiumModel", "CambiumBytes", "CambiumJSON", "CambiumLog", "CambiumTesting"],
+            path: "Tests/TestFixtures"),
         .testTarget(name: "CambiumBytesTests", dependencies: ["CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CambiumJSONTests", dependencies: ["CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON", "CambiumTesting"]),
-        .testTarget(name: "CambiumGraphTests", dependencies: ["CMachine", "CambiumModel", "CambiumGraph", "CambiumTesting"]),
+        .testTarget(name: "CambiumGraphTests", dependencies: ["CMachine"] + storeParts),
         .testTarget(name: "CambiumProofsTests", dependencies: ["CambiumProofs", "CambiumModel", "CambiumBytes"]),
-        .testTarget(
-            name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumProofs", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
-        .testTarget(name: "CambiumExchangeTests", dependencies: ["CambiumExchange", "CambiumJSON", "CambiumModel", "CambiumTesting"]),
+        .testTarget(name: "CambiumLogTests", dependencies: storeParts),
+        .testTarget(name: "CambiumExchangeTests", dependencies: storeParts),
+        .testTarget(name: "CambiumStoreTests", dependencies: storeParts),
+        .testTarget(name: "CambiumEditsTests", dependencies: storeParts),
+        .testTarget(name: "CambiumRecordsTests", dependencies: storeParts + ["CAllocations"]),
+        .testTarget(name: "CambiumOperationsTests", dependencies: storeParts),
+        // Random programs and failures that concern all modules.
+        .testTarget(name: "CambiumTests", dependencies: storeParts),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumJSON", "CambiumTesting", "QueryRunner"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),

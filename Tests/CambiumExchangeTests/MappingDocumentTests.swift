@@ -1,15 +1,15 @@
 import CambiumJSON
 import CambiumModel
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import CambiumExchange
 
 /// The tables of Docs/Use/IMPORT.md.
 @Suite struct MappingDocumentTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let path = "Docs/Use/IMPORT.md"
-    private static let text = (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""  // Empty text fails.
+    private static let text = PackageFolder.text(path)
 
     /// Returns the cells of the table rows that begin with a value in backticks.
     private func rows(of header: String) throws -> [[String]] {
@@ -43,9 +43,4 @@ import Testing
             #expect(Value.date(date).text == row[2], "\(row[0])")
         }
     }
-}
-
-extension JSONValue {
-    /// The text of a string; `nil` for any other value.
-    fileprivate var string: String? { if case .string(let text) = self { text } else { nil } }
 }

@@ -1,13 +1,13 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import CambiumGraph
 
 /// The constants of the code are those in the tables of Docs/Formats/PAGES.md.
 @Suite struct PageDocumentTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let path = "Docs/Formats/PAGES.md"
-    private static let text = (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""  // Empty text fails.
+    private static let text = PackageFolder.text(path)
 
     /// Returns the parts of lines that the document lacks.
     private func missing(_ parts: [String]) -> [String] { parts.filter { !Self.text.contains("| " + $0) } }

@@ -1,14 +1,14 @@
 import CambiumModel
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import CambiumLog
 
 /// The constants of the code are those in the tables of Docs/Formats/FORMAT.md.
 @Suite struct FormatDocumentTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let path = "Docs/Formats/FORMAT.md"
-    private static let text = (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""  // Empty text fails.
+    private static let text = PackageFolder.text(path)
 
     /// Returns the beginnings of lines that the document lacks.
     private func missing(_ beginnings: [String]) -> [String] { beginnings.filter { !Self.text.contains("\n" + $0) } }

@@ -2,6 +2,7 @@ import CambiumBytes
 import CambiumModel
 import CambiumTesting
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import CambiumLog

@@ -1,5 +1,6 @@
 import CambiumModel
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import CambiumLog

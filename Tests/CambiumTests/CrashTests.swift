@@ -1,5 +1,6 @@
 import Cambium
 import CambiumTesting
+import TestFixtures
 import Testing
 
 @testable import CambiumLog

@@ -1,5 +1,6 @@
 import Cambium
 import Dispatch
+import TestFixtures
 import Testing
 
 /// Calls inside the closure of a write that would wait for that write.

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import TestFixtures
 import Testing
 
 /// Reading and writing by names, as programs do that do not bind attributes.
@@ -105,9 +106,9 @@ import Testing
         #expect(try store.graph.find("Site", identity: [.uri("x:a")]) == site)
         #expect(try store.graph.find("Page", identity: [.data(Array("x:a".utf8))]) == page)
         for entity in ["Site", "Page"] {
-            #expect(CambiumTests.code(of: { _ = try store.graph.find(entity, identity: ["x:a"]) }) == .invalidInput)
-            #expect(CambiumTests.code(of: { _ = try store.edit().find(entity, identity: ["x:a"]) }) == .invalidInput)
-            #expect(CambiumTests.code(of: { _ = try store.write { try $0.find(entity, identity: ["x:a"]) } }) == .invalidInput)
+            #expect(TestFixtures.code(of: { _ = try store.graph.find(entity, identity: ["x:a"]) }) == .invalidInput)
+            #expect(TestFixtures.code(of: { _ = try store.edit().find(entity, identity: ["x:a"]) }) == .invalidInput)
+            #expect(TestFixtures.code(of: { _ = try store.write { try $0.find(entity, identity: ["x:a"]) } }) == .invalidInput)
         }
         #expect(try store.graph.find(Query("Site", where: "address == \"x:a\"")) == [site])
     }
@@ -121,9 +122,9 @@ import Testing
             }
         }
         let store = try Store.inMemory(schema: schema)
-        #expect(CambiumTests.code(of: { _ = try store.graph.find("Issue", identity: values) }) == .invalidInput)
-        #expect(CambiumTests.code(of: { _ = try store.edit().find("Issue", identity: values) }) == .invalidInput)
-        #expect(CambiumTests.code(of: { _ = try store.write { try $0.find("Issue", identity: values) } }) == .invalidInput)
+        #expect(TestFixtures.code(of: { _ = try store.graph.find("Issue", identity: values) }) == .invalidInput)
+        #expect(TestFixtures.code(of: { _ = try store.edit().find("Issue", identity: values) }) == .invalidInput)
+        #expect(TestFixtures.code(of: { _ = try store.write { try $0.find("Issue", identity: values) } }) == .invalidInput)
         #expect(try store.graph.find("Issue", identity: ["a", 100_000]) == nil)
     }
 

@@ -2,6 +2,7 @@ import Cambium
 import CambiumGraph
 import CambiumTesting
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import CambiumLog

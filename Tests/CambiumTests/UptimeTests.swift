@@ -2,6 +2,7 @@ import Cambium
 import CambiumTesting
 import Foundation
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import CambiumGraph

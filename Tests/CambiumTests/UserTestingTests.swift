@@ -1,5 +1,6 @@
 import Cambium
 import CambiumTesting
+import TestFixtures
 import Testing
 
 @Suite("Helpers for users' tests")

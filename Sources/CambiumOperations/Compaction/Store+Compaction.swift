@@ -1,4 +1,4 @@
-internal import CambiumLog
+package import CambiumLog
 import CambiumModel
 
 /// Compaction.
@@ -62,7 +62,7 @@ extension Store {
         return volume
     }
 
-    func compact(_ retention: Retention, into archive: (any Volume)?, isDryRun: Bool) throws -> Compaction {
+    package func compact(_ retention: Retention, into archive: (any Volume)?, isDryRun: Bool) throws -> Compaction {
         try writer.checkOutsideOfWrites("compact")
         guard let checkpoints, let past, let sealing = commits.sealing else {
             throw CambiumError(.invalidInput, "A store in memory has no log to compact. Use a store on disk.")

@@ -1,5 +1,6 @@
 import CambiumTesting
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite struct StoreProgramTests {

@@ -2,6 +2,7 @@ import Cambium
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
+import TestFixtures
 
 @testable import CambiumLog
 @testable import CambiumStore

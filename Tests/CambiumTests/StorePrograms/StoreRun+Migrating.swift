@@ -3,6 +3,7 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 import CambiumTesting
+import TestFixtures
 
 @testable import CambiumStore
 

@@ -1,6 +1,7 @@
 import Cambium
 import CambiumModel
 import CambiumTesting
+import TestFixtures
 
 @testable import CambiumLog
 @testable import CambiumStore
