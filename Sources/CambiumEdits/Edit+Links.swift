@@ -50,17 +50,8 @@ extension Edit {
     package mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
         trackRead(relationship, of: id)
-        guard relationship.isOrdered else {
-            throw CambiumError(
-                .invalidInput,
-                "'\(relationship.name)' is not ordered, so its members cannot be moved. Declare it as ordered in the schema.")
-        }
         let members = currentMembers(relationship, of: id)
-        guard index >= 0, index < members.count else {
-            throw CambiumError(
-                .invalidInput,
-                "Index \(index) is out of range: '\(relationship.name)' has \(members.count) members, and indexes begin at 0.")
-        }
+        try relationship.checkMove(to: index, count: members.count)
         guard members.contains(target) else {
             throw CambiumError(
                 .notFound, "\(text(of: target)) is not a member of '\(relationship.name)'. Link the object before you move it.")
@@ -91,44 +82,18 @@ extension Edit {
         return own
     }
 
-    private func check(_ target: ObjectID, for relationship: Relationship, of owner: String) throws(CambiumError) {
-        let destination = schema.entity(relationship.destination)
-        if let number = liveEntity(of: target)?.number, destination?.family.contains(number) == true { return }
-        throw CambiumError(
-            .invalidInput,
-            "'\(relationship.name)' of \(owner) holds objects of '\(destination?.name ?? "")', but \(text(of: target)) has another entity. "
-                + "Pass an object of '\(destination?.name ?? "")'.")
+    /// Throws `.notFound` for a missing target, and `.invalidInput` for a target that the relationship cannot hold.
+    func check(_ target: ObjectID, for relationship: Relationship, of owner: @autoclosure () -> String) throws(CambiumError) {
+        let entity = try requiredEntity(of: target)
+        try schema.check(entity.number, text(of: target), for: relationship, of: owner())
     }
 
     private func check(_ index: Int, _ relationship: Relationship, of id: ObjectID) throws(CambiumError) {
-        guard relationship.isOrdered else {
-            throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members have no index. Omit the index.")
-        }
+        try relationship.checkOrder()
         let count = currentMembers(relationship, of: id).count
         guard index >= 0, index <= count else {
             throw CambiumError(.invalidInput, "Index \(index) is out of range for '\(relationship.name)'. Use 0 to \(count).")
         }
-    }
-
-    /// Checks the links that a caller requests for a new object, and returns them.
-    func linkTargets(
-        _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
-    ) throws(CambiumError) -> [(Relationship, ObjectID)] {
-        var found: [(Relationship, ObjectID)] = []
-        for (name, targets) in links {
-            let relationship = try entity.requiredRelationship(name)
-            if !relationship.isToMany, targets.count > 1 {
-                throw CambiumError(
-                    .invalidInput, "'\(entity.name).\(name)' leads to one object, but \(targets.count) objects were given. Give one object."
-                )
-            }
-            for target in targets {
-                _ = try requiredEntity(of: target)
-                try check(target, for: relationship, of: "the new '\(entity.name)'")
-                found.append((relationship, target))
-            }
-        }
-        return found
     }
 
     // MARK: Both ends

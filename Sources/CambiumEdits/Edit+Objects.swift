@@ -7,7 +7,7 @@ public import CambiumModel
 /// mandatory properties, uniqueness, numbers of members, and deletions that a `deny` rule forbids.
 extension Edit {
     package mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
-        let entity = try insertable(entity)
+        let entity = try schema.insertable(entity)
         let checked = try check(values, entity)
         let id = try nextID(entity.root)
         insert(id, entity, checked)
@@ -28,10 +28,12 @@ extension Edit {
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
     ) throws(CambiumError) -> ObjectID {
-        let entity = try insertable(try schema.required(entity))
+        let entity = try schema.insertable(try schema.required(entity))
         var resolved: [(Attribute, Value)] = []
         for (name, value) in values { resolved.append((try entity.requiredAttribute(name), value)) }
-        let targets = try linkTargets(links, of: entity)
+        let targets = try entity.linkTargets(links) { (target, relationship) throws(CambiumError) in
+            try check(target, for: relationship, of: "the new '\(entity.name)'")
+        }
         let checked = try check(resolved, entity)
         let id = try nextID(entity.root)
         batch { edit in
@@ -53,14 +55,8 @@ extension Edit {
 
     /// Inserts an object with the id that it has in another edit, which inserted it earlier. Throws as `insert(_:_:links:)` does.
     mutating func insert(_ id: ObjectID, as entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID {
-        insert(id, try insertable(entity), try check(values, entity))
+        insert(id, try schema.insertable(entity), try check(values, entity))
         return id
-    }
-
-    private func insertable(_ entity: Entity) throws(CambiumError) -> Entity {
-        let entity = try schema.current(entity)
-        if entity.isAbstract { throw CambiumError(.invalidInput, "'\(entity.name)' is abstract. Insert one of its sub-entities.") }
-        return entity
     }
 
     // MARK: Values

@@ -206,12 +206,7 @@ extension Draft {
     ) throws(CambiumError) {
         let number = entity(at: place)?.number
         if number == relationship.destination { return }
-        if let number, let family = schema.entity(relationship.destination)?.family, family.contains(number) { return }
-        let wanted = schema.entity(relationship.destination)?.name ?? ""
-        throw CambiumError(
-            .invalidInput,
-            "'\(relationship.name)' of \(owner()) holds objects of '\(wanted)', but \(text(of: target)) has another entity. "
-                + "Pass an object of '\(wanted)'.")
+        try schema.check(number, text(of: target), for: relationship, of: owner())
     }
 
     /// Returns the ends of a link that a caller requests: the relationship in this schema, and the places of both objects.
@@ -233,25 +228,14 @@ extension Draft {
         return LinkEnds(relationship: own, owner: owner, target: row)
     }
 
-    /// Checks the links that a caller requests for a new object, and returns them. Throws the errors of `linkEnds`. Also throws
-    /// `.invalidInput` for several targets of a to-one relationship.
+    /// Checks the links that a caller requests for a new object, and returns them. Throws the errors of `Entity.linkTargets`, and
+    /// `.notFound` for a missing target.
     package func linkTargets(
         _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
     ) throws(CambiumError) -> [(Relationship, ObjectID)] {
-        var found: [(Relationship, ObjectID)] = []
-        for (name, targets) in links {
-            let relationship = try entity.requiredRelationship(name)
-            if !relationship.isToMany, targets.count > 1 {
-                throw CambiumError(
-                    .invalidInput, "'\(entity.name).\(name)' leads to one object, but \(targets.count) objects were given. Give one object."
-                )
-            }
-            for target in targets {
-                try check(try livePlace(target), target, for: relationship, of: "the new '\(entity.name)'")
-                found.append((relationship, target))
-            }
+        try entity.linkTargets(links) { (target, relationship) throws(CambiumError) in
+            try check(try livePlace(target), target, for: relationship, of: "the new '\(entity.name)'")
         }
-        return found
     }
 
     /// Returns whether two objects are linked.

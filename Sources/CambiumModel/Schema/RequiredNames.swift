@@ -27,9 +27,75 @@ extension Schema {
             "The entity '\(entity.name)' is from an older schema, and the current schema does not have it. "
                 + "Use an entity from the schema of the newest graph.")
     }
+
+    /// Returns the entity of this schema to insert an object of. Throws as `current(_:)` does, and `.invalidInput` for an abstract entity.
+    package func insertable(_ entity: Entity) throws(CambiumError) -> Entity {
+        let entity = try current(entity)
+        if entity.isAbstract { throw CambiumError(.invalidInput, "'\(entity.name)' is abstract. Insert one of its sub-entities.") }
+        return entity
+    }
+
+    /// Throws `.invalidInput` if a relationship cannot hold an object, because of the object's entity.
+    ///
+    /// - Parameters:
+    ///   - number: The entity of the object.
+    ///   - name: The name of the object, for the error.
+    ///   - owner: The name of the object that has the relationship, for the error.
+    package func check(
+        _ number: EntityNumber?, _ name: @autoclosure () -> String, for relationship: Relationship, of owner: @autoclosure () -> String
+    ) throws(CambiumError) {
+        let destination = entity(relationship.destination)
+        if let number, destination?.family.contains(number) == true { return }
+        let wanted = destination?.name ?? ""
+        throw CambiumError(
+            .invalidInput,
+            "'\(relationship.name)' of \(owner()) holds objects of '\(wanted)', but \(name()) has another entity. "
+                + "Pass an object of '\(wanted)'.")
+    }
+}
+
+extension Relationship {
+    /// Throws `.invalidInput` if a member of the relationship cannot be moved to an index.
+    package func checkMove(to index: Int, count: @autoclosure () -> Int) throws(CambiumError) {
+        guard isOrdered else {
+            throw CambiumError(
+                .invalidInput, "'\(name)' is not ordered, so its members cannot be moved. Declare it as ordered in the schema.")
+        }
+        let count = count()
+        if index >= 0, index < count { return }
+        throw CambiumError(.invalidInput, "Index \(index) is out of range: '\(name)' has \(count) members, and indexes begin at 0.")
+    }
+
+    /// Throws `.invalidInput` if the members of the relationship have no indexes.
+    package func checkOrder() throws(CambiumError) {
+        if isOrdered { return }
+        throw CambiumError(.invalidInput, "'\(name)' is not ordered, so its members have no index. Omit the index.")
+    }
 }
 
 extension Entity {
+    /// Returns the links that a caller requests for a new object, after `check` has accepted each of them. Throws the errors of `check`,
+    /// and `.unknownName` for a relationship that the entity does not have. Throws `.invalidInput` for several targets of a to-one
+    /// relationship.
+    package func linkTargets(
+        _ links: KeyValuePairs<String, [ObjectID]>, _ check: (ObjectID, Relationship) throws(CambiumError) -> Void
+    ) throws(CambiumError) -> [(Relationship, ObjectID)] {
+        var found: [(Relationship, ObjectID)] = []
+        for (name, targets) in links {
+            let relationship = try requiredRelationship(name)
+            if !relationship.isToMany, targets.count > 1 {
+                throw CambiumError(
+                    .invalidInput,
+                    "'\(self.name).\(name)' leads to one object, but \(targets.count) objects were given. Give one object.")
+            }
+            for target in targets {
+                try check(target, relationship)
+                found.append((relationship, target))
+            }
+        }
+        return found
+    }
+
     /// Returns the attribute with this name. Throws `.unknownName` if there is no such attribute. The message states the present name
     /// if the schema states that the attribute was renamed, and otherwise lists the names of the first 50 attributes.
     /// Complexity: O(1) expected.

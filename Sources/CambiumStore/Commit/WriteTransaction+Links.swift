@@ -11,9 +11,7 @@ extension WriteTransaction {
     ) throws(CambiumError) {
         let ends = try draft.linkEnds(id, relationship, target)
         if let index {
-            guard ends.relationship.isOrdered else {
-                throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members have no index. Omit the index.")
-            }
+            try ends.relationship.checkOrder()
             guard index >= 0 else { throw CambiumError(.invalidInput, "Index \(index) is negative. An index must be 0 or more.") }
         }
         if index == nil, draft.isLinked(ends) { return }
@@ -50,16 +48,7 @@ extension WriteTransaction {
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int
     ) throws(CambiumError) {
         let ends = try draft.linkEnds(id, relationship, target)
-        guard ends.relationship.isOrdered else {
-            throw CambiumError(
-                .invalidInput,
-                "'\(relationship.name)' is not ordered, so its members cannot be moved. Declare it as ordered in the schema.")
-        }
-        guard index >= 0, index < draft.memberCount(ends) else {
-            let count = draft.memberCount(ends)
-            throw CambiumError(
-                .invalidInput, "Index \(index) is out of range: '\(relationship.name)' has \(count) members, and indexes begin at 0.")
-        }
+        try ends.relationship.checkMove(to: index, count: draft.memberCount(ends))
         try record(.move(id, ends.relationship.number, target: target, index: index))
     }
 

@@ -6,10 +6,7 @@ extension WriteTransaction {
     /// Inserts an object of an entity of the schema. Throws as `insert(_:_:links:)` does, and `.invalidInput` for an entity or an attribute
     /// that the schema does not have. After an error, nothing is changed.
     package mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
-        let entity = try schema.current(entity)
-        guard !entity.isAbstract else {
-            throw CambiumError(.invalidInput, "'\(entity.name)' is abstract. Insert one of its sub-entities.")
-        }
+        let entity = try schema.insertable(entity)
         for (attribute, value) in values { _ = try check(attribute, value, entity) }
         let serial = draft.nextSerial(of: entity.root)
         guard serial <= ObjectID.serialMax else {
