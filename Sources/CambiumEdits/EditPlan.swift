@@ -27,7 +27,27 @@ struct EditPlan {
     /// Throws `.conflict` if a migration removed the entity of an inserted object. Also throws the errors of the target.
     ///
     /// - Returns: The ids of the inserted objects in the target, by their provisional ids.
-    func apply(to target: inout some EditTarget & ~Copyable) throws(CambiumError) -> [ObjectID: ObjectID] {
+    func apply(to transaction: inout WriteTransaction) throws(CambiumError) -> [ObjectID: ObjectID] {
+        var target = ChangeTarget(transaction)
+        let ids = result(in: &target)
+        transaction = target.takeTransaction()
+        return try ids.get()
+    }
+
+    /// Applies the changes to an edit on a newer graph, as `apply(to:)` with a transaction does. The inserted objects keep their ids.
+    func apply(to edit: inout Edit) throws(CambiumError) -> [ObjectID: ObjectID] {
+        // Moves the edit. If the target got a copy, its first write would copy all changes of the edit.
+        var target = ChangeTarget(consume edit)
+        let ids = result(in: &target)
+        edit = target.takeEdit()
+        return try ids.get()
+    }
+
+    private func result(in target: inout ChangeTarget) -> Result<[ObjectID: ObjectID], CambiumError> {
+        do throws(CambiumError) { return .success(try change(&target)) } catch { return .failure(error) }
+    }
+
+    private func change(_ target: inout ChangeTarget) throws(CambiumError) -> [ObjectID: ObjectID] {
         let ids = try insertObjects(&target)
         try setValues(&target)
         for link in removed { try unlink(link, ids, &target) }
@@ -49,14 +69,28 @@ struct EditPlan {
 
     // MARK: Objects
 
-    private func insertObjects(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) -> [ObjectID: ObjectID] {
+    private func insertObjects(_ target: inout ChangeTarget) throws(CambiumError) -> [ObjectID: ObjectID] {
         var ids: [ObjectID: ObjectID] = [:]
         for (id, state) in states where id.isProvisional && state.deletion == nil {
             guard let entity = edit.knownEntity(of: id) else { continue }
-            let own = try target.own(entity)
-            ids[id] = try target.insert(id, as: own, values(of: id, state, entity, own) + keptDefaults(state, entity, own))
+            let own = try self.own(entity, in: target)
+            ids[id] = try target.insert(own, values(of: id, state, entity, own) + keptDefaults(state, entity, own), as: id)
         }
         return ids
+    }
+
+    /// Returns the entity of the target's schema that corresponds to an entity of the edit's schema. Throws `.conflict` if a migration
+    /// removed the entity.
+    ///
+    /// The schema may have been migrated in the meantime, but an entity keeps its number, even if a migration renames it. The edit and the
+    /// target belong to one store, and a store never reuses a number. So the names are not compared: after several migrations, the target's
+    /// schema may no longer contain an entity's former name.
+    private func own(_ entity: Entity, in target: borrowing ChangeTarget) throws(CambiumError) -> Entity {
+        if let found = target.original.schema.successor(of: entity) { return found }
+        throw CambiumError(
+            .conflict,
+            "The edit inserts an object of the entity '\(entity.name)', but a migration removed this entity. "
+                + "Undo the insertion, or make a new edit.")
     }
 
     /// Returns the defaults that an inserted object has in the edit, if a migration has given the attributes other defaults. The caller may
@@ -74,7 +108,7 @@ struct EditPlan {
         return kept
     }
 
-    private func setValues(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
+    private func setValues(_ target: inout ChangeTarget) throws(CambiumError) {
         for (id, state) in states where !id.isProvisional && !state.values.isEmpty && state.deletion == nil {
             guard !drops.objects.contains(id), let entity = edit.knownEntity(of: id), let own = target.liveEntity(of: id) else { continue }
             try target.set(id, values(of: id, state, entity, own))
@@ -91,7 +125,7 @@ struct EditPlan {
         return values
     }
 
-    private func deleteObjects(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
+    private func deleteObjects(_ target: inout ChangeTarget) throws(CambiumError) {
         var calls: [Int: [ObjectID]] = [:]
         for (id, state) in states where !id.isProvisional && deletes(id) {
             if let deletion = state.deletion { calls[deletion, default: []].append(id) }
@@ -106,17 +140,13 @@ struct EditPlan {
 
     // MARK: Links
 
-    private func link(
-        _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
-    ) throws(CambiumError) {
+    private func link(_ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout ChangeTarget) throws(CambiumError) {
         for end in ends(of: link, ids, target) { try target.link(end.id, end.relationship, end.other, at: nil) }
     }
 
-    private func unlink(
-        _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
-    ) throws(CambiumError) {
+    private func unlink(_ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout ChangeTarget) throws(CambiumError) {
         for end in ends(of: link, ids, target) {
-            let destination = target.schema.entity(end.relationship.destination)
+            let destination = target.original.schema.entity(end.relationship.destination)
             // A migration that narrowed the destination found no link to an object of another entity, so there is nothing to remove.
             guard let number = target.liveEntity(of: end.other)?.number, destination?.family.contains(number) == true else { continue }
             try target.unlink(end.id, end.relationship, end.other)
@@ -129,9 +159,7 @@ struct EditPlan {
     /// Returns the ends of a link in the target that must be changed: usually one end, because the change of one end changes the inverse,
     /// too. Returns both ends if a migration separated the two inverse relationships. Returns no end if one of the two objects does not
     /// exist. If a migration removed one of the two inverse relationships, the other one still contains the link.
-    private func ends(
-        of link: EditLink, _ ids: [ObjectID: ObjectID], _ target: borrowing some EditTarget & ~Copyable
-    ) -> [End] {
+    private func ends(of link: EditLink, _ ids: [ObjectID: ObjectID], _ target: borrowing ChangeTarget) -> [End] {
         let (id, other) = (ids[link.id] ?? link.id, ids[link.target] ?? link.target)
         guard let entity = target.liveEntity(of: id), let otherEntity = target.liveEntity(of: other) else { return [] }
         let inverse = link.inverse.flatMap { otherEntity.relationship($0.number) }
@@ -147,7 +175,7 @@ struct EditPlan {
     /// Removes the links of the to-one relationships that the edit has cleared, even if the store has linked them to other objects since
     /// the base. A relationship also counts as cleared if the edit has linked it to an object and then deleted this object. In that case,
     /// the object must not exist in `target`.
-    private func clearTargets(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
+    private func clearTargets(_ target: inout ChangeTarget) throws(CambiumError) {
         for (id, state) in states where !id.isProvisional && !state.targets.isEmpty && !drops.objects.contains(id) {
             guard let entity = edit.liveEntity(of: id), let own = target.liveEntity(of: id) else { continue }
             for relationship in entity.relationships {
@@ -160,7 +188,7 @@ struct EditPlan {
                 // If a migration made the relationship to-many, only the former target is removed. `removed` contains that link.
                 guard let ownRelationship = own.relationship(relationship.number), !ownRelationship.isToMany else { continue }
                 // If the edit also deleted the target, and the deletion was dropped, the link stays.
-                for other in target.currentMembers(ownRelationship, of: id) where !drops.objects.contains(other) {
+                for other in target.members(ownRelationship, of: id) where !drops.objects.contains(other) {
                     try target.unlink(id, ownRelationship, other)
                 }
             }
@@ -169,7 +197,7 @@ struct EditPlan {
 
     // MARK: Orders
 
-    private func orderMembers(_ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
+    private func orderMembers(_ ids: [ObjectID: ObjectID], _ target: inout ChangeTarget) throws(CambiumError) {
         for (provisional, state) in states where !state.lists.isEmpty && !drops.objects.contains(provisional) {
             let id = ids[provisional] ?? provisional
             guard let entity = edit.liveEntity(of: provisional), let own = target.liveEntity(of: id) else { continue }
@@ -189,10 +217,10 @@ struct EditPlan {
     /// that stay as they are in the store, because the store won a conflict.
     private func force(
         _ wanted: [ObjectID], _ ids: [ObjectID: ObjectID], _ relationship: Relationship, of id: ObjectID,
-        _ target: inout some EditTarget & ~Copyable
+        _ target: inout ChangeTarget
     ) throws(CambiumError) {
         let wantedIDs = Set(wanted.map { ids[$0] ?? $0 })
-        for member in target.currentMembers(relationship, of: id) where !wantedIDs.contains(member) {
+        for member in target.members(relationship, of: id) where !wantedIDs.contains(member) {
             if !isTaken(member, relationship) { try target.unlink(id, relationship, member) }
         }
         for member in wanted where !isTaken(member, relationship) {
@@ -207,9 +235,9 @@ struct EditPlan {
     }
 
     private func order(
-        _ wanted: [ObjectID], _ relationship: Relationship, of id: ObjectID, _ target: inout some EditTarget & ~Copyable
+        _ wanted: [ObjectID], _ relationship: Relationship, of id: ObjectID, _ target: inout ChangeTarget
     ) throws(CambiumError) {
-        let current = target.currentMembers(relationship, of: id)
+        let current = target.members(relationship, of: id)
         let (known, wantedIDs) = (Set(current), Set(wanted))
         let own = wanted.filter(known.contains)
         // If the members that the edit knows are already in the edit's order, the other members keep their positions. The other members can

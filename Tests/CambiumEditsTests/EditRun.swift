@@ -76,8 +76,15 @@ struct EditRun {
 }
 
 /// A target that random ops change: an edit or a transaction.
-protocol OpTarget: EditTarget, ~Copyable {
+protocol OpTarget: ~Copyable {
+    var schema: Schema { get }
+
     mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID
+    mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError)
+    mutating func delete(_ ids: [ObjectID]) throws(CambiumError)
+    mutating func link(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) throws(CambiumError)
+    mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError)
+    mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError)
 }
 
 extension Edit: OpTarget {}

@@ -102,7 +102,7 @@ extension Edit {
         var (moment, formerValues, formerMembers): (EditMoment?, [EditPlace: Value], [EditPlace: [ObjectID]]) = (nil, [:], [:])
         try batch { edit in
             // Moves the edit into the writer. If the writer got a copy of the edit, its first write would copy all changes of the edit.
-            var writer = RecordWriter(RecordTarget(consume edit), binding, policy)
+            var writer = RecordWriter(ChangeTarget(consume edit), binding, policy)
             let outcome = Swift.Result { try body(&writer) }
             (moment, formerValues, formerMembers) = (writer.moment, writer.formerValues, writer.formerMembers)
             edit = writer.takeTarget().takeEdit()

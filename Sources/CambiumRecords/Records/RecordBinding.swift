@@ -78,6 +78,18 @@ final class RecordBinding: Sendable {
         return relationship
     }
 
+    /// Returns the index of the property that has a name, or `nil` if the record's schema does not list the name.
+    ///
+    /// - Parameter next: The index at which the search begins; then the index after the property. Properties are usually used in order, so
+    ///   the search usually succeeds at once.
+    func index(of name: String, from next: inout Int) -> Int? {
+        let count = properties.count
+        guard let offset = properties.indices.first(where: { properties[($0 + next) % count].name == name }) else { return nil }
+        let index = (offset + next) % count
+        next = (index + 1) % count
+        return index
+    }
+
     /// Returns the property at an index that the program passed. Ends the process if the record's schema has no such property.
     func property(_ index: Int) -> Property {
         Trap.unless(properties.indices.contains(index), mistake(index))

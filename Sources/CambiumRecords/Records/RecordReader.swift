@@ -124,14 +124,7 @@ public struct RecordReader: ~Copyable {
 
     @usableFromInline
     mutating func index(of name: String) throws -> Int {
-        let properties = binding.properties
-        for offset in properties.indices {
-            let candidate = next + offset < properties.count ? next + offset : next + offset - properties.count
-            if properties[candidate].name == name {
-                next = candidate + 1 == properties.count ? 0 : candidate + 1
-                return candidate
-            }
-        }
+        if let found = binding.index(of: name, from: &next) { return found }
         throw CambiumError(
             .unknownName, "The record of '\(binding.entity.name)' reads '\(name)', which its recordSchema does not list. List it there.")
     }

@@ -67,7 +67,7 @@ extension RecordWriter {
     ///   by its identity.
     func keepsMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
-        if owner.origin.storeKey != target.storeKey { return false }
+        if owner.origin.storeKey != target.original.storeKey { return false }
         if current.isNew || owner.origin.isRolledBack(except: target.outcome) { return false }
         // Properties of different hierarchies can have the same number.
         if owner.id.root != id.root { return false }
@@ -99,7 +99,6 @@ extension RecordWriter {
             return
         }
         let mine = wanted.map { [$0] } ?? []
-        let isOutdated = isOutdated(mine, before.map { [$0] } ?? [], relationship, of: id)
         if let read = current.before?.members(relationship, present: before.map { [$0] } ?? []) {
             let isOmitted = wanted == nil && read.first.map { self.isOmitted($0, type) } ?? false
             guard
@@ -110,9 +109,8 @@ extension RecordWriter {
                 current.kept.members[relationship.number] = isOmitted ? read : mine
                 return
             }
-        } else if isOutdated {
-            return
         }
+        trackFormer(relationship, of: id)
         if let wanted {
             try link(id, relationship, wanted)
         } else if let before {
@@ -120,23 +118,10 @@ extension RecordWriter {
         }
     }
 
-    /// Returns whether a record is out of date: `wanted` are the members that the object had before this save, but the save has changed
-    /// them since. Another copy of the record, or the inverse relationship, can cause such a change. Stores the members from before the
-    /// save in `formerMembers`.
-    private mutating func isOutdated(
-        _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
-    ) -> Bool {
+    /// Stores the members that a relationship has before the writer changes it.
+    private mutating func trackFormer(_ relationship: Relationship, of id: ObjectID) {
         let place = EditPlace(id, relationship.number)
-        let lost = lostMembers[place] ?? []
-        if formerMembers[place] == nil {
-            var former: [ObjectID] = []
-            for member in present where !addedMembers.contains(LinkEnd(place: place, member: member)) { former.append(member) }
-            former += lost.subtracting(present)
-            formerMembers[place] = former
-        }
-        guard current.isKnown, let former = formerMembers[place], Set(former) == Set(wanted) else { return false }
-        // The old positions of the lost members are not known, so only the other members are compared.
-        return !relationship.isOrdered || former.filter { !lost.contains($0) } == wanted.filter { !lost.contains($0) }
+        if formerMembers[place] == nil { formerMembers[place] = membersBefore(relationship, of: id) }
     }
 
     /// Returns the members that a relationship had before this save. The positions of members that the save has removed through the inverse
@@ -229,25 +214,23 @@ extension RecordWriter {
             wanted = present.filter(kept.contains) + wanted.filter { !members.contains($0) }
         }
         if present == wanted { return }
-        let isOutdated = isOutdated(wanted, present, relationship, of: id)
         if let read = current.before?.members(relationship, present: present) {
             let merged = try merged(wanted, present, read, relationship, of: id, order, omitted)
             if merged != wanted { current.kept.members[relationship.number] = wanted }
             guard let merged else { return }
             wanted = merged
             kept = Set(merged)
-        } else if isOutdated {
-            return
         }
+        trackFormer(relationship, of: id)
         let known = Set(present)
         for member in present where !kept.contains(member) { try unlink(id, relationship, member) }
         guard relationship.isOrdered else {
             for member in wanted where !known.contains(member) { try link(id, relationship, member) }
             return
         }
-        if target.writesWholeLists {
+        if target.isEdit {
             for member in wanted where !known.contains(member) { try link(id, relationship, member) }
-            return target.reorder(id, relationship, wanted)
+            return try target.reorder(id, relationship, wanted)
         }
         for step in MemberOrder.steps(from: present.filter(kept.contains), to: wanted) {
             if step.isNew {

@@ -58,14 +58,7 @@ extension RecordWriter {
 
     @usableFromInline
     mutating func index(of name: String) throws -> Int {
-        let properties = current.binding.properties
-        for offset in properties.indices {
-            let candidate = current.next + offset < properties.count ? current.next + offset : current.next + offset - properties.count
-            if properties[candidate].name == name {
-                current.next = candidate + 1 == properties.count ? 0 : candidate + 1
-                return candidate
-            }
-        }
+        if let found = current.binding.index(of: name, from: &current.next) { return found }
         throw CambiumError(
             .unknownName,
             "The record of '\(current.binding.entity.name)' writes '\(name)', which its recordSchema does not list. List it there.")
@@ -132,9 +125,7 @@ extension RecordWriter {
         }
     }
 
-    /// Removes from `values` each value that the object already has, and each value with which the record was read. If it is not known how
-    /// the record was read, the record may be a copy with a value from before the writer changed the attribute. Such an old value is also
-    /// removed, because saving it would undo the change that another copy made.
+    /// Removes from `values` each value that the object already has, and each value with which the record was read.
     ///
     /// Throws `.conflict` if values that the record changes have been changed since it was read, unless the policy resolves the conflicts.
     /// Changes of this save do not count.
@@ -153,25 +144,19 @@ extension RecordWriter {
                     continue
                 }
             }
-            if let read {
-                if theirs != read {
-                    let conflict = conflict(id, .attribute(attribute), .value(read), .value(value), .value(theirs))
-                    switch policy.winner(of: conflict) {
-                    case .mine: break
-                    case .theirs:
-                        current.kept.values[attribute.number] = value
-                        continue
-                    case nil:
-                        conflicts.append(conflict)
-                        continue
-                    }
+            if let read, theirs != read {
+                let conflict = conflict(id, .attribute(attribute), .value(read), .value(value), .value(theirs))
+                switch policy.winner(of: conflict) {
+                case .mine: break
+                case .theirs:
+                    current.kept.values[attribute.number] = value
+                    continue
+                case nil:
+                    conflicts.append(conflict)
+                    continue
                 }
             }
-            if let former = formerValues[place] {
-                if read == nil, current.isKnown, isStored(value, as: former, attribute) { continue }
-            } else {
-                formerValues[place] = stored
-            }
+            if formerValues[place] == nil { formerValues[place] = stored }
             kept.append((attribute, value))
         }
         if !conflicts.isEmpty { throw EditConflicts(conflicts: conflicts).errorOfSave }

@@ -10,7 +10,7 @@
 /// A save calls `write(to:)` once for the values of attributes, and again for relationships, if the record has any. Each property is
 /// written by its name or, as the macro does, by its index in the record's schema.
 public struct RecordWriter: ~Copyable {
-    var target: RecordTarget
+    var target: ChangeTarget
     /// The values of attributes that the current record has written.
     var values: [(Attribute, Value)] = []
     /// The values that the current record has for derived attributes.
@@ -22,16 +22,13 @@ public struct RecordWriter: ~Copyable {
     var current: Frame
     /// The objects of the records that contain the current record, followed by the current object.
     private(set) var path: [ObjectID] = []
-    /// The values and members that properties had before the writer changed them. If a copy of a record still has these former values,
-    /// saving this copy does not undo a change that another copy made.
+    /// The values and members that properties had before the writer changed them. A change by another record of the same save is not a
+    /// conflict.
     var formerValues: [EditPlace: Value] = [:]
     var formerMembers: [EditPlace: [ObjectID]] = [:]
-    /// The members that the writer added to a relationship, or removed from it, by changing the inverse relationship. If a record still
-    /// contains the members that its object had before these changes, saving the record does not undo these changes.
+    /// The members that the writer added to a relationship, or removed from it, by changing the inverse relationship.
     var addedMembers: Set<LinkEnd> = []
     var lostMembers: [EditPlace: Set<ObjectID>] = [:]
-    /// Whether a record with a ref and another record of the array that is being saved may describe the same object.
-    private var mayHaveCopies = false
     /// The number of objects that the writer has inserted.
     var insertedCount = 0
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
@@ -53,7 +50,7 @@ public struct RecordWriter: ~Copyable {
         /// The property that leads back to the containing record: the inverse of the relationship through which the save reached this
         /// record. This record does not write the property, because the containing record writes the link.
         let arrival: PropertyNumber?
-        /// Whether the record has the ref of an object. If so, the record may be one of several copies.
+        /// Whether the record has the ref of an object.
         var isKnown = false
         /// The object as it was when the record was read or last saved; `nil` if this is not known.
         var before: SavedRecord?
@@ -77,7 +74,7 @@ public struct RecordWriter: ~Copyable {
         var next = 0
     }
 
-    init(_ target: consuming RecordTarget, _ binding: RecordBinding, _ policy: EditPolicy = .error) {
+    init(_ target: consuming ChangeTarget, _ binding: RecordBinding, _ policy: EditPolicy = .error) {
         var target = target
         read = target.origin()
         self.policy = policy
@@ -85,7 +82,7 @@ public struct RecordWriter: ~Copyable {
         current = Frame(binding: binding, arrival: nil)
     }
 
-    consuming func takeTarget() -> RecordTarget { target }
+    consuming func takeTarget() -> ChangeTarget { target }
 
     // MARK: Records
 
@@ -149,16 +146,7 @@ public struct RecordWriter: ~Copyable {
 
     /// Saves several records.
     mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
-        mayHaveCopies = Self.mayHaveCopies(records)
         for index in records.indices { _ = try save(&records[index]) }
-    }
-
-    /// Whether a record with a ref and another record may describe the same object. The other record may have no ref, because a save then
-    /// finds its object by the identity. Complexity: O(records).
-    private static func mayHaveCopies<Record: EntityRecord>(_ records: [Record]) -> Bool {
-        var ids: Set<ObjectID> = []
-        for record in records { if let id = record.ref?.id { ids.insert(id) } }
-        return !ids.isEmpty && ids.count < records.count
     }
 
     /// Deletes the object of a record, and clears the refs to deleted objects in the record and in the records inside of it.
@@ -167,7 +155,7 @@ public struct RecordWriter: ~Copyable {
             throw CambiumError(
                 .objectDeleted, "The record of '\(Record.recordSchema.entity)' was never saved, so there is nothing to delete.")
         }
-        try target.delete(try existing(ref))
+        try target.delete([try existing(ref)])
         try clearRefs(in: &record)
     }
 
@@ -200,10 +188,10 @@ public struct RecordWriter: ~Copyable {
         try keepDerivedValues(of: known)
         if let id = known ?? identified(binding) {
             if current.mustBeNew { throw existing(id, Record.recordSchema.entity) }
-            // The values are compared with the stored ones if a value has several stored forms, or if several records of this save may be
-            // copies of one object. Such copies come from the caller, or from relationships that lead to one object several times.
-            // An edit would record each value that it is given as a statement of the caller.
-            if current.before != nil || target.isEdit || !forms.isEmpty || binding.hasRelationships || !path.isEmpty || mayHaveCopies {
+            // A record that was not read writes all values, and the transaction ignores those that are stored already. But the values are
+            // compared if a value has several stored forms, or if relationships may lead to another copy of the record. An edit would
+            // record each value that it is given as a statement of the caller.
+            if current.before != nil || target.isEdit || !forms.isEmpty || binding.hasRelationships || !path.isEmpty {
                 try omitValues(of: id)
             }
             try target.set(id, values)

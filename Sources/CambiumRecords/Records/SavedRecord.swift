@@ -151,7 +151,7 @@ extension RecordWriter {
         let entity = original.entity(of: id) ?? current.binding.entity
         return EditConflict(
             id: id, entity: entity, subject: subject, use: .written, base: base, mine: mine, theirs: theirs, schema: original.schema,
-            laterSchema: original.schema, storeKey: target.storeKey, names: names, isRemoved: false)
+            laterSchema: original.schema, storeKey: target.original.storeKey, names: names, isRemoved: false)
     }
 
     /// Returns whether the save writes a relationship that the record changes to `mine`. Throws `.conflict` if the relationship has been

@@ -53,7 +53,7 @@ extension WriteTransaction {
         try checkUsable()
         let binding = try binding(type)
         let (opCount, isHook) = (ops.opCount, recording == .comparison)
-        var writer = RecordWriter(RecordTarget(self), binding, policy)
+        var writer = RecordWriter(ChangeTarget(self), binding, policy)
         let result: Swift.Result<Result, any Error> = Swift.Result { try body(&writer) }
         // While a hook of an import runs, changes do not become ops, so the number of ops does not show them.
         let mayHaveChanged = isHook && writer.target.hasChanged
