@@ -20,12 +20,6 @@ struct Playlist: EntityRecord, Equatable {
         songs = try row.read("songs")
         ref = row.ref()
     }
-
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write("id", &id)
-        try row.write("title", &title)
-        try row.write("songs", &songs)
-    }
 }
 
 struct Song: EntityRecord, Equatable {
@@ -63,17 +57,6 @@ struct Song: EntityRecord, Equatable {
         playlists = try row.read("playlists")
         ref = row.ref()
     }
-
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write("id", &id)
-        try row.write("title", &title)
-        try row.write("gain", &gain)
-        try row.write("price", &price)
-        try row.write("recorded", &recorded)
-        try row.write("cover", &cover)
-        try row.write("extra", &extra)
-        try row.write("playlists", &playlists)
-    }
 }
 
 struct Seat: EntityRecord, Equatable {
@@ -93,12 +76,6 @@ struct Seat: EntityRecord, Equatable {
         number = try row.read("number")
         guest = try row.read("guest")
         ref = row.ref()
-    }
-
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write("row", &self.row)
-        try row.write("number", &number)
-        try row.write("guest", &guest)
     }
 }
 

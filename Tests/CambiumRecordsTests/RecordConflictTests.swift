@@ -87,7 +87,6 @@ struct RecordConflictTests {
             var ref: Ref<Named>?
             static let recordSchema = RecordSchema<Named>("Writer") { RecordProperty("born", \.born) }
             init(from row: inout RecordReader) throws { born = try row.read(0) }
-            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &born) }
         }
         let day = Date(timeIntervalSinceReferenceDate: 0)
         let found = try conflicts({ $0.born = day }, { $0.born = day + 1 }).1

@@ -21,8 +21,6 @@ struct RecordIntegerTests {
             count = try row.read("count")
             ref = row.ref()
         }
-
-        mutating func write(to row: inout RecordWriter) throws { try row.write("count", &count) }
     }
 
     @Test("a number beyond the range of Int64 is refused")

@@ -17,8 +17,6 @@ struct RecordJSONTests {
             days = try row.readJSON("days")
             ref = row.ref()
         }
-
-        mutating func write(to row: inout RecordWriter) throws { try row.writeJSON("days", days) }
     }
 
     @Test("JSON that already has the saved value keeps its order of keys and its other members")

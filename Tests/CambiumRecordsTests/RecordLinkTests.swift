@@ -2,8 +2,8 @@ import Cambium
 import Testing
 
 /// An employee that can be linked to itself by refs.
-private struct Employee: EntityRecord {
-    var name: String
+private struct Employee: BlankRecord {
+    var name = ""
     var manager: Ref<Employee>?
     var peers: Set<Ref<Employee>> = []
     var deputies: [Ref<Employee>] = []
@@ -17,78 +17,37 @@ private struct Employee: EntityRecord {
         RecordProperty("deputies", \.deputies)
         RecordProperty("guests", \.guests)
     }
-
-    init(_ name: String) { self.name = name }
-
-    init(from row: inout RecordReader) throws {
-        name = try row.read(0)
-        manager = try row.read(1)
-        peers = try row.read(2)
-        deputies = try row.read(3)
-        guests = try row.read(4)
-        ref = row.ref()
-    }
-
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write(0, &name)
-        try row.write(1, &manager)
-        try row.write(2, &peers)
-        try row.write(3, &deputies)
-        try row.write(4, &guests)
-    }
 }
 
 /// An office whose desks contain the office.
-private struct Office {
-    var name: String
-    var desks: [Desk]
+private struct Office: BlankRecord {
+    var name = ""
+    var desks: [Desk] = []
     var plants: [Plant] = []
     var lamps: [Lamp] = []
     var ref: Ref<Office>?
-}
 
-extension Office: EntityRecord {
     static let recordSchema = RecordSchema<Office>("Office") {
         RecordProperty("name", \.name)
         RecordProperty("desks", \.desks, .inverse("office"))
         RecordProperty("plants", \.plants, .inverse("offices"))
         RecordProperty("lamps", \.lamps, .inverse("offices"))
     }
-    init(from row: inout RecordReader) throws {
-        (name, desks, plants, lamps) = (try row.read(0), try row.read(1), try row.read(2), try row.read(3))
-        ref = row.ref()
-    }
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write(0, &name)
-        try row.write(1, &desks)
-        try row.write(2, &plants)
-        try row.write(3, &lamps)
-    }
 }
 
-private struct Desk {
-    var name: String
+private struct Desk: BlankRecord {
+    var name = ""
     var office: Office?
     var ref: Ref<Desk>?
-}
 
-extension Desk: EntityRecord {
     static let recordSchema = RecordSchema<Desk>("Desk") {
         RecordProperty("name", \.name)
         RecordProperty("office", \.office)
     }
-    init(from row: inout RecordReader) throws {
-        (name, office) = (try row.read(0), try row.read(1))
-        ref = row.ref()
-    }
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write(0, &name)
-        try row.write(1, &office)
-    }
 }
 
-private struct Plant: EntityRecord {
-    var name: String
+private struct Plant: BlankRecord {
+    var name = ""
     var offices: [Ref<Office>] = []
     var ref: Ref<Plant>?
 
@@ -96,34 +55,16 @@ private struct Plant: EntityRecord {
         RecordProperty("name", \.name)
         RecordProperty("offices", \.offices)
     }
-    init(_ name: String) { self.name = name }
-    init(from row: inout RecordReader) throws {
-        (name, offices) = (try row.read(0), try row.read(1))
-        ref = row.ref()
-    }
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write(0, &name)
-        try row.write(1, &offices)
-    }
 }
 
-private struct Lamp: EntityRecord {
-    var name: String
+private struct Lamp: BlankRecord {
+    var name = ""
     var offices: Set<Ref<Office>> = []
     var ref: Ref<Lamp>?
 
     static let recordSchema = RecordSchema<Lamp>("Lamp") {
         RecordProperty("name", \.name)
         RecordProperty("offices", \.offices)
-    }
-    init(_ name: String) { self.name = name }
-    init(from row: inout RecordReader) throws {
-        (name, offices) = (try row.read(0), try row.read(1))
-        ref = row.ref()
-    }
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write(0, &name)
-        try row.write(1, &offices)
     }
 }
 
@@ -132,7 +73,7 @@ struct RecordLinkTests {
     @Test("refs to the object itself are removed like any other")
     func ownRefs() throws {
         let store = try Store.inMemory(schema: Schema(of: Employee.self))
-        var ada = Employee("Ada")
+        var ada = Employee(name: "Ada")
         try store.save(&ada)
         let ref = try #require(ada.ref)
         (ada.manager, ada.peers, ada.deputies, ada.guests) = (ref, [ref], [ref], [ref])
@@ -285,7 +226,7 @@ struct RecordLinkTests {
     @Test("a save adds the containing record to the refs of an inner record")
     func refsBack() throws {
         let store = try Store.inMemory(schema: Schema(of: Office.self))
-        var paris = Office(name: "Paris", desks: [], plants: [Plant("Fern")], lamps: [Lamp("Bulb")])
+        var paris = Office(name: "Paris", desks: [], plants: [Plant(name: "Fern")], lamps: [Lamp(name: "Bulb")])
         try store.save(&paris)
         let ref = try #require(paris.ref)
         #expect(paris.plants[0].offices == [ref])

@@ -26,12 +26,6 @@ struct RecordPredicateTests {
             (name, age, nick, isAway) = (try row.read(0), try row.read(1), try row.read(2), try row.read(3))
             ref = row.ref()
         }
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write(0, &name)
-            try row.write(1, &age)
-            try row.write(2, &nick)
-            try row.write(3, &isAway)
-        }
     }
 
     struct Parent: EntityRecord, Equatable {
@@ -53,11 +47,6 @@ struct RecordPredicateTests {
             (name, children, favorite) = (try row.read(0), try row.read(1), try row.read(2))
             ref = row.ref()
         }
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write(0, &name)
-            try row.write(1, &children)
-            try row.write(2, &favorite)
-        }
     }
 
     struct House: EntityRecord, Equatable {
@@ -73,10 +62,6 @@ struct RecordPredicateTests {
         init(from row: inout RecordReader) throws {
             (name, owner) = (try row.read(0), try row.read(1))
             ref = row.ref()
-        }
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write(0, &name)
-            try row.write(1, &owner)
         }
     }
 

@@ -173,7 +173,6 @@ struct RecordReadTests {
                 count = try row.read(0)
                 ref = row.ref()
             }
-            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &count) }
         }
         let store = try Store.inMemory(schema: Schema { EntityDefinition("Small") { AttributeDefinition("count", .int64) } })
         let ids = try store.write { [try $0.insert("Small", ["count": 7]), try $0.insert("Small", ["count": 70_000])] }.result

@@ -104,7 +104,6 @@ struct RecordSchemaTests {
                 name = try row.read(0)
                 ref = row.ref()
             }
-            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &name) }
         }
         struct Derived: EntityRecord {
             var name: String
@@ -118,10 +117,6 @@ struct RecordSchemaTests {
             init(from row: inout RecordReader) throws {
                 (name, size) = (try row.read(0), try row.read(1))
                 ref = row.ref()
-            }
-            mutating func write(to row: inout RecordWriter) throws {
-                try row.write(0, &name)
-                try row.write(1, &size)
             }
         }
         let store = try Store.inMemory(schema: Schema(of: Derived.self))
@@ -211,10 +206,6 @@ struct RecordSchemaTests {
                 (code, name) = (try row.read(0), try row.read(1))
                 ref = row.ref()
             }
-            mutating func write(to row: inout RecordWriter) throws {
-                try row.write(0, &code)
-                try row.write(1, &name)
-            }
         }
         struct Sub: EntityRecord {
             var code: String
@@ -227,10 +218,6 @@ struct RecordSchemaTests {
             init(from row: inout RecordReader) throws {
                 (code, name) = (try row.read(0), try row.read(1))
                 ref = row.ref()
-            }
-            mutating func write(to row: inout RecordWriter) throws {
-                try row.write(0, &code)
-                try row.write(1, &name)
             }
         }
         let schema = try Schema(of: Sub.self)

@@ -25,12 +25,6 @@ import Testing
             (number, itemCount, total) = (try row.read(0), try row.read(1), try row.read(2))
             ref = row.ref()
         }
-
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write(0, &number)
-            try row.write(1, &itemCount)
-            try row.write(2, &total)
-        }
     }
 
     @Test func `a record has the derived values for the changes so far`() throws {

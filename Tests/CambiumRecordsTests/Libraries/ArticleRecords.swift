@@ -16,10 +16,6 @@ enum Articles {
             (id, name) = (try row.read(0), try row.read(1))
             ref = row.ref()
         }
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write(0, &id)
-            try row.write(1, &name)
-        }
     }
 
     struct Article: EntityRecord, Equatable {
@@ -37,11 +33,6 @@ enum Articles {
         init(from row: inout RecordReader) throws {
             (id, text, author) = (try row.read(0), try row.read(1), try row.read(2))
             ref = row.ref()
-        }
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write(0, &id)
-            try row.write(1, &text)
-            try row.write(2, &author)
         }
     }
 
@@ -61,11 +52,6 @@ enum Articles {
         init(from row: inout RecordReader) throws {
             (kind, label, articles) = (try row.read(0), try row.read(1), try row.read(2))
             ref = row.ref()
-        }
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write(0, &kind)
-            try row.write(1, &label)
-            try row.write(2, &articles)
         }
     }
 

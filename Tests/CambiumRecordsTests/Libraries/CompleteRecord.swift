@@ -50,20 +50,4 @@ struct Complete: EntityRecord, Equatable {
         transformable = try row.readJSON("transformable")
         ref = row.ref()
     }
-
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write("int16", &int16)
-        try row.write("int32", &int32)
-        try row.write("int64", &int64)
-        try row.write("decimal", &decimal)
-        try row.write("double", &double)
-        try row.write("float", &float)
-        try row.write("boolean", &boolean)
-        try row.write("date", &date)
-        try row.write("string", &string)
-        try row.write("binary", &binary)
-        try row.write("uuid", &uuid)
-        try row.write("uri", &uri)
-        try row.writeJSON("transformable", transformable)
-    }
 }

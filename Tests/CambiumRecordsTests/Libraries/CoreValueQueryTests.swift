@@ -58,7 +58,6 @@ struct CoreValueQueryTests {
                 kind = try row.read(0)
                 ref = row.ref()
             }
-            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &kind) }
         }
         let store = try Store.inMemory(schema: Schema(of: Car.self))
         try store.write { transaction in
@@ -82,7 +81,6 @@ struct CoreValueQueryTests {
                 kind = try row.read(0)
                 ref = row.ref()
             }
-            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &kind) }
         }
         let store = try Store.inMemory(schema: Schema(of: Car.self))
         let ids = try store.write { transaction in
@@ -109,7 +107,6 @@ struct CoreValueQueryTests {
                 wheels = try row.read(0)
                 ref = row.ref()
             }
-            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &wheels) }
         }
         let store = try Store.inMemory(schema: Schema(of: Car.self))
         var car = Car(.four)

@@ -91,10 +91,6 @@ struct CoreValueStructTests {
                 (name, employees) = (try row.read(0), try row.read(1))
                 ref = row.ref()
             }
-            mutating func write(to row: inout RecordWriter) throws {
-                try row.write(0, &name)
-                try row.write(1, &employees)
-            }
         }
         var company = company()
         try store.save(&company)

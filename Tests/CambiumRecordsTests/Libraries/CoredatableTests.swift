@@ -127,10 +127,6 @@ struct CoredatableTests {
                 (id, name) = (try row.read(0), try row.read(1))
                 ref = row.ref()
             }
-            mutating func write(to row: inout RecordWriter) throws {
-                try row.write(0, &id)
-                try row.write(1, &name)
-            }
         }
         struct Circle: EntityRecord {
             var id: Int
@@ -143,10 +139,6 @@ struct CoredatableTests {
             init(from row: inout RecordReader) throws {
                 (id, radius) = (try row.read(0), try row.read(1))
                 ref = row.ref()
-            }
-            mutating func write(to row: inout RecordWriter) throws {
-                try row.write(0, &id)
-                try row.write(1, &radius)
             }
         }
         let store = try Store.inMemory(schema: Schema(of: Circle.self))
