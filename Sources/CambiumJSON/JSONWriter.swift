@@ -143,6 +143,55 @@ public struct JSONWriter: Sendable {
         }
     }
 
+    // MARK: Members
+
+    /// Writes a member with a text; null if there is no text.
+    package mutating func member(_ name: String, _ text: String?) {
+        key(name)
+        if let text { string(text) } else { null() }
+    }
+
+    /// Writes a member with a number; null if there is no number.
+    package mutating func member(_ name: String, _ number: (some FixedWidthInteger)?) {
+        key(name)
+        raw(number.map { String($0) } ?? "null")
+    }
+
+    package mutating func member(_ name: String, _ flag: Bool) {
+        key(name)
+        bool(flag)
+    }
+
+    package mutating func member(_ name: String, _ value: JSONValue) {
+        key(name)
+        write(value)
+    }
+
+    package mutating func member(_ name: String, _ texts: some Sequence<String>) { array(name, texts) { $0.string($1) } }
+
+    /// Writes an object whose members `members` writes.
+    package mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
+        beginObject()
+        try members(&self)
+        endObject()
+    }
+
+    /// Writes a member with an object whose members `members` writes.
+    package mutating func object(_ name: String, _ members: (inout JSONWriter) throws -> Void) rethrows {
+        key(name)
+        try object(members)
+    }
+
+    /// Writes a member with an array. `write` writes each element.
+    package mutating func array<Element>(
+        _ name: String, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) throws -> Void
+    ) rethrows {
+        key(name)
+        beginArray()
+        for element in elements { try write(&self, element) }
+        endArray()
+    }
+
     // MARK: Bytes
 
     private mutating func open(_ bracket: UInt8) {

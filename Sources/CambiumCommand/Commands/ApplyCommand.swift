@@ -22,11 +22,7 @@ struct ApplyCommand: ParsableCommand {
     func run() throws {
         let report = try writer.apply(from: source, to: target)
         Terminal.report("'\(target)' has every transaction of '\(source)', up to transaction \(report.lastTransaction).")
-        if output.json {
-            var writer = JSONWriter()
-            report.write(to: &writer)
-            return Terminal.print(writer.text)
-        }
+        if output.json { return Terminal.printJSON(report.write) }
         let applied = Readable.of(report.appliedCount, "transaction")
         Terminal.print("\(target): \(applied) applied, \(Readable.count(report.presentCount)) already present")
         Terminal.print(

@@ -53,13 +53,10 @@ extension Backup {
             return Terminal.print(
                 "\(target): transactions 1 to \(transaction)\(checkpoints), \(Readable.bytes(byteCount)).")
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        for (key, value) in [("transaction", Int(transaction.rawValue)), ("bytes", byteCount), ("checkpoints", checkpointCount)] {
-            writer.key(key)
-            writer.number(value)
+        Terminal.printObject { writer in
+            writer.member("transaction", transaction)
+            writer.member("bytes", byteCount)
+            writer.member("checkpoints", checkpointCount)
         }
-        writer.endObject()
-        Terminal.print(writer.text)
     }
 }

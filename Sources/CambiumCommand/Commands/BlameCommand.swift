@@ -48,33 +48,24 @@ struct BlameCommand: ParsableCommand {
     }
 
     private func printRow(_ row: BlameRow) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        switch row.content {
-        case .value(let value):
-            writer.text("attribute", row.property)
-            writer.key("value")
-            value.write(to: &writer)
-        case .target(let target):
-            writer.text("relationship", row.property)
-            writer.text("value", target?.name)
-        case .members(let members):
-            writer.text("relationship", row.property)
-            writer.names("value", members)
+        Terminal.printObject { writer in
+            switch row.content {
+            case .value(let value):
+                writer.member("attribute", row.property)
+                writer.member("value", value)
+            case .target(let target):
+                writer.member("relationship", row.property)
+                writer.member("value", target?.name)
+            case .members(let members):
+                writer.member("relationship", row.property)
+                writer.member("value", members)
+            }
+            writer.transaction(row.transaction, row.time, row.author)
+            if let message = row.author?.message { writer.member("message", message) }
+            if let source = row.source { writer.member("from", source.name) }
+            if row.isIgnored { writer.member("ignored", true) }
+            if row.transaction == nil { writer.member("retired", true) }
         }
-        writer.transaction(row.transaction, row.time, row.author)
-        if let message = row.author?.message { writer.text("message", message) }
-        if let source = row.source { writer.text("from", source.name) }
-        if row.isIgnored {
-            writer.key("ignored")
-            writer.bool(true)
-        }
-        if row.transaction == nil {
-            writer.key("retired")
-            writer.bool(true)
-        }
-        writer.endObject()
-        Terminal.print(writer.text)
     }
 
     /// The maximum number of columns of a value.

@@ -16,15 +16,10 @@ struct ChangeStream {
     func print(_ transaction: ChangedTransaction, isSnapshot: Bool) {
         switch format {
         case .cambium:
-            var writer = JSONWriter()
-            transaction.write(to: &writer)
-            if isSnapshot {
-                writer.key("snapshot")
-                writer.bool(true)
+            Terminal.printObject { writer in
+                transaction.write(to: &writer)
+                if isSnapshot { writer.member("snapshot", true) }
             }
-            writer.endObject()
-            writer.endLine()
-            Terminal.write(writer.bytes)
         case .debezium: DebeziumLines(transaction: transaction, name: name, isSnapshot: isSnapshot).print()
         case .cloudevents: CloudEventLines(transaction: transaction, name: name, isSnapshot: isSnapshot).print()
         }
@@ -55,40 +50,30 @@ private struct DebeziumLines {
     }
 
     private func print(_ object: ChangedObject, order: Int, orderInEntity: Int) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("before")
-        object.writeState(.before, to: &writer)
-        writer.key("after")
-        object.writeState(.after, to: &writer)
-        writer.key("source")
-        writer.beginObject()
-        writer.text("version", ProgramVersion.text)
-        writer.text("connector", "cambium")
-        writer.text("name", name)
-        writer.key("ts_ms")
-        writer.number(milliseconds)
-        writer.text("snapshot", isSnapshot ? "true" : "false")
-        writer.text("db", name)
-        writer.text("table", object.entity)
-        writer.key("txId")
-        writer.number(entry.number.rawValue)
-        writer.text("actor", entry.author.actor)
-        writer.endObject()
-        writer.key("transaction")
-        writer.beginObject()
-        writer.text("id", entry.number.description)
-        writer.key("total_order")
-        writer.number(order)
-        writer.key("data_collection_order")
-        writer.number(orderInEntity)
-        writer.endObject()
-        writer.text("op", op(object.kind))
-        writer.key("ts_ms")
-        writer.number(milliseconds)
-        writer.endObject()
-        writer.endLine()
-        Terminal.write(writer.bytes)
+        Terminal.printObject { writer in
+            writer.key("before")
+            object.writeState(.before, to: &writer)
+            writer.key("after")
+            object.writeState(.after, to: &writer)
+            writer.object("source") { writer in
+                writer.member("version", ProgramVersion.text)
+                writer.member("connector", "cambium")
+                writer.member("name", name)
+                writer.member("ts_ms", milliseconds)
+                writer.member("snapshot", isSnapshot ? "true" : "false")
+                writer.member("db", name)
+                writer.member("table", object.entity)
+                writer.member("txId", entry.number)
+                writer.member("actor", entry.author.actor)
+            }
+            writer.object("transaction") { writer in
+                writer.member("id", entry.number.description)
+                writer.member("total_order", order)
+                writer.member("data_collection_order", orderInEntity)
+            }
+            writer.member("op", op(object.kind))
+            writer.member("ts_ms", milliseconds)
+        }
     }
 
     private func op(_ kind: ObjectChange.Kind) -> String {
@@ -100,31 +85,19 @@ private struct DebeziumLines {
     }
 
     private func boundary(_ status: String, counts: [(entity: String, count: Int)]?) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.text("status", status)
-        writer.text("id", entry.number.description)
-        writer.key("ts_ms")
-        writer.number(milliseconds)
-        writer.key("event_count")
-        if let counts { writer.number(counts.reduce(0) { $0 + $1.count }) } else { writer.null() }
-        writer.key("data_collections")
-        if let counts {
-            writer.beginArray()
-            for count in counts {
-                writer.beginObject()
-                writer.text("data_collection", count.entity)
-                writer.key("event_count")
-                writer.number(count.count)
-                writer.endObject()
+        Terminal.printObject { writer in
+            writer.member("status", status)
+            writer.member("id", entry.number.description)
+            writer.member("ts_ms", milliseconds)
+            writer.member("event_count", counts?.reduce(0) { $0 + $1.count })
+            guard let counts else { return writer.member("data_collections", String?.none) }
+            writer.array("data_collections", counts) { writer, count in
+                writer.object { writer in
+                    writer.member("data_collection", count.entity)
+                    writer.member("event_count", count.count)
+                }
             }
-            writer.endArray()
-        } else {
-            writer.null()
         }
-        writer.endObject()
-        writer.endLine()
-        Terminal.write(writer.bytes)
     }
 }
 
@@ -142,30 +115,26 @@ private struct CloudEventLines {
             event("\(entry.number)-\(index + 1)", type: "cambium.object.\(kind)", subject: object.name) { object.write(to: &$0) }
         }
         event("\(entry.number)-end", type: "cambium.transaction.end", subject: entry.number.description) { writer in
-            writer.beginObject()
-            writer.transaction(entry)
-            writer.text("message", entry.author.message)
-            writer.key("count")
-            writer.number(transaction.objects.count)
-            writer.endObject()
+            writer.object { writer in
+                writer.transaction(entry)
+                writer.member("message", entry.author.message)
+                writer.member("count", transaction.objects.count)
+            }
         }
     }
 
     private func event(_ id: String, type: String, subject: String, _ data: (inout JSONWriter) -> Void) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.text("specversion", "1.0")
-        writer.text("id", id)
-        writer.text("source", "/stores/" + Self.uriEncoded(name))
-        writer.text("type", type)
-        writer.text("subject", subject)
-        writer.text("time", entry.time.description)
-        writer.text("datacontenttype", "application/json")
-        writer.key("data")
-        data(&writer)
-        writer.endObject()
-        writer.endLine()
-        Terminal.write(writer.bytes)
+        Terminal.printObject { writer in
+            writer.member("specversion", "1.0")
+            writer.member("id", id)
+            writer.member("source", "/stores/" + Self.uriEncoded(name))
+            writer.member("type", type)
+            writer.member("subject", subject)
+            writer.member("time", entry.time.description)
+            writer.member("datacontenttype", "application/json")
+            writer.key("data")
+            data(&writer)
+        }
     }
 
     /// Encodes each byte that is not unreserved in a URI (RFC 3986).

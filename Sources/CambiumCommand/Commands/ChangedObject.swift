@@ -40,27 +40,22 @@ struct ChangedObject {
 
     /// Writes the row as a part of a larger JSON text.
     func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("_id")
-        writer.string(id)
-        writer.key("change")
-        writer.string(kind.rawValue)
-        if difference.changesStub { writeStub(to: &writer) }
-        writer.key("attributes")
-        writer.beginObject()
-        for value in difference.attributes {
-            writer.key(value.name)
-            write(value.before, value.after, to: &writer)
+        writer.object { writer in
+            writer.member("_id", id)
+            writer.member("change", kind.rawValue)
+            if difference.changesStub { writeStub(to: &writer) }
+            writer.object("attributes") { writer in
+                for value in difference.attributes {
+                    writer.object(value.name) { writer in
+                        writer.member("before", value.before)
+                        writer.member("after", value.after)
+                    }
+                }
+            }
+            writer.object("relationships") { writer in
+                for members in difference.relationships { writer.object(members.name) { write(members, to: &$0) } }
+            }
         }
-        writer.endObject()
-        writer.key("relationships")
-        writer.beginObject()
-        for members in difference.relationships {
-            writer.key(members.name)
-            write(members, to: &writer)
-        }
-        writer.endObject()
-        writer.endObject()
     }
 
     /// One of the two moments.
@@ -76,45 +71,23 @@ struct ChangedObject {
     }
 
     private func writeStub(to writer: inout JSONWriter) {
-        writer.key("_stub")
-        writer.beginObject()
-        writer.key("before")
-        writer.bool(isStub(graphs.before))
-        writer.key("after")
-        writer.bool(isStub(graphs.after))
-        writer.endObject()
+        writer.object("_stub") { writer in
+            writer.member("before", isStub(graphs.before))
+            writer.member("after", isStub(graphs.after))
+        }
     }
 
     private func isStub(_ graph: Graph) -> Bool { graph.place(of: difference.id).map(graph.isStub) ?? false }
 
-    private func write(_ before: Value, _ after: Value, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("before")
-        before.write(to: &writer)
-        writer.key("after")
-        after.write(to: &writer)
-        writer.endObject()
-    }
-
     private func write(_ members: MemberDifference, to writer: inout JSONWriter) {
-        writer.beginObject()
         if let moved = members.moved {
-            writer.key("moved")
-            writer.bool(true)
-            write("before", moved.before, graphs.before, to: &writer)
-            write("after", moved.after, graphs.after, to: &writer)
+            writer.member("moved", true)
+            writer.member("before", moved.before.map(graphs.before.text))
+            writer.member("after", moved.after.map(graphs.after.text))
         } else {
-            write("added", members.added, graphs.after, to: &writer)
-            write("removed", members.removed, graphs.before, to: &writer)
+            writer.member("added", members.added.map(graphs.after.text))
+            writer.member("removed", members.removed.map(graphs.before.text))
         }
-        writer.endObject()
-    }
-
-    private func write(_ key: String, _ ids: [ObjectID], _ graph: Graph, to writer: inout JSONWriter) {
-        writer.key(key)
-        writer.beginArray()
-        for id in ids { writer.string(graph.text(of: id)) }
-        writer.endArray()
     }
 
     // MARK: Output for people

@@ -22,29 +22,18 @@ struct ChangedTransaction {
     /// Whether the transaction has nothing to show.
     var isEmpty: Bool { objects.isEmpty && labels.isEmpty && migration == nil }
 
-    /// Writes `{"transaction":n,"time":...,"actor":...,"changes":[...]}`, without the closing brace. A transaction that changed the schema
-    /// or labels has these changes, too.
+    /// Writes the members `"transaction":n,"time":...,"actor":...,"changes":[...]`. A transaction that changed the schema or labels has
+    /// these changes, too.
     func write(to writer: inout JSONWriter) {
-        writer.beginObject()
         writer.transaction(step.entry)
         if let migration {
             writer.key("schema")
             OpText.write(migration, to: &writer)
         }
         if !labels.isEmpty {
-            writer.key("labels")
-            writer.beginArray()
-            for label in labels {
-                writer.beginObject()
-                writer.write(label)
-                writer.endObject()
-            }
-            writer.endArray()
+            writer.array("labels", labels) { writer, label in writer.object { $0.write(label) } }
         }
-        writer.key("changes")
-        writer.beginArray()
-        for object in objects { object.write(to: &writer) }
-        writer.endArray()
+        writer.array("changes", objects) { writer, object in object.write(to: &writer) }
     }
 
     /// The lines for human readers: one for the transaction, and indented ones for its changes.
@@ -88,24 +77,15 @@ extension JSONWriter {
     mutating func transaction(_ entry: TransactionLog.Entry) { transaction(entry.number, entry.time, entry.author) }
 
     mutating func transaction(_ number: TransactionNumber?, _ time: Timestamp?, _ author: Author?) {
-        key("transaction")
-        if let number { self.number(number.rawValue) } else { null() }
-        text("time", time?.description)
-        text("actor", author?.actor)
-    }
-
-    /// Writes a member with a text, or null.
-    mutating func text(_ name: String, _ value: String?) {
-        key(name)
-        if let value { string(value) } else { null() }
+        member("transaction", number)
+        member("time", time?.description)
+        member("actor", author?.actor)
     }
 
     /// Writes the members of a label: its name, and the transactions that it named before and names after.
     mutating func write(_ label: LabelChange) {
-        text("label", label.name)
-        for (name, number) in [("before", label.before), ("after", label.after)] {
-            key(name)
-            if let number { self.number(number.rawValue) } else { null() }
-        }
+        member("label", label.name)
+        member("before", label.before)
+        member("after", label.after)
     }
 }

@@ -40,12 +40,10 @@ struct CheckProofCommand: ParsableCommand {
             }
         } catch let error as CambiumError where error.code == .notProved {
             if output.json {
-                var writer = JSONWriter()
-                writer.beginObject()
-                writer.member("ok", false)
-                writer.member("reason", error.message)
-                writer.endObject()
-                Terminal.print(writer.text)
+                Terminal.printObject { writer in
+                    writer.member("ok", false)
+                    writer.member("reason", error.message)
+                }
             } else {
                 Terminal.print("NOT PROVED: \(error.message)")
             }
@@ -67,8 +65,7 @@ struct CheckProofCommand: ParsableCommand {
             return print("set", transaction.head) { writer in
                 writer.member("object", proved.object)
                 writer.member("property", proved.property)
-                writer.key("value")
-                proved.value.write(to: &writer)
+                writer.member("value", proved.value)
                 writer.member("schema", proved.schema.rawValue)
                 write(transaction, to: &writer)
             }
@@ -81,7 +78,7 @@ struct CheckProofCommand: ParsableCommand {
     }
 
     private func write(_ proved: ProvedTransaction, to writer: inout JSONWriter) {
-        writer.member("transaction", proved.number.rawValue)
+        writer.member("transaction", proved.number)
         writer.member("time", proved.time.description)
         writer.member("actor", proved.author.actor)
         writer.member("message", proved.author.message)
@@ -120,13 +117,11 @@ struct CheckProofCommand: ParsableCommand {
     }
 
     private func print(_ claim: String, _ head: TreeHead, _ members: (inout JSONWriter) -> Void) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("claim", claim)
-        members(&writer)
-        head.write(to: &writer)
-        writer.endObject()
-        Terminal.print(writer.text)
+        Terminal.printObject { writer in
+            writer.member("ok", true)
+            writer.member("claim", claim)
+            members(&writer)
+            head.write(to: &writer)
+        }
     }
 }

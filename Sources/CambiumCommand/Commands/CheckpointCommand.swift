@@ -32,16 +32,11 @@ struct CheckpointCommand: ParsableCommand {
         Terminal.report("The checkpoint of transaction \(receipt.transaction) is stored.")
         try opened.close()
         if output.json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            for (key, value) in [
-                ("transaction", Int(receipt.transaction.rawValue)), ("bytes", receipt.byteCount), ("dropped", receipt.droppedCount),
-            ] {
-                writer.key(key)
-                writer.number(value)
+            return Terminal.printObject { writer in
+                writer.member("transaction", receipt.transaction)
+                writer.member("bytes", receipt.byteCount)
+                writer.member("dropped", receipt.droppedCount)
             }
-            writer.endObject()
-            return Terminal.print(writer.text)
         }
         if receipt.byteCount == 0 {
             Terminal.print("The checkpoint of transaction \(receipt.transaction) exists already.")

@@ -48,12 +48,10 @@ struct CloneMapFile {
     private func add(
         _ original: ObjectID, _ copy: ObjectID, _ entity: Entity, _ schema: Schema, to writer: inout JSONWriter
     ) throws(CambiumError) {
-        writer.beginObject()
-        writer.key("old")
-        writer.string(schema.text(of: original, entity: entity))
-        writer.key("new")
-        writer.string(schema.text(of: copy, entity: entity))
-        writer.endObject()
+        writer.object { writer in
+            writer.member("old", schema.text(of: original, entity: entity))
+            writer.member("new", schema.text(of: copy, entity: entity))
+        }
         writer.endLine()
         if writer.bytes.count >= 1 << 16 { try flush(&writer) }
     }

@@ -33,7 +33,7 @@ struct CloneReport {
     }
 
     func print(json: Bool, isRepeated: Bool = false) {
-        if json { return Terminal.print(self.json(isRepeated: isRepeated)) }
+        if json { return printJSON(isRepeated: isRepeated) }
         let objects = Readable.of(summary.objectCount, "object")
         if let transaction {
             let names = roots.prefix(5).joined(separator: ", ") + (roots.count > 5 ? ", ..." : "")
@@ -48,34 +48,18 @@ struct CloneReport {
         for (entity, count) in summary.counts { Terminal.print("  \(entity.name): \(Readable.count(count))") }
     }
 
-    private func json(isRepeated: Bool) -> String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("transaction")
-        if let transaction { writer.number(transaction.rawValue) } else { writer.null() }
-        writer.key("root")
-        if let root = roots.first { writer.string(root) } else { writer.null() }
-        if roots.count > 1 {
-            writer.key("roots")
-            writer.write(.array(roots.map { .string($0) }))
+    private func printJSON(isRepeated: Bool) {
+        Terminal.printObject { writer in
+            writer.member("transaction", transaction)
+            writer.member("root", roots.first)
+            if roots.count > 1 { writer.member("roots", roots) }
+            writer.member("objects", summary.objectCount)
+            writer.object("byEntity") { writer in
+                for (entity, count) in summary.counts { writer.member(entity.name, count) }
+            }
+            writer.member("logBytes", logByteCount)
+            if isRepeated { writer.member("repeated", true) }
         }
-        writer.key("objects")
-        writer.number(summary.objectCount)
-        writer.key("byEntity")
-        writer.beginObject()
-        for (entity, count) in summary.counts {
-            writer.key(entity.name)
-            writer.number(count)
-        }
-        writer.endObject()
-        writer.key("logBytes")
-        writer.number(logByteCount)
-        if isRepeated {
-            writer.key("repeated")
-            writer.bool(true)
-        }
-        writer.endObject()
-        return writer.text
     }
 }
 

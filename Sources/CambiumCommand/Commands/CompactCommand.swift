@@ -87,51 +87,27 @@ struct CompactCommand: ParsableCommand {
     }
 
     private func printJSON(_ compaction: Compaction) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("retired")
-        writer.number(Int(compaction.retiredEnd.rawValue))
-        writer.key("firstMoment")
-        writer.number(Int(compaction.firstMoment.rawValue))
-        for (key, value) in [
-            ("segments", compaction.segmentCount), ("logBytesFreed", compaction.logByteCount),
-            ("checkpointsDropped", compaction.droppedCount),
-            ("storedBytesFreed", compaction.storedByteCount),
-        ] {
-            writer.key(key)
-            writer.number(value)
+        Terminal.printObject { writer in
+            writer.member("retired", compaction.retiredEnd)
+            writer.member("firstMoment", compaction.firstMoment)
+            writer.member("segments", compaction.segmentCount)
+            writer.member("logBytesFreed", compaction.logByteCount)
+            writer.member("checkpointsDropped", compaction.droppedCount)
+            writer.member("storedBytesFreed", compaction.storedByteCount)
+            if !compaction.dailyMoments.isEmpty {
+                writer.array("dailyMoments", compaction.dailyMoments) { writer, number in writer.number(number.rawValue) }
+            }
+            if archive != nil { writeArchive(compaction, to: &writer) }
+            writer.member("dryRun", dryRun)
         }
-        if !compaction.dailyMoments.isEmpty {
-            writer.key("dailyMoments")
-            writer.beginArray()
-            for number in compaction.dailyMoments { writer.number(number.rawValue) }
-            writer.endArray()
-        }
-        if archive != nil { writeArchive(compaction, to: &writer) }
-        writer.key("dryRun")
-        writer.bool(dryRun)
-        writer.endObject()
-        Terminal.print(writer.text)
     }
 }
 
 extension CompactCommand {
     private func writeArchive(_ compaction: Compaction, to writer: inout JSONWriter) {
-        for (key, value) in [("segmentsArchived", compaction.archivedSegmentCount), ("bytesArchived", compaction.archivedByteCount)] {
-            writer.key(key)
-            writer.number(value)
-        }
-        writer.key("missing")
-        writer.beginArray()
-        for range in compaction.missingFromArchive {
-            writer.beginObject()
-            writer.key("from")
-            writer.number(Int(range.lowerBound.rawValue))
-            writer.key("to")
-            writer.number(Int(range.upperBound.rawValue))
-            writer.endObject()
-        }
-        writer.endArray()
+        writer.member("segmentsArchived", compaction.archivedSegmentCount)
+        writer.member("bytesArchived", compaction.archivedByteCount)
+        writer.member("missing", compaction.missingFromArchive)
     }
 }
 

@@ -15,8 +15,6 @@ enum Deletion {
 extension JSONWriter {
     /// Writes the number of objects that a deletion reached through delete rules, if there are any.
     mutating func cascaded(_ count: Int) {
-        if count == 0 { return }
-        key("cascaded")
-        number(count)
+        if count > 0 { member("cascaded", count) }
     }
 }

@@ -46,14 +46,11 @@ struct Edit {
         let reached = Deletion.reachedCount(from: before, to: receipt.graph, ids.count)
         let text = texts.joined(separator: ", ") + Deletion.text(reached)
         if json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("transaction")
-            writer.number(number.rawValue)
-            writer.ids(texts)
-            writer.cascaded(reached)
-            writer.endObject()
-            Terminal.print(writer.text)
+            Terminal.printObject { writer in
+                writer.member("transaction", number)
+                writer.ids(texts)
+                writer.cascaded(reached)
+            }
         } else if receipt.transaction == nil {
             Terminal.print("\(text): nothing changed")
         } else if !receipt.hasChanges {

@@ -97,13 +97,7 @@ struct FindResults {
         Terminal.print(Readable.seconds(plan.duration))
     }
 
-    /// Prints a JSON value. `JSONWriter` has escaped the control characters as JSON requires. Therefore, `Terminal.print` does not add its
-    /// own escapes, which are not valid in JSON.
-    private func print(json value: JSONValue) {
-        var writer = JSONWriter()
-        writer.write(value)
-        Terminal.print(writer.text)
-    }
+    private func print(json value: JSONValue) { Terminal.printJSON { $0.write(value) } }
 
     private func printRow(_ members: [JSONValue.Member]) {
         if isJSON { return print(json: .object(members)) }

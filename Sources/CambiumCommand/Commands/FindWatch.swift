@@ -60,11 +60,7 @@ struct FindWatch {
     }
 
     private func print(_ update: LiveUpdate, after before: Graph, including tree: IncludeTree) throws {
-        if isJSON {
-            var writer = JSONWriter()
-            write(update, before, tree, to: &writer)
-            return Terminal.print(writer.text)
-        }
+        if isJSON { return Terminal.printJSON { write(update, before, tree, to: &$0) } }
         if update.isWhole, update.transaction > before.transaction { Terminal.print("transaction \(update.transaction): the whole result") }
         if !update.isWhole { Terminal.print("transaction \(update.transaction)") }
         for place in update.deleted { Terminal.print("- \(before.title(of: place.id))") }
@@ -87,47 +83,33 @@ struct FindWatch {
     }
 
     private func write(_ update: LiveUpdate, _ before: Graph, _ tree: IncludeTree, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("transaction")
-        writer.number(update.transaction.rawValue)
-        writer.key("whole")
-        writer.bool(update.isWhole)
-        writer.key("deleted")
-        writer.beginArray()
-        for place in update.deleted { writer.string(before.text(of: place.id)) }
-        writer.endArray()
-        writePlaces("inserted", update.inserted, update.graph, tree, to: &writer)
-        writer.key("moved")
-        writer.beginArray()
-        for move in update.moved {
-            writer.beginObject()
-            writer.key("from")
-            writer.number(move.from)
-            writePlace(move.to, move.id, update.graph, tree, to: &writer)
+        writer.object { writer in
+            writer.member("transaction", update.transaction)
+            writer.member("whole", update.isWhole)
+            writer.member("deleted", update.deleted.map { before.text(of: $0.id) })
+            writePlaces("inserted", update.inserted, update.graph, tree, to: &writer)
+            writer.array("moved", update.moved) { writer, move in
+                writer.object { writer in
+                    writer.member("from", move.from)
+                    writePlace(move.to, move.id, update.graph, tree, to: &writer)
+                }
+            }
+            writePlaces("updated", update.updated, update.graph, tree, to: &writer)
         }
-        writer.endArray()
-        writePlaces("updated", update.updated, update.graph, tree, to: &writer)
-        writer.endObject()
     }
 
     private func writePlaces(
         _ key: String, _ places: [LiveUpdate.Place], _ graph: Graph, _ tree: IncludeTree, to writer: inout JSONWriter
     ) {
-        writer.key(key)
-        writer.beginArray()
-        for place in places {
-            writer.beginObject()
-            writePlace(place.index, place.id, graph, tree, to: &writer)
+        writer.array(key, places) { writer, place in
+            writer.object { writePlace(place.index, place.id, graph, tree, to: &$0) }
         }
-        writer.endArray()
     }
 
-    /// Writes the index of an object and the object itself, and ends the JSON object that contains both.
+    /// Writes the members of a place: the index of an object, and the object itself.
     private func writePlace(_ index: Int, _ id: ObjectID, _ graph: Graph, _ tree: IncludeTree, to writer: inout JSONWriter) {
-        writer.key("index")
-        writer.number(index)
+        writer.member("index", index)
         writer.key("object")
         write(id, graph, tree, to: &writer)
-        writer.endObject()
     }
 }

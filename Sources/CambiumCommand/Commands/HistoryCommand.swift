@@ -64,21 +64,13 @@ struct HistoryCommand: ParsableCommand {
             check = HistoryCheck(first: first, last: try selection.last ?? trail.newest(), gaps: [])
         }
         if output.json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("complete")
-            writer.bool(check.isComplete)
-            for (key, number) in [("from", check.first), ("to", check.last)] {
-                writer.key(key)
-                writer.number(number.rawValue)
+            Terminal.printObject { writer in
+                writer.member("complete", check.isComplete)
+                writer.member("from", check.first)
+                writer.member("to", check.last)
+                writer.member("method", "scan")
+                writer.array("gaps", check.gaps) { writer, gap in writer.number(gap.rawValue) }
             }
-            writer.text("method", "scan")
-            writer.key("gaps")
-            writer.beginArray()
-            for gap in check.gaps { writer.number(gap.rawValue) }
-            writer.endArray()
-            writer.endObject()
-            Terminal.print(writer.text)
         } else if check.isComplete {
             Terminal.print("Complete: these are all changes from transaction \(check.first) to \(check.last).")
         } else {

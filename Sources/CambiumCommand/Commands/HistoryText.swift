@@ -10,11 +10,7 @@ final class HistoryText {
     init(isJSON: Bool) { self.isJSON = isJSON }
 
     func print(_ entry: HistoryEntry) {
-        if isJSON {
-            var writer = JSONWriter()
-            Self.write(entry, to: &writer)
-            return Terminal.print(writer.text)
-        }
+        if isJSON { return Terminal.printObject { Self.write(entry, to: &$0) } }
         if entry.transaction != transaction { Terminal.print(AuditText.head(entry.transaction, entry.time, entry.author)) }
         transaction = entry.transaction
         for line in Self.lines(entry) { Terminal.print("    " + line) }
@@ -23,95 +19,75 @@ final class HistoryText {
     // MARK: Output for programs
 
     private static func write(_ entry: HistoryEntry, to writer: inout JSONWriter) {
-        writer.beginObject()
         writer.transaction(entry.transaction, entry.time, entry.author)
-        writer.text("message", entry.author.message)
-        if let request = entry.author.requestID { writer.text("request", request) }
-        if let object = entry.object { writer.text("_id", object.name) }
+        writer.member("message", entry.author.message)
+        if let request = entry.author.requestID { writer.member("request", request) }
+        if let object = entry.object { writer.member("_id", object.name) }
         switch entry.change {
         case .inserted(let properties):
-            writer.text("change", "inserted")
+            writer.member("change", "inserted")
             write(properties, to: &writer)
         case .deleted(let properties):
-            writer.text("change", "deleted")
+            writer.member("change", "deleted")
             write(properties, to: &writer)
         case .cloned(let source, let properties):
-            writer.text("change", "cloned")
-            writer.text("from", source.name)
+            writer.member("change", "cloned")
+            writer.member("from", source.name)
             write(properties, to: &writer)
         case .attribute(let value):
-            writer.text("change", "changed")
-            writer.text("attribute", value.name)
-            if let name = value.formerName { writer.text("formerName", name) }
+            writer.member("change", "changed")
+            writer.member("attribute", value.name)
+            if let name = value.formerName { writer.member("formerName", name) }
             write(value, to: &writer)
         case .relationship(let members):
-            writer.text("change", "changed")
-            writer.text("relationship", members.name)
-            if let name = members.formerName { writer.text("formerName", name) }
+            writer.member("change", "changed")
+            writer.member("relationship", members.name)
+            if let name = members.formerName { writer.member("formerName", name) }
             write(members, to: &writer)
         case .stub(let isStub):
-            writer.text("change", "changed")
-            writer.key("_stub")
-            writer.beginObject()
-            writer.key("before")
-            writer.bool(!isStub)
-            writer.key("after")
-            writer.bool(isStub)
-            writer.endObject()
+            writer.member("change", "changed")
+            writer.object("_stub") { writer in
+                writer.member("before", !isStub)
+                writer.member("after", isStub)
+            }
         case .renamed(let element, let before, let after):
-            writer.text("change", "renamed")
-            writer.text(element.rawValue, after)
-            writer.text("before", before)
-            writer.text("after", after)
+            writer.member("change", "renamed")
+            writer.member(element.rawValue, after)
+            writer.member("before", before)
+            writer.member("after", after)
         case .schema(let before, let after):
-            writer.text("change", "schema")
+            writer.member("change", "schema")
             writer.key("schema")
             OpText.write(SchemaMigration(logged: before, after), to: &writer)
         case .label(let label):
-            writer.text("change", "label")
+            writer.member("change", "label")
             writer.write(label)
-        case .retired: writer.text("change", "retired")
+        case .retired: writer.member("change", "retired")
         }
-        writer.endObject()
     }
 
     private static func write(_ properties: HistoryEntry.Properties, to writer: inout JSONWriter) {
-        writer.key("attributes")
-        writer.beginObject()
-        for value in properties.values {
-            writer.key(value.name)
-            writer.beginObject()
-            write(value, to: &writer)
-            writer.endObject()
+        writer.object("attributes") { writer in
+            for value in properties.values { writer.object(value.name) { write(value, to: &$0) } }
         }
-        writer.endObject()
-        writer.key("relationships")
-        writer.beginObject()
-        for members in properties.members {
-            writer.key(members.name)
-            writer.beginObject()
-            write(members, to: &writer)
-            writer.endObject()
+        writer.object("relationships") { writer in
+            for members in properties.members { writer.object(members.name) { write(members, to: &$0) } }
         }
-        writer.endObject()
     }
 
     private static func write(_ value: HistoryEntry.ValueChange, to writer: inout JSONWriter) {
-        writer.key("before")
-        value.before.write(to: &writer)
-        writer.key("after")
-        value.after.write(to: &writer)
+        writer.member("before", value.before)
+        writer.member("after", value.after)
     }
 
     private static func write(_ members: HistoryEntry.MemberChange, to writer: inout JSONWriter) {
         if let moved = members.moved {
-            writer.key("moved")
-            writer.bool(true)
-            writer.names("before", moved.before)
-            writer.names("after", moved.after)
+            writer.member("moved", true)
+            writer.member("before", moved.before)
+            writer.member("after", moved.after)
         } else {
-            writer.names("added", members.added)
-            writer.names("removed", members.removed)
+            writer.member("added", members.added)
+            writer.member("removed", members.removed)
         }
     }
 
@@ -150,15 +126,5 @@ final class HistoryText {
     private static func text(_ members: HistoryEntry.MemberChange) -> String {
         if let moved = members.moved { return "now in the order " + moved.after.map(\.title).joined(separator: " ") }
         return (members.removed.map { "-\($0.title)" } + members.added.map { "+\($0.title)" }).joined(separator: " ")
-    }
-}
-
-extension JSONWriter {
-    /// Writes a member with the names of objects.
-    mutating func names(_ name: String, _ objects: [NamedObject]) {
-        key(name)
-        beginArray()
-        for object in objects { string(object.name) }
-        endArray()
     }
 }

@@ -153,11 +153,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func print(_ report: ImportReport) {
-        if output.json {
-            var writer = JSONWriter()
-            report.write(to: &writer)
-            return Terminal.print(writer.text)
-        }
+        if output.json { return Terminal.printJSON(report.write) }
         ReportText.print(report, isDryRun: dryRun, deletesAbsent: objects.absent == .delete)
     }
 }

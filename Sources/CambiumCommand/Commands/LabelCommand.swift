@@ -67,18 +67,11 @@ struct LabelCommand: ParsableCommand {
 
     private func print(_ name: String, _ number: TransactionNumber, verb: String?, isRepeated: Bool = false) {
         if output.json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("label")
-            writer.string(name)
-            writer.key("transaction")
-            writer.number(Int(number.rawValue))
-            if isRepeated {
-                writer.key("repeated")
-                writer.bool(true)
+            return Terminal.printObject { writer in
+                writer.member("label", name)
+                writer.member("transaction", number)
+                if isRepeated { writer.member("repeated", true) }
             }
-            writer.endObject()
-            return Terminal.print(writer.text)
         }
         let end = isRepeated ? ": the request was applied earlier, and is not repeated." : "."
         Terminal.print(verb.map { "'\(name)' \($0) transaction \(number)\(end)" } ?? "\(number)  \(Self.text(of: name))")

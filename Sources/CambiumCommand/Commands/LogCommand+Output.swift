@@ -8,11 +8,7 @@ extension LogCommand {
     private static let sizeWidth = 12
 
     func print(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading) {
-        if output.json {
-            var writer = JSONWriter()
-            write(entry, ops, reading, to: &writer)
-            return Terminal.print(writer.text)
-        }
+        if output.json { return Terminal.printObject { write(entry, ops, reading, to: &$0) } }
         // An empty actor is quoted. Otherwise, the message would look like the actor.
         let actor = entry.metadata.actor.map { ObjectText.text(.string($0)) }
         var notes = [actor ?? entry.metadata.message.map { _ in "-" }, entry.metadata.message].compactMap(\.self)
@@ -37,39 +33,25 @@ extension LogCommand {
 
     private func write(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading, to writer: inout JSONWriter) {
         func text(_ key: String, _ value: String?) {
-            writer.key(key)
-            if let value { writer.string(value) } else { writer.null() }
+            writer.member(key, value)
         }
-        writer.beginObject()
-        writer.key("transaction")
-        writer.number(entry.number.rawValue)
-        text("time", entry.metadata.time.description)
-        text("actor", entry.metadata.actor)
-        text("message", entry.metadata.message)
-        if let request = entry.metadata.requestID { text("request", request) }
-        if entry.metadata.clockLag > .zero {
-            writer.key("clockLagMicroseconds")
-            writer.number(entry.metadata.clockLagMicroseconds)
-        }
-        writer.key("bytes")
-        writer.number(entry.byteCount)
-        if entry.isRetired {
-            writer.key("retired")
-            writer.bool(true)
-        }
+        writer.member("transaction", entry.number)
+        writer.member("time", entry.metadata.time.description)
+        writer.member("actor", entry.metadata.actor)
+        writer.member("message", entry.metadata.message)
+        if let request = entry.metadata.requestID { writer.member("request", request) }
+        if entry.metadata.clockLag > .zero { writer.member("clockLagMicroseconds", entry.metadata.clockLagMicroseconds) }
+        writer.member("bytes", entry.byteCount)
+        if entry.isRetired { writer.member("retired", true) }
         if let ops {
-            writer.key("ops")
-            writer.beginArray()
             var migrations = reading.migrations[...]
-            for op in ops {
+            writer.array("ops", ops) { writer, op in
                 if case .schema = op, let migration = migrations.popFirst() {
                     OpText.write(migration, to: &writer)
                 } else {
                     OpText.write(op, reading.schema, to: &writer)
                 }
             }
-            writer.endArray()
         }
-        writer.endObject()
     }
 }

@@ -15,11 +15,7 @@ struct MigrationText {
     private static let shownViolationCountMax = 20
 
     func print(json: Bool) {
-        if json {
-            var writer = JSONWriter()
-            report.write(to: &writer)
-            return Terminal.print(writer.text)
-        }
+        if json { return Terminal.printJSON(report.write) }
         let count = Readable.of(report.entries.count, "change")
         if report.isEmpty {
             // A request is stored with its outcome even if it changes nothing.

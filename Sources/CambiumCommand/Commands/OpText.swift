@@ -26,103 +26,73 @@ enum OpText {
     }
 
     static func write(_ migration: SchemaMigration, to writer: inout JSONWriter) {
-        writer.beginObject()
-        text("op", "schema", &writer)
-        number("entities", migration.after.entities.count, &writer)
-        if !migration.before.entities.isEmpty {
-            writer.key("changes")
-            writer.beginArray()
-            for change in migration.changes { change.write(to: &writer) }
-            writer.endArray()
+        writer.object { writer in
+            writer.member("op", "schema")
+            writer.member("entities", migration.after.entities.count)
+            if !migration.before.entities.isEmpty {
+                writer.array("changes", migration.changes) { writer, change in change.write(to: &writer) }
+            }
         }
-        writer.endObject()
     }
 
     static func write(_ op: Op, _ schema: Schema, to writer: inout JSONWriter) { write(op, schema, { _ in nil }, to: &writer) }
 
     private static func write(_ op: Op, _ schema: Schema, _ identity: (ObjectID) -> String?, to writer: inout JSONWriter) {
-        writer.beginObject()
-        text("op", op.kindName, &writer)
-        switch op {
-        case .schema: break  // The `write` for a `SchemaMigration` describes the change.
-        case .insert(let id, let entity, let assignments):
-            // The values contain the identity.
-            text("object", name(id, schema.entity(entity), schema, { _ in nil }), &writer)
-            values(assignments, id.root, schema, &writer)
-        case .set(let id, let assignments):
-            text("object", name(id, nil, schema, identity), &writer)
-            values(assignments, id.root, schema, &writer)
-        case .link(let id, let property, let target, let index): link(id, property, target, index, schema, identity, &writer)
-        case .unlink(let id, let property, let target): link(id, property, target, nil, schema, identity, &writer)
-        case .move(let id, let property, let target, let index): link(id, property, target, index, schema, identity, &writer)
-        case .delete(let ids):
-            writer.key("objects")
-            writer.write(.array(ids.map { .string(name($0, nil, schema, identity)) }))
-        case .upsert(let block):
-            text("entity", schema.entity(block.entity)?.name ?? "", &writer)
-            text("kind", kind(block.kind), &writer)
-            number("objects", block.serials.count, &writer)
-        case .relink(let block):
-            text("entity", schema.entity(block.root)?.name ?? "", &writer)
-            text("relationship", schema.relationship(block.property, ofRoot: block.root)?.name ?? "", &writer)
-            number("objects", block.serials.count, &writer)
-        case .clone(let clone):
-            writer.key("roots")
-            writer.write(.array(clone.roots.map { .string(name($0, nil, schema, identity)) }))
-            number("objects", clone.objectCount, &writer)
-            writer.key("byEntity")
-            writer.beginObject()
-            for count in clone.hierarchies.flatMap(\.counts) {
-                number(schema.entity(count.entity)?.name ?? "\(count.entity)", count.count, &writer)
+        writer.object { writer in
+            writer.member("op", op.kindName)
+            switch op {
+            case .schema: break  // The `write` for a `SchemaMigration` describes the change.
+            case .insert(let id, let entity, let assignments):
+                // The values contain the identity.
+                writer.member("object", name(id, schema.entity(entity), schema, { _ in nil }))
+                values(assignments, id.root, schema, &writer)
+            case .set(let id, let assignments):
+                writer.member("object", name(id, nil, schema, identity))
+                values(assignments, id.root, schema, &writer)
+            case .link(let id, let property, let target, let index): link(id, property, target, index, schema, identity, &writer)
+            case .unlink(let id, let property, let target): link(id, property, target, nil, schema, identity, &writer)
+            case .move(let id, let property, let target, let index): link(id, property, target, index, schema, identity, &writer)
+            case .delete(let ids): writer.member("objects", ids.map { name($0, nil, schema, identity) })
+            case .upsert(let block):
+                writer.member("entity", schema.entity(block.entity)?.name ?? "")
+                writer.member("kind", kind(block.kind))
+                writer.member("objects", block.serials.count)
+            case .relink(let block):
+                writer.member("entity", schema.entity(block.root)?.name ?? "")
+                writer.member("relationship", schema.relationship(block.property, ofRoot: block.root)?.name ?? "")
+                writer.member("objects", block.serials.count)
+            case .clone(let clone):
+                writer.member("roots", clone.roots.map { name($0, nil, schema, identity) })
+                writer.member("objects", clone.objectCount)
+                writer.object("byEntity") { writer in
+                    for count in clone.hierarchies.flatMap(\.counts) {
+                        writer.member(schema.entity(count.entity)?.name ?? "\(count.entity)", count.count)
+                    }
+                }
+            case .mark(let id, let source, let isStub):
+                writer.member("object", name(id, nil, schema, identity))
+                if source > 0 { writer.member("source", name(ObjectID(root: id.root, serial: source), nil, schema, { _ in nil })) }
+                if isStub { writer.member("_stub", true) }
+            case .undo(let undone):
+                writer.undone(undone, as: "transactions")
+            case .label(let name, let number):
+                writer.member("label", name)
+                if number != .none { writer.member("of", number) }
+            case .digest(let number, let digest):
+                writer.member("of", number)
+                writer.member("digest", digest.description)
             }
-            writer.endObject()
-        case .mark(let id, let source, let isStub):
-            text("object", name(id, nil, schema, identity), &writer)
-            if source > 0 { text("source", name(ObjectID(root: id.root, serial: source), nil, schema, { _ in nil }), &writer) }
-            if isStub {
-                writer.key("_stub")
-                writer.bool(true)
-            }
-        case .undo(let undone):
-            writer.key("transactions")
-            writer.beginArray()
-            for range in undone {
-                for number in range.lowerBound.rawValue...range.upperBound.rawValue { writer.number(number) }
-            }
-            writer.endArray()
-        case .label(let name, let number):
-            text("label", name, &writer)
-            if number != .none { self.number("of", number, &writer) }
-        case .digest(let number, let digest):
-            self.number("of", number, &writer)
-            text("digest", digest.description, &writer)
         }
-        writer.endObject()
     }
 
     private static func link(
         _ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID, _ index: Int?, _ schema: Schema,
         _ identity: (ObjectID) -> String?, _ writer: inout JSONWriter
     ) {
-        text("object", name(id, nil, schema, identity), &writer)
-        text("relationship", schema.relationship(property, ofRoot: id.root)?.name ?? "", &writer)
-        text("target", name(target, nil, schema, identity), &writer)
-        if let index { number("index", index, &writer) }
-    }
-
-    private static func text(_ key: String, _ value: String, _ writer: inout JSONWriter) {
-        writer.key(key)
-        writer.string(value)
-    }
-
-    private static func number(_ key: String, _ value: Int, _ writer: inout JSONWriter) {
-        writer.key(key)
-        writer.number(value)
-    }
-
-    private static func number(_ key: String, _ value: TransactionNumber, _ writer: inout JSONWriter) {
-        writer.key(key)
-        writer.number(value.rawValue)
+        writer.member("object", name(id, nil, schema, identity))
+        writer.member("relationship", schema.relationship(property, ofRoot: id.root)?.name ?? "")
+        writer.member("target", name(target, nil, schema, identity))
+        if let index { writer.member("index", index) }
     }
 
     /// Returns the text of an id, and the identity of its object if it is known. If an op does not state the entity of the object, the text
@@ -135,16 +105,14 @@ enum OpText {
     }
 
     private static func values(_ assignments: [Assignment], _ root: EntityNumber, _ schema: Schema, _ writer: inout JSONWriter) {
-        writer.key("values")
-        writer.beginObject()
-        // An op may set an attribute twice. Only the last value remains, and a JSON object must not repeat a key.
-        var last: [PropertyNumber: Int] = [:]
-        for (place, assignment) in assignments.enumerated() { last[assignment.property] = place }
-        for (place, assignment) in assignments.enumerated() where last[assignment.property] == place {
-            writer.key(schema.attribute(assignment.property, ofRoot: root)?.name ?? "\(assignment.property)")
-            assignment.value.write(to: &writer)
+        writer.object("values") { writer in
+            // An op may set an attribute twice. Only the last value remains, and a JSON object must not repeat a key.
+            var last: [PropertyNumber: Int] = [:]
+            for (place, assignment) in assignments.enumerated() { last[assignment.property] = place }
+            for (place, assignment) in assignments.enumerated() where last[assignment.property] == place {
+                writer.member(schema.attribute(assignment.property, ofRoot: root)?.name ?? "\(assignment.property)", assignment.value)
+            }
         }
-        writer.endObject()
     }
 
     private static func kind(_ kind: UpsertBlock.Kind) -> String {

@@ -71,14 +71,12 @@ struct ProveCommand: ParsableCommand {
         if !output.json || to != nil { try ResultFile.write(proof, to: to) }
         let head = try TreeHead(checkpoint: checkpoint)
         if output.json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.member("claim", claim)
-            subject(&writer)
-            head.write(to: &writer)
-            if to == nil { writer.member("proof", proof) }
-            writer.endObject()
-            Terminal.print(writer.text)
+            Terminal.printObject { writer in
+                writer.member("claim", claim)
+                subject(&writer)
+                head.write(to: &writer)
+                if to == nil { writer.member("proof", proof) }
+            }
         } else if let to {
             Terminal.print("\(to): \(Readable.of(proof.utf8.count, "byte")), for the tree of \(head.size) with the root \(head.root)")
         }
@@ -91,22 +89,5 @@ extension TreeHead {
         writer.member("origin", origin)
         writer.member("size", size)
         writer.member("root", root.description)
-    }
-}
-
-extension JSONWriter {
-    mutating func member(_ name: String, _ text: String?) {
-        key(name)
-        if let text { string(text) } else { null() }
-    }
-
-    mutating func member(_ name: String, _ value: UInt64) {
-        key(name)
-        number(value)
-    }
-
-    mutating func member(_ name: String, _ value: Bool) {
-        key(name)
-        bool(value)
     }
 }

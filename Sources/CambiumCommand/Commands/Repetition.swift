@@ -82,15 +82,12 @@ struct Repetition {
             let named = objects.isEmpty ? "" : objects.joined(separator: ", ") + Deletion.text(reachedCount) + " "
             return Terminal.print("\(named)in transaction \(request.transaction)\(Self.reason(isRetired))")
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("transaction")
-        writer.number(request.transaction.rawValue)
-        writer.ids(objects)
-        writer.cascaded(reachedCount)
-        writeEnd(to: &writer)
-        writer.endObject()
-        Terminal.print(writer.text)
+        Terminal.printObject { writer in
+            writer.member("transaction", request.transaction)
+            writer.ids(objects)
+            writer.cascaded(reachedCount)
+            writeEnd(to: &writer)
+        }
     }
 
     /// Prints the answer to a repeated import or a repeated change of the schema. The log does not contain the original report of such a
@@ -99,17 +96,12 @@ struct Repetition {
     func printWithoutReport(json: Bool) {
         let number = request.transaction
         guard json else { return Terminal.print("in transaction \(number)\(Self.reason(isRetired))") }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("transaction")
-        writer.number(number.rawValue)
-        writer.key("request")
-        writer.string(request.request)
-        writer.key("logBytes")
-        writer.number(byteCount)
-        writeEnd(to: &writer)
-        writer.endObject()
-        Terminal.print(writer.text)
+        Terminal.printObject { writer in
+            writer.member("transaction", number)
+            writer.member("request", request.request)
+            writer.member("logBytes", byteCount)
+            writeEnd(to: &writer)
+        }
     }
 
     private static func reason(_ isRetired: Bool) -> String {
@@ -118,12 +110,8 @@ struct Repetition {
     }
 
     private func writeEnd(to writer: inout JSONWriter) {
-        writer.key("repeated")
-        writer.bool(true)
-        if isRetired {
-            writer.key("retired")
-            writer.bool(true)
-        }
+        writer.member("repeated", true)
+        if isRetired { writer.member("retired", true) }
     }
 }
 
@@ -158,13 +146,7 @@ extension Op {
 extension JSONWriter {
     /// Writes the key `id` with the first id, if there is one. If there are several ids, also writes the key `ids` with all of them.
     mutating func ids(_ ids: [String]) {
-        guard let first = ids.first else { return }
-        key("id")
-        string(first)
-        if ids.count == 1 { return }
-        key("ids")
-        beginArray()
-        for id in ids { string(id) }
-        endArray()
+        if let first = ids.first { member("id", first) }
+        if ids.count > 1 { member("ids", ids) }
     }
 }

@@ -71,15 +71,12 @@ struct ReplayCommand: ParsableCommand {
             }
             return
         }
-        var writer = JSONWriter()
-        transaction.write(to: &writer)
-        if let match {
-            writer.text("method", match.method.rawValue)
-            writer.names("objects", match.objects)
+        Terminal.printObject { writer in
+            transaction.write(to: &writer)
+            guard let match else { return }
+            writer.member("method", match.method.rawValue)
+            writer.member("objects", match.objects)
         }
-        writer.endObject()
-        writer.endLine()
-        Terminal.write(writer.bytes)
     }
 }
 

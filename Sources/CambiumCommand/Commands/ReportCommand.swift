@@ -100,14 +100,7 @@ struct ReportCommand: ParsableCommand {
     }
 
     private func print(_ data: ReportData) {
-        if output.json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("file")
-            writer.string(to)
-            writer.endObject()
-            return Terminal.print(writer.text)
-        }
+        if output.json { return Terminal.printObject { $0.member("file", to) } }
         let transactions = Readable.of(data.transactionCount, "transaction")
         Terminal.print("\(to): \(transactions), \(Readable.of(data.changeCount, "changed object"))")
     }

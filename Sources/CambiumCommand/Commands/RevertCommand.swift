@@ -61,15 +61,9 @@ struct RevertCommand: ParsableCommand {
 
     private func print(_ number: TransactionNumber, isRepeated: Bool) {
         guard output.json else { return Terminal.print("in transaction \(number): the request was applied then, and is not repeated") }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("transaction")
-        writer.number(number.rawValue)
-        if isRepeated {
-            writer.key("repeated")
-            writer.bool(true)
+        Terminal.printObject { writer in
+            writer.member("transaction", number)
+            if isRepeated { writer.member("repeated", true) }
         }
-        writer.endObject()
-        Terminal.print(writer.text)
     }
 }

@@ -71,11 +71,7 @@ struct SchemaCommand: ParsableCommand {
 
     private func show() throws {
         let schema = try point.open(store).graph.schema
-        if output.json {
-            var writer = JSONWriter()
-            writer.write(schema.definition.json)
-            return Terminal.print(writer.text)
-        }
+        if output.json { return Terminal.printJSON { $0.write(schema.definition.json) } }
         for line in SchemaText(schema).lines { Terminal.print(line) }
     }
 }

@@ -32,12 +32,10 @@ struct SignCommand: ParsableCommand {
         if to != nil || !output.json { try ResultFile.write(note.description, to: to) }
         let head = try TreeHead(note)
         if output.json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            head.write(to: &writer)
-            writer.member("note", note.description)
-            writer.endObject()
-            Terminal.print(writer.text)
+            Terminal.printObject { writer in
+                head.write(to: &writer)
+                writer.member("note", note.description)
+            }
         } else if let to {
             Terminal.print("\(to): the log \(head.origin) of \(head.size) transactions with the root \(head.root)")
         }
@@ -55,12 +53,10 @@ extension KeyFile {
 extension NoteKey {
     func print(_ output: OutputOptions) {
         guard output.json else { return Terminal.print(description) }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("name", name)
-        writer.member("key", description)
-        writer.endObject()
-        Terminal.print(writer.text)
+        Terminal.printObject { writer in
+            writer.member("name", name)
+            writer.member("key", description)
+        }
     }
 }
 
@@ -104,12 +100,10 @@ struct WitnessCommand: ParsableCommand {
         try opened.close()
         let head = try TreeHead(cosigned)
         guard output.json else { return Terminal.write(Array(cosigned.signatureText.utf8)) }
-        var writer = JSONWriter()
-        writer.beginObject()
-        head.write(to: &writer)
-        writer.member("cosignature", cosigned.signatureText)
-        writer.endObject()
-        Terminal.print(writer.text)
+        Terminal.printObject { writer in
+            head.write(to: &writer)
+            writer.member("cosignature", cosigned.signatureText)
+        }
     }
 }
 
@@ -140,13 +134,11 @@ struct TilesCommand: ParsableCommand {
             let checkpoint = report.isSigned ? "" : ", without a checkpoint"
             return Terminal.print("\(to): \(files) written for \(report.size) transactions with the root \(report.root)\(checkpoint)")
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("size", report.size)
-        writer.member("root", report.root.description)
-        writer.member("files", UInt64(report.fileCount))
-        writer.member("signed", report.isSigned)
-        writer.endObject()
-        Terminal.print(writer.text)
+        Terminal.printObject { writer in
+            writer.member("size", report.size)
+            writer.member("root", report.root.description)
+            writer.member("files", report.fileCount)
+            writer.member("signed", report.isSigned)
+        }
     }
 }

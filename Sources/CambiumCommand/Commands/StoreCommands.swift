@@ -43,18 +43,11 @@ struct InitCommand: ParsableCommand {
     private func print(_ schema: Schema, isRepeated: Bool) {
         let count = schema.entities.count
         if output.json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("store")
-            writer.string(store)
-            writer.key("entities")
-            writer.number(count)
-            if isRepeated {
-                writer.key("repeated")
-                writer.bool(true)
+            return Terminal.printObject { writer in
+                writer.member("store", store)
+                writer.member("entities", count)
+                if isRepeated { writer.member("repeated", true) }
             }
-            writer.endObject()
-            return Terminal.print(writer.text)
         }
         let entities = count == 1 ? "1 entity" : "\(count) entities"
         Terminal.print(
@@ -77,11 +70,7 @@ struct StatsCommand: ParsableCommand {
 
     func run() throws {
         let statistics = try Statistics(of: store, at: point.at?.point() ?? .latest)
-        if output.json {
-            var writer = JSONWriter()
-            statistics.write(to: &writer)
-            return Terminal.print(writer.text)
-        }
+        if output.json { return Terminal.printJSON(statistics.write) }
         Terminal.print(
             "\(Readable.of(statistics.objectCount, "object")), \(Readable.of(statistics.linkCount, "link")), "
                 + Readable.of(statistics.transactionCount, "transaction")
@@ -155,24 +144,15 @@ struct VerifyCommand: ParsableCommand {
         let findings = verification.findings + (differs ? [difference] : [])
         let isSound = verification.isSound && !differs
         if output.json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("ok")
-            writer.bool(isSound)
-            writer.key("transactions")
-            writer.number(verification.transactionCount)
-            writer.key("root")
-            writer.string(verification.root)
-            writer.key("digest")
-            if let digest = verification.digest { writer.string(digest.description) } else { writer.null() }
-            writer.key("firstCorrupt")
-            if let first = verification.firstCorrupt { writer.number(first.lowerBound.rawValue) } else { writer.null() }
-            writer.key("firstCorruptThrough")
-            if let first = verification.firstCorrupt { writer.number(first.upperBound.rawValue) } else { writer.null() }
-            writer.key("findings")
-            writer.write(.array(findings.map { .string($0) }))
-            writer.endObject()
-            Terminal.print(writer.text)
+            Terminal.printObject { writer in
+                writer.member("ok", isSound)
+                writer.member("transactions", verification.transactionCount)
+                writer.member("root", verification.root)
+                writer.member("digest", verification.digest?.description)
+                writer.member("firstCorrupt", verification.firstCorrupt?.lowerBound)
+                writer.member("firstCorruptThrough", verification.firstCorrupt?.upperBound)
+                writer.member("findings", findings)
+            }
         } else {
             let transactions = Readable.of(verification.transactionCount, "transaction")
             // The size of the log is not known if the store cannot be opened at all.
@@ -231,7 +211,14 @@ struct RepairCommand: ParsableCommand {
         let repair = try Store.repair(at: store, to: to, archive: archive)
         Terminal.report("The store '\(to)' was created.")
         if output.json {
-            Terminal.print(repair.json)
+            Terminal.printObject { writer in
+                writer.member("transactions", repair.transactionCount)
+                writer.member("objects", repair.objectCount)
+                writer.member("links", repair.linkCount)
+                writer.member("root", repair.root)
+                writer.member("missing", repair.missing)
+                writer.member("findings", repair.findings)
+            }
         } else {
             Terminal.print(
                 "\(to): \(Readable.of(repair.transactionCount, "transaction")), \(Readable.of(repair.objectCount, "object")) and "
@@ -239,35 +226,5 @@ struct RepairCommand: ParsableCommand {
             for finding in repair.findings { Terminal.print("- \(finding)") }
         }
         if !repair.findings.isEmpty { throw ExitCode(Failure.badNews) }
-    }
-}
-
-extension Repair {
-    fileprivate var json: String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("transactions")
-        writer.number(transactionCount)
-        writer.key("objects")
-        writer.number(objectCount)
-        writer.key("links")
-        writer.number(linkCount)
-        writer.key("root")
-        writer.string(root)
-        writer.key("missing")
-        writer.beginArray()
-        for range in missing {
-            writer.beginObject()
-            writer.key("from")
-            writer.number(range.lowerBound.rawValue)
-            writer.key("to")
-            writer.number(range.upperBound.rawValue)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.key("findings")
-        writer.write(.array(findings.map { .string($0) }))
-        writer.endObject()
-        return writer.text
     }
 }

@@ -92,26 +92,16 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func printJSON(_ preview: borrowing UndoPreview) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("transaction")
-        writer.null()
-        writer.undone(preview.transactions)
-        writer.key("changes")
-        writer.beginArray()
-        for change in preview.changes {
-            let object = ChangedObject(change, from: preview.changes.before, to: preview.changes.after)
-            if !object.isUnchanged { object.write(to: &writer) }
+        Terminal.printObject { writer in
+            writer.member("transaction", String?.none)
+            writer.undone(preview.transactions)
+            writer.array("changes", preview.changes) { writer, change in
+                let object = ChangedObject(change, from: preview.changes.before, to: preview.changes.after)
+                if !object.isUnchanged { object.write(to: &writer) }
+            }
+            writer.conflicts(preview.conflicts)
+            writer.member("violations", preview.violations)
         }
-        writer.endArray()
-        writer.conflicts(preview.conflicts)
-        writer.key("violations")
-        writer.beginArray()
-        for violation in preview.violations { writer.string(violation) }
-        writer.endArray()
-        writer.endObject()
-        writer.endLine()
-        Terminal.write(writer.bytes)
     }
 
     private func printText(_ preview: borrowing UndoPreview) {
@@ -144,14 +134,11 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func print(_ number: TransactionNumber?, _ undone: [ClosedRange<TransactionNumber>], _ conflicts: [UndoConflict]) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("transaction")
-        if let number { writer.number(number.rawValue) } else { writer.null() }
-        writer.undone(undone)
-        if !conflicts.isEmpty { writer.conflicts(conflicts) }
-        writer.endObject()
-        Terminal.print(writer.text)
+        Terminal.printObject { writer in
+            writer.member("transaction", number)
+            writer.undone(undone)
+            if !conflicts.isEmpty { writer.conflicts(conflicts) }
+        }
     }
 
     /// Prints the result of the first call again, because the request was applied earlier.
@@ -163,15 +150,11 @@ struct UndoCommand: ParsableCommand {
         guard output.json else {
             return Terminal.print("in transaction \(request.transaction): the request was applied then, and is not repeated")
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("transaction")
-        writer.number(request.transaction.rawValue)
-        writer.undone(undone)
-        writer.key("repeated")
-        writer.bool(true)
-        writer.endObject()
-        Terminal.print(writer.text)
+        Terminal.printObject { writer in
+            writer.member("transaction", request.transaction)
+            writer.undone(undone)
+            writer.member("repeated", true)
+        }
     }
 
     private static func text(_ ranges: [ClosedRange<TransactionNumber>]) -> String {
@@ -203,60 +186,36 @@ struct UndoArgument: ExpressibleByArgument {
 extension UndoPolicy: ExpressibleByArgument {}
 
 extension JSONWriter {
-    fileprivate mutating func undone(_ ranges: [ClosedRange<TransactionNumber>]) {
-        key("undone")
-        beginArray()
-        for range in ranges { for value in range.lowerBound.rawValue...range.upperBound.rawValue { number(value) } }
-        endArray()
-    }
-
-    fileprivate mutating func conflicts(_ conflicts: [UndoConflict]) {
-        key("conflicts")
-        beginArray()
-        for conflict in conflicts { self.conflict(conflict) }
-        endArray()
-    }
+    fileprivate mutating func conflicts(_ conflicts: [UndoConflict]) { array("conflicts", conflicts) { $0.conflict($1) } }
 
     private mutating func conflict(_ conflict: UndoConflict) {
         beginObject()
         switch conflict.subject {
-        case .attribute(let id, let attribute): subject(conflict.objectText(id), "attribute", attribute.name)
-        case .relationship(let id, let relationship): subject(conflict.objectText(id), "relationship", relationship.name)
-        case .object(let id): subject(conflict.objectText(id), nil, "")
-        case .label(let name):
-            key("label")
-            string(name)
+        case .attribute(let id, let attribute):
+            member("_id", conflict.objectText(id))
+            member("attribute", attribute.name)
+        case .relationship(let id, let relationship):
+            member("_id", conflict.objectText(id))
+            member("relationship", relationship.name)
+        case .object(let id): member("_id", conflict.objectText(id))
+        case .label(let name): member("label", name)
         }
         state("left", conflict.left, conflict)
         state("now", conflict.now, conflict)
-        key("transaction")
-        number(conflict.transactions.upperBound.rawValue)
+        member("transaction", conflict.transactions.upperBound)
         endObject()
     }
 
-    private mutating func subject(_ id: String, _ kind: String?, _ name: String) {
-        key("_id")
-        string(id)
-        guard let kind else { return }
-        key(kind)
-        string(name)
-    }
-
     private mutating func state(_ name: String, _ state: UndoConflict.State, _ conflict: UndoConflict) {
-        key(name)
         switch state {
-        case .value(let value): value.write(to: &self)
-        case .moment(let number): self.number(number.rawValue)
+        case .value(let value): member(name, value)
+        case .moment(let number): member(name, number)
         case .members(let ids):
-            if case .relationship(_, let relationship) = conflict.subject, !relationship.isToMany {
-                if let target = ids.first { string(conflict.objectText(target)) } else { null() }
-                return
-            }
-            beginArray()
-            for id in ids { string(conflict.objectText(id)) }
-            endArray()
-        case .present: string("present")
-        case .absent: if case .object = conflict.subject { string("absent") } else { null() }
+            let texts = ids.map(conflict.objectText)
+            if case .relationship(_, let relationship) = conflict.subject, !relationship.isToMany { return member(name, texts.first) }
+            member(name, texts)
+        case .present: member(name, "present")
+        case .absent: if case .object = conflict.subject { member(name, "absent") } else { member(name, String?.none) }
         }
     }
 }

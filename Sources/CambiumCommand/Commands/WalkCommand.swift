@@ -81,12 +81,8 @@ private struct WalkRows {
 
     func write(_ id: ObjectID, distance: Int) throws {
         guard let place = graph.place(of: id) else { return }
+        if output.json { return Terminal.printJSON { objects.write(place, distance: distance, to: &$0) } }
         var writer = JSONWriter()
-        if output.json {
-            objects.write(place, distance: distance, to: &writer)
-            writer.endLine()
-            return Terminal.write(writer.bytes)
-        }
         objects.write(place, to: &writer)
         Terminal.print(ObjectText.line(try JSONValue(parsing: writer.bytes), after: "\(distance)  "))
     }

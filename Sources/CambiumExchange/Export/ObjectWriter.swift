@@ -58,9 +58,9 @@ package final class ObjectWriter {
 
     /// Writes an object at a position. The recursion is as deep as the tree of includes.
     func object(_ place: ObjectPlace, _ position: Position, _ writer: inout JSONWriter) {
-        writer.beginObject()
-        members(place, position, &writer)
-        writer.endObject()
+        writer.object { writer in
+            members(place, position, &writer)
+        }
     }
 
     private func members(_ place: ObjectPlace, _ position: Position, _ writer: inout JSONWriter) {
@@ -68,10 +68,7 @@ package final class ObjectWriter {
         if options.references == .id {
             writer.quotedKey(keys.quotedID)
             writer.string(keys.idBeginning, graph.id(of: place).serial)
-            if let distance = position.distance {
-                writer.key("_distance")
-                writer.number(distance)
-            }
+            if let distance = position.distance { writer.member("_distance", distance) }
             if graph.isStub(place) {
                 writer.quotedKey(keys.quotedStub)
                 writer.bool(true)

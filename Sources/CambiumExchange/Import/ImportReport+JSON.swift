@@ -3,65 +3,42 @@ package import CambiumJSON
 extension ImportReport {
     /// Writes the report in the form that the command line prints.
     package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("transaction")
-        if let transaction { writer.number(transaction.rawValue) } else { writer.null() }
-        writer.key("rows")
-        writer.number(rowCount)
-        write(counts, to: &writer)
-        writer.key("unknownKeys")
-        writer.write(.object(unknownKeys.sorted { $0.key < $1.key }.map { .init($0.key, .number(String($0.value))) }))
-        if unknownKeysLeftOut > 0 {
-            writer.key("unknownKeysLeftOut")
-            writer.number(unknownKeysLeftOut)
-        }
-        writer.key("errors")
-        writer.beginArray()
-        for error in errors { error.write(to: &writer) }
-        writer.endArray()
-        if errorsLeftOut > 0 {
-            writer.key("errorsLeftOut")
-            writer.number(errorsLeftOut)
-        }
-        writer.key("entities")
-        writer.beginObject()
-        for (name, counts) in entities.sorted(by: { $0.key < $1.key }) {
-            writer.key(name)
-            writer.beginObject()
+        writer.object { writer in
+            writer.member("transaction", transaction?.rawValue)
+            writer.member("rows", rowCount)
             write(counts, to: &writer)
-            writer.endObject()
+            writer.object("unknownKeys") { writer in
+                for (key, count) in unknownKeys.sorted(by: { $0.key < $1.key }) { writer.member(key, count) }
+            }
+            if unknownKeysLeftOut > 0 { writer.member("unknownKeysLeftOut", unknownKeysLeftOut) }
+            writer.array("errors", errors) { writer, error in error.write(to: &writer) }
+            if errorsLeftOut > 0 { writer.member("errorsLeftOut", errorsLeftOut) }
+            writer.object("entities") { writer in
+                for (name, counts) in entities.sorted(by: { $0.key < $1.key }) { writer.object(name) { write(counts, to: &$0) } }
+            }
+            writer.member("logBytes", logByteCount)
         }
-        writer.endObject()
-        writer.key("logBytes")
-        writer.number(logByteCount)
-        writer.endObject()
     }
 
     private func write(_ counts: Counts, to writer: inout JSONWriter) {
-        let named = [
-            ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
-            ("deleted", counts.deleted), ("stubs", counts.stubs), ("repeated", counts.repeated),
-        ]
-        for (key, count) in named {
-            writer.key(key)
-            writer.number(count)
-        }
+        writer.member("inserted", counts.inserted)
+        writer.member("updated", counts.updated)
+        writer.member("unchanged", counts.unchanged)
+        writer.member("deleted", counts.deleted)
+        writer.member("stubs", counts.stubs)
+        writer.member("repeated", counts.repeated)
     }
 }
 
 extension ImportReport.RowError {
     func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("file")
-        writer.string(file)
-        writer.key("row")
-        writer.number(row)
-        writer.key("line")
-        writer.number(line)
-        for (key, text) in [("pointer", pointer), ("code", code.rawValue), ("message", message)] {
-            writer.key(key)
-            writer.string(text)
+        writer.object { writer in
+            writer.member("file", file)
+            writer.member("row", row)
+            writer.member("line", line)
+            writer.member("pointer", pointer)
+            writer.member("code", code.rawValue)
+            writer.member("message", message)
         }
-        writer.endObject()
     }
 }

@@ -99,6 +99,14 @@ extension Value {
     }
 }
 
+extension JSONWriter {
+    /// Writes a member with the JSON of a value.
+    package mutating func member(_ name: String, _ value: Value) {
+        key(name)
+        value.write(to: &self)
+    }
+}
+
 extension Value: CustomStringConvertible {
     /// The same as `text`, so that `print` shows `Paris` and not `string("Paris")`.
     public var description: String { text }

@@ -97,29 +97,23 @@ package struct Statistics: Sendable {
     }
 
     package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        for (key, value) in [("objects", objectCount), ("links", linkCount), ("transactions", transactionCount)] {
-            writer.key(key)
-            writer.number(value)
+        writer.object { writer in
+            writer.member("objects", objectCount)
+            writer.member("links", linkCount)
+            writer.member("transactions", transactionCount)
+            writer.object("entities") { writer in
+                for (name, count) in entities { writer.member(name, count) }
+            }
+            writer.member("segments", segmentCount)
+            writer.member("logBytes", logByteCount)
+            writer.member("pageBytes", pageByteCount)
+            writer.member("checkpoints", checkpoints.count)
+            writer.member("checkpointsRead", readCheckpointCount)
+            writer.member("storedBytes", storedByteCount)
+            guard let pins else { return }
+            writer.member("pinnedVersions", pins.versionCount)
+            writer.member("pinnedBytes", pins.byteCount)
+            writer.member("leases", pins.leaseCount)
         }
-        writer.key("entities")
-        writer.beginObject()
-        for (name, count) in entities {
-            writer.key(name)
-            writer.number(count)
-        }
-        writer.endObject()
-        var counts = [
-            ("segments", segmentCount), ("logBytes", logByteCount), ("pageBytes", pageByteCount), ("checkpoints", checkpoints.count),
-            ("checkpointsRead", readCheckpointCount), ("storedBytes", storedByteCount),
-        ]
-        if let pins {
-            counts += [("pinnedVersions", pins.versionCount), ("pinnedBytes", pins.byteCount), ("leases", pins.leaseCount)]
-        }
-        for (key, value) in counts {
-            writer.key(key)
-            writer.number(value)
-        }
-        writer.endObject()
     }
 }

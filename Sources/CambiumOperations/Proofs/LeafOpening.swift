@@ -70,31 +70,21 @@ struct LeafOpening {
         writer.member("envelope", envelope)
         writer.member("commitment", commitment)
         guard let piece else { return }
-        writer.key("opening")
-        writer.beginObject()
-        writer.key("piece")
-        writer.number(piece.proof.index)
-        writer.key("pieces")
-        writer.number(piece.proof.size)
-        writer.key("kind")
-        writer.number(Int(piece.piece.kind.rawValue))
-        writer.member("salt", piece.salt)
-        writer.member("payload", Array(piece.piece.bytes))
-        writer.member("path", piece.proof.path)
-        writer.endObject()
+        writer.object("opening") { writer in
+            writer.member("piece", piece.proof.index)
+            writer.member("pieces", piece.proof.size)
+            writer.member("kind", piece.piece.kind.rawValue)
+            writer.member("salt", piece.salt)
+            writer.member("payload", Array(piece.piece.bytes))
+            writer.member("path", piece.proof.path)
+        }
     }
 }
 
 extension JSONWriter {
     fileprivate mutating func member(_ name: String, _ bytes: [UInt8]) {
-        key(name)
-        string(Base64.text(bytes))
+        member(name, Base64.text(bytes))
     }
 
-    mutating func member(_ name: String, _ path: [TreeHash]) {
-        key(name)
-        beginArray()
-        for hash in path { string(Base64.text(hash.bytes)) }
-        endArray()
-    }
+    mutating func member(_ name: String, _ path: [TreeHash]) { member(name, path.map { Base64.text($0.bytes) }) }
 }

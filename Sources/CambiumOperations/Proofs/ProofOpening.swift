@@ -49,24 +49,18 @@ struct ProofOpening {
         var writer = JSONWriter()
         writer.beginObject()
         if let place {
-            writer.key("object")
-            writer.string(place.object)
-            writer.key("property")
-            writer.string(place.property)
-            writer.key("value")
-            place.value.write(to: &writer)
-            writer.key("operation")
-            writer.number(place.row)
+            writer.member("object", place.object)
+            writer.member("property", place.property)
+            writer.member("value", place.value)
+            writer.member("operation", place.row)
         }
         leaf.write(to: &writer)
         if let place {
-            writer.key("schema")
-            writer.beginObject()
-            writer.key("index")
-            writer.number(place.schemaIndex)
-            writer.member("path", place.schemaPath)
-            place.schema.write(to: &writer)
-            writer.endObject()
+            writer.object("schema") { writer in
+                writer.member("index", place.schemaIndex)
+                writer.member("path", place.schemaPath)
+                place.schema.write(to: &writer)
+            }
         }
         writer.endObject()
         return Array(writer.text.utf8)

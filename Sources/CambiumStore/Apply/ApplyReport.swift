@@ -23,19 +23,14 @@ public struct ApplyReport: Sendable {
     public internal(set) var digest = GraphDigest(high: 0, low: 0)
 
     package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        let counts = [
-            ("applied", appliedCount), ("present", presentCount), ("laterTimes", laterTimeCount), ("objects", objectCount),
-            ("links", linkCount),
-        ]
-        writer.key("transaction")
-        if lastTransaction == .none { writer.null() } else { writer.number(lastTransaction.rawValue) }
-        for (key, count) in counts {
-            writer.key(key)
-            writer.number(count)
+        writer.object { writer in
+            writer.member("transaction", lastTransaction == .none ? nil : lastTransaction.rawValue)
+            writer.member("applied", appliedCount)
+            writer.member("present", presentCount)
+            writer.member("laterTimes", laterTimeCount)
+            writer.member("objects", objectCount)
+            writer.member("links", linkCount)
+            writer.member("digest", digest.description)
         }
-        writer.key("digest")
-        writer.string(digest.description)
-        writer.endObject()
     }
 }

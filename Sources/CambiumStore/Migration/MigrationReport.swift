@@ -59,24 +59,14 @@ public struct MigrationReport: Sendable {
 
     /// Writes the report in the form in which the command line prints it.
     package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("transaction")
-        if let transaction { writer.number(transaction.rawValue) } else { writer.null() }
-        writer.key("changes")
-        writer.beginArray()
-        for entry in entries { entry.write(to: &writer) }
-        writer.endArray()
-        writer.key("violations")
-        writer.write(.array(violations.map { .string($0) }))
-        writer.key("refused")
-        writer.bool(isRefused)
-        writer.key("logBytes")
-        writer.number(logByteCount)
-        if let expectedHold {
-            writer.key("expectedHoldMilliseconds")
-            writer.number(expectedHold.wholeMilliseconds)
+        writer.object { writer in
+            writer.member("transaction", transaction?.rawValue)
+            writer.array("changes", entries) { writer, entry in entry.write(to: &writer) }
+            writer.member("violations", violations)
+            writer.member("refused", isRefused)
+            writer.member("logBytes", logByteCount)
+            if let expectedHold { writer.member("expectedHoldMilliseconds", expectedHold.wholeMilliseconds) }
         }
-        writer.endObject()
     }
 }
 
@@ -90,36 +80,29 @@ extension Duration {
 
 extension MigrationReport.Entry {
     fileprivate func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        change.writeMembers(to: &writer)
-        writer.key("handling")
-        writer.string(handling.rawValue)
-        writer.key("objects")
-        writer.number(objectCount)
-        writer.key("lost")
-        writer.number(lostCount)
-        writer.endObject()
+        writer.object { writer in
+            change.writeMembers(to: &writer)
+            writer.member("handling", handling.rawValue)
+            writer.member("objects", objectCount)
+            writer.member("lost", lostCount)
+        }
     }
 }
 
 extension SchemaChange {
     /// Writes the change as the log command prints it.
     package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writeMembers(to: &writer)
-        writer.endObject()
+        writer.object(writeMembers)
     }
 
     fileprivate func writeMembers(to writer: inout JSONWriter) {
-        let texts = [
-            ("change", kind.rawValue), ("entity", entity), ("property", property), ("aspect", aspect), ("before", before),
-            ("after", after), ("reason", reason),
-        ]
-        for (key, text) in texts {
-            guard let text else { continue }
-            writer.key(key)
-            writer.write(key == "before" || key == "after" ? json(text) : .string(text))
-        }
+        writer.member("change", kind.rawValue)
+        writer.member("entity", entity)
+        if let property { writer.member("property", property) }
+        if let aspect { writer.member("aspect", aspect) }
+        if let before { writer.member("before", json(before)) }
+        if let after { writer.member("after", json(after)) }
+        if let reason { writer.member("reason", reason) }
     }
 
     /// Returns `before` or `after` of a change as JSON. If the kind is `.changed`, the text is the JSON of a value. Otherwise, the text is
