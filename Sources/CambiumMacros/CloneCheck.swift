@@ -12,7 +12,7 @@
             for marker in property.markers {
                 for option in marker.options {
                     if option.name == "exclude" { checkExclusion(option, &findings) }
-                    if option.name == "withoutParent" { checkFallback(option, marker, &findings) }
+                    if option.name == "withoutParent" { checkFallback(option, &findings) }
                 }
             }
         }
@@ -29,7 +29,7 @@
             findings.add(mistake, at: option.expression)
         }
 
-        private func checkFallback(_ option: Option, _ marker: Marker, _ findings: inout Findings) {
+        private func checkFallback(_ option: Option, _ findings: inout Findings) {
             if property.options.contains(where: { $0.name == "followParent" }) { return }
             let mistake = Mistake(
                 "fallbackWithoutParent", "'.withoutParent' is for a value that follows a parent, but '\(property.name)' follows no parent.",

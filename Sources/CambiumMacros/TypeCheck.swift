@@ -23,7 +23,7 @@
                 let remedy = "Write a concrete type; an enum can hold values of several types."
                 findings.add(.unstorable("existential", property, remedy), at: type)
             case .array, .set, .dictionary, .unsupported, .named, .attribute, .ref, .toMany:
-                if property.isJSON { checkJSON(type, shape, &findings) } else { checkValue(type, shape, &findings) }
+                if property.isJSON { checkJSON(shape, &findings) } else { checkValue(type, shape, &findings) }
             case .optional, .implicitlyUnwrapped: break
             }
         }
@@ -51,7 +51,7 @@
         }
 
         /// Reports JSON with references to objects. A reference has no form in JSON.
-        private func checkJSON(_ type: TypeSyntax, _ shape: TypeShape, _ findings: inout Findings) {
+        private func checkJSON(_ shape: TypeShape, _ findings: inout Findings) {
             guard shape.wrapped.holdsReference else { return }
             let marker = property.markers.first { $0.options.contains { $0.name == "json" } }
             guard let marker, let option = marker.options.first(where: { $0.name == "json" }) else { return }

@@ -31,13 +31,6 @@ extension ReferenceGraph {
     /// Returns the object from which a copy was made, or `nil` if the object is not a copy.
     package func source(of id: ObjectID) -> ObjectID? { sources[id] }
 
-    /// Returns the result of a clone: for each hierarchy, the first serial and the number of copies of each entity.
-    ///
-    /// Throws the same errors as applying the clone.
-    package func cloneOutcome(roots: [ObjectID], options: CloneOptions) throws(CambiumError) -> [CloneOp.Hierarchy] {
-        try plan(roots, options, time: Timestamp(microsecondsSince1970: 0), seed: CloneSeed(low: 0, high: 0)).hierarchies
-    }
-
     mutating func clone(_ op: CloneOp) throws(CambiumError) {
         let plan = try plan(op.roots, op.options, time: op.time, seed: op.seed)
         for (original, copy) in plan.copies {

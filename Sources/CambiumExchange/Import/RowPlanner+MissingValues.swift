@@ -100,7 +100,7 @@ extension RowPlanner {
 
     /// Adds the defaults of a new object, and records the mandatory values that it lacks. Throws if the entity of the object is abstract.
     mutating func completeNew(
-        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
     ) throws(RowFailure) {
         if entity.isAbstract {
             throw failure(

@@ -137,9 +137,9 @@ package struct RowPlanner {
             return place
         case .alias(let other) where plan.objects[other].isStub && !plan.objects[other].isFilled:
             isFilled = true
-            try completeNew(entity, read.values, batch, draft)
+            try completeNew(entity, read.values, batch)
             plan.objects[other].isFilled = true
-        case .new: try completeNew(entity, read.values, batch, draft)
+        case .new: try completeNew(entity, read.values, batch)
         default: if options.missing == .clear { clearMissing(entity, read.values, batch) }
         }
         plan.objects.append(

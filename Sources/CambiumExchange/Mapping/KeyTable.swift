@@ -7,7 +7,7 @@ struct KeyTable {
     enum Target: Hashable {
         case attribute(Int)
         case relationship(Int)
-        /// A key at which paths of a mapping end or continue, as an index into `ResolvedMapping.keys`.
+        /// A key at which paths of a mapping end or continue, as an index into `ReadingPlan.keys`.
         case mapped(Int)
     }
 
@@ -76,12 +76,8 @@ struct KeyTable {
     }
 
     private func index(of key: UnsafeRawBufferPointer) -> Int? {
-        var (low, high) = (0, sorted.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if precedes(sorted[middle], key) { low = middle + 1 } else { high = middle }
-        }
-        return low < sorted.count && isName(sorted[low], key) ? sorted[low] : nil
+        let place = sorted.indices.prefixEnd { precedes(sorted[$0], key) }
+        return place < sorted.count && isName(sorted[place], key) ? sorted[place] : nil
     }
 
     private mutating func found(_ index: Int) -> Target {

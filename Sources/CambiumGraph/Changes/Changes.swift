@@ -1,3 +1,4 @@
+import CambiumBytes
 public import CambiumModel
 
 /// The difference between two moments of a store: a collection of the objects that were inserted, deleted or changed.
@@ -63,12 +64,8 @@ public struct Changes: Sendable {
 
     /// Returns the changes to one object, or `nil` if the object is unchanged, or exists at neither moment. Complexity: O(log changes).
     public func object(_ id: ObjectID) -> ObjectChange? {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle].id < id { low = middle + 1 } else { high = middle }
-        }
-        return low < count && self[low].id == id ? self[low] : nil
+        let place = (0..<count).prefixEnd { self[$0].id < id }
+        return place < count && self[place].id == id ? self[place] : nil
     }
 }
 

@@ -1,3 +1,4 @@
+import CambiumBytes
 public import CambiumModel
 
 /// The difference between one object at two moments, or the changes of an edit to one object. The base of the edit is the earlier moment,
@@ -105,19 +106,8 @@ public struct ObjectChange: Sendable {
 
     /// Returns the events of a property. All events are sorted, so the events of one property are adjacent. Complexity: O(log events).
     private func events(of property: PropertyNumber) -> ArraySlice<ChangeEvent> {
-        let start = firstIndex { $0.property < property.rawValue }
-        let end = firstIndex { $0.property <= property.rawValue }
-        return events[start..<end]
-    }
-
-    /// Returns the index of the first event for which `isBefore` is false. `isBefore` must be true for all earlier events.
-    private func firstIndex(after isBefore: (ChangeEvent) -> Bool) -> Int {
-        var (low, high) = (events.startIndex, events.endIndex)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if isBefore(events[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
+        let start = events.indices.prefixEnd { events[$0].property < property.rawValue }
+        return events[start..<events.indices.prefixEnd { events[$0].property <= property.rawValue }]
     }
 }
 

@@ -1,3 +1,4 @@
+import CambiumBytes
 package import CambiumModel
 
 /// The copy of each object that a clone copied. The map takes a few bits for each object.
@@ -27,27 +28,17 @@ package struct CloneMap: Sendable {
 
     /// Returns the copy of an object, or `nil` if the object was not copied. Complexity: O(log objects).
     package func copy(of id: ObjectID) -> ObjectID? {
-        let number = Self.firstIndex(in: hierarchies) { $0.root < id.root }
+        let number = hierarchies.indices.prefixEnd { hierarchies[$0].root < id.root }
         guard number < hierarchies.count, hierarchies[number].root == id.root else { return nil }
         let hierarchy = hierarchies[number]
         let virtualPage = id.serial >> UInt64(PageLayout.fanOutShift)
-        let index = Self.firstIndex(in: hierarchy.pages) { UInt64($0.virtualPage) < virtualPage }
+        let index = hierarchy.pages.indices.prefixEnd { UInt64(hierarchy.pages[$0].virtualPage) < virtualPage }
         guard index < hierarchy.pages.count, hierarchy.pages[index].virtualPage == virtualPage else { return nil }
         let page = hierarchy.pages[index]
         let bit = UInt128(1) << UInt128(id.serial & UInt64(PageLayout.fanOutMask))
         guard page.bits & bit != 0 else { return nil }
         let rank = UInt64(page.rank) + UInt64((page.bits & (bit - 1)).nonzeroBitCount)
         return ObjectID(root: id.root, serial: hierarchy.firstSerial + rank)
-    }
-
-    /// Returns the index of the first element for which `isBefore` is false. `isBefore` must be true for all earlier elements.
-    private static func firstIndex<Element>(in elements: [Element], after isBefore: (Element) -> Bool) -> Int {
-        var (low, high) = (0, elements.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(elements[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 
     /// Calls `body` with each object and its copy, by ascending id of the object.

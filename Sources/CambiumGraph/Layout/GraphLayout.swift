@@ -98,7 +98,7 @@ package final class GraphLayout: Sendable {
         indexCount = tables.reduce(0) { $0 + $1.indexes.count }
         let derived = DerivedLayout(schema, tables: tables, ends: ends, tableOf: { byRoot[Int($0.rawValue)] })
         self.derived = derived
-        var ordered = OrderedIndexLayout.all(of: schema, tables: tables) { tables[byRoot[Int($0.rawValue)]] }
+        var ordered = OrderedIndexLayout.all(of: schema) { tables[byRoot[Int($0.rawValue)]] }
         memberIndexes = OrderedIndexLayout.addMembers(derived, tables: tables, to: &ordered)
         self.ordered = ordered
         let indexes = ordered

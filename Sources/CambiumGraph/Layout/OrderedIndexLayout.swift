@@ -92,7 +92,7 @@ final class OrderedIndexLayout: Sendable {
 
     /// Returns the indexes of a schema: the declared indexes, and one for each unique set of attributes that is not an identity. Omits an
     /// index that has the same components as an earlier index of the same entity.
-    static func all(of schema: Schema, tables: [TableLayout], table: (EntityNumber) -> TableLayout?) -> [OrderedIndexLayout] {
+    static func all(of schema: Schema, table: (EntityNumber) -> TableLayout?) -> [OrderedIndexLayout] {
         var made: [OrderedIndexLayout] = []
         for entity in schema.entities {
             guard let table = table(entity.root) else { continue }

@@ -1,3 +1,5 @@
+import CambiumBytes
+
 /// The objects that a live query keeps, in order.
 ///
 /// The entries are in chunks, so that a change in a long result moves few entries.
@@ -65,19 +67,8 @@ struct LiveEntries {
 
     /// Returns the position of the first entry that is not less than an entry. If every entry is less, `chunk` is the number of chunks.
     private func place(of entry: LiveEntry) -> (chunk: Int, index: Int) {
-        let chunk = Self.firstIndex(in: chunks) { ($0.last.map { $0 < entry }) ?? false }
-        return (chunk, chunk < chunks.count ? Self.firstIndex(in: chunks[chunk]) { $0 < entry } : 0)
-    }
-
-    /// Returns the index of the first element for which `isBefore` is false. `isBefore` must be true for all earlier elements and false for
-    /// all later elements.
-    private static func firstIndex<Element>(in elements: [Element], after isBefore: (Element) -> Bool) -> Int {
-        var (low, high) = (0, elements.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(elements[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
+        let chunk = chunks.indices.prefixEnd { chunks[$0].last.map { $0 < entry } ?? false }
+        return (chunk, chunk < chunks.count ? chunks[chunk].indices.prefixEnd { chunks[chunk][$0] < entry } : 0)
     }
 
     // MARK: Changing

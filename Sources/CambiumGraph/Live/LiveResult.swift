@@ -88,7 +88,7 @@ package struct LiveResult {
         let run = try QueryRun(query, graph)
         sections = LiveSections()
         let difference = LiveDifference([], visible)
-        let changed = hasSections ? sections.update(difference) { run.sectionValue($0, root) } : ([], [])
+        let changed = hasSections ? sections.update(difference) { run.sectionValue($0) } : ([], [])
         if run.context.isCancelled { throw CancellationError() }
         return update(graph, difference, [], changed, isWhole: true)
     }
@@ -123,7 +123,7 @@ package struct LiveResult {
             try evaluate(graph)
             difference = LiveDifference(old, visible)
         }
-        let changed = hasSections && !difference.isEmpty ? sections.update(difference) { run.sectionValue($0, root) } : ([], [])
+        let changed = hasSections && !difference.isEmpty ? sections.update(difference) { run.sectionValue($0) } : ([], [])
         if run.context.isCancelled { throw CancellationError() }
         let update = update(graph, difference, ownSerials(touched), changed, isWhole: false)
         return update.isEmpty ? nil : update
@@ -226,7 +226,7 @@ extension QueryRun {
     }
 
     /// Returns the value of the section key, which is the first sort key, for an object.
-    fileprivate func sectionValue(_ entry: LiveEntry, _ root: EntityNumber) -> QueryValue {
+    fileprivate func sectionValue(_ entry: LiveEntry) -> QueryValue {
         guard let row = context.reader.row(table.index, serial: entry.serial) else { return .null }
         return order.keys.first?.reader.value(row) ?? .null
     }

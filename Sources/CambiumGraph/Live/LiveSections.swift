@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumModel
 
 /// A part of the result of a live query: the objects that have one value of the section key.
@@ -56,11 +57,7 @@ struct LiveSections {
     }
 
     private func index(of key: [UInt8]) -> Int? {
-        var (low, high) = (0, sections.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if sections[middle].key.lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
-        }
-        return low < sections.count && sections[low].key == key ? low : nil
+        let index = sections.indices.prefixEnd { sections[$0].key.lexicographicallyPrecedes(key) }
+        return index < sections.count && sections[index].key == key ? index : nil
     }
 }

@@ -1,3 +1,4 @@
+import CambiumBytes
 internal import CMachine
 
 /// Changes ordered indexes. Pages of the draft are changed in place, and other pages are copied first.
@@ -177,12 +178,7 @@ extension OrderedInner {
 
     /// Returns the end of the changes that belong to a child. The changes are sorted, and the child must not be the last child.
     fileprivate func end(of child: Int, in changes: OrderedChanges, _ range: Range<Int>) -> Int {
-        var (low, high) = (range.lowerBound + 1, range.upperBound)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(child + 1, changes.entry(middle)) { low = middle + 1 } else { high = middle }
-        }
-        return low
+        range.dropFirst().prefixEnd { isBefore(child + 1, changes.entry($0)) }
     }
 }
 

@@ -190,7 +190,7 @@ extension GraphProof {
         _ table: ProvenTable, _ slot: Int, _ kind: ColumnKind, _ leaf: UnsafeMutableRawPointer, _ live: UInt128,
         _ group: GroupPage
     ) {
-        if !table.isEdges, slot <= TableLayout.changedSlot { return proveProvenance(table, slot, leaf, live, group) }
+        if !table.isEdges, slot <= TableLayout.changedSlot { return proveProvenance(table, leaf, live, group) }
         if !table.isEdges, slot == TableLayout.virtualPageSlot { return }
         let empty: UInt32 = kind == .rows ? noRow : 0
         for place in 0..<PageLayout.fanOut where live >> UInt128(place) & 1 == 0 {
@@ -201,7 +201,7 @@ extension GraphProof {
     }
 
     private mutating func proveProvenance(
-        _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: GroupPage
+        _ table: ProvenTable, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: GroupPage
     ) {
         let base = group.provenance
         let isWide = PageHeader(leaf).kind == PageKind.wideLeaf

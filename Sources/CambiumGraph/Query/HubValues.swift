@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumModel
 
 /// The values to which a to-many relationship leads from a hub, prepared for comparisons with one value after another.
@@ -99,12 +100,8 @@ struct HubValues {
     }
 
     private func contains(_ value: Value) -> Bool {
-        var (start, end) = (0, values.count)
-        while start < end {
-            let middle = (start + end) / 2
-            if Self.precedes(values[middle], value) { start = middle + 1 } else { end = middle }
-        }
-        return start < values.count && values[start].order(value) == 0
+        let place = values.indices.prefixEnd { Self.precedes(values[$0], value) }
+        return place < values.count && values[place].order(value) == 0
     }
 }
 

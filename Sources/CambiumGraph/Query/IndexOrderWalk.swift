@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumModel
 
 /// Reads the first objects of a sorted answer from an ordered index.
@@ -208,13 +209,11 @@ struct IndexOrderWalk {
     /// Returns the positions from the first one that may follow the cursor in the order of the first `keyCount` sort keys.
     private func afterCursor(_ places: Range<Int>, keyCount: Int, isReversed: Bool, comparesSerials: Bool = false) -> Range<Int> {
         guard let cursor, plan.hasSameKeys else { return places }
-        var (low, high) = (0, places.count)
-        while low < high {
-            let middle = (low + high) / 2
-            let row = row(at: isReversed ? places.upperBound - 1 - middle : places.lowerBound + middle)
-            if isBefore(cursor, row, keyCount, comparesSerials) { low = middle + 1 } else { high = middle }
+        let count = (0..<places.count).prefixEnd { place in
+            let row = row(at: isReversed ? places.upperBound - 1 - place : places.lowerBound + place)
+            return isBefore(cursor, row, keyCount, comparesSerials)
         }
-        return isReversed ? places.lowerBound..<places.upperBound - low : places.lowerBound + low..<places.upperBound
+        return isReversed ? places.dropLast(count) : places.dropFirst(count)
     }
 
     private func isBefore(_ cursor: QueryCursor, _ row: UInt32, _ keyCount: Int, _ comparesSerials: Bool) -> Bool {

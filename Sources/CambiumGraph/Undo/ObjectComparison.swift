@@ -22,7 +22,7 @@ struct ObjectComparison {
         let known = properties(left.entity(of: place))
         var found: [UndoConflict.Subject] = []
         let id = left.id(of: place)
-        for (attribute, field, other) in known.attributes where !isEqual(attribute, field, place, other, present) {
+        for (attribute, field, other) in known.attributes where !isEqual(field, place, other, present) {
             found.append(.attribute(id, attribute))
         }
         for (relationship, end, other) in known.relationships where !hasSameMembers(relationship, end, place, other, present) {
@@ -58,7 +58,7 @@ struct ObjectComparison {
         return made
     }
 
-    private func isEqual(_ attribute: Attribute, _ field: Field, _ place: ObjectPlace, _ other: Field, _ present: ObjectPlace) -> Bool {
+    private func isEqual(_ field: Field, _ place: ObjectPlace, _ other: Field, _ present: ObjectPlace) -> Bool {
         if field.type == other.type {
             return left.withCell(field, place) { cell in now.withCell(other, present) { cell.equals($0) } }
         }

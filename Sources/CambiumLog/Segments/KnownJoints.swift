@@ -63,11 +63,6 @@ final class KnownJoints: Sendable {
 
     /// Returns the number of joints before a transaction.
     private static func count(_ places: [Place], before transaction: TransactionNumber) -> Int {
-        var (low, high) = (0, places.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if places[middle].transaction < transaction { low = middle + 1 } else { high = middle }
-        }
-        return low
+        places.indices.prefixEnd { places[$0].transaction < transaction }
     }
 }

@@ -1,3 +1,4 @@
+import CambiumBytes
 package import CambiumModel
 
 /// The directory of a store's log, with its segments and other files.
@@ -126,13 +127,11 @@ package enum LogDirectory {
         try whileSegmentsStay { () throws(CambiumError) -> TransactionNumber in
             // Segments are retired in ascending order, beginning with the first segment.
             let segments = try segments(volume)
-            var (low, high) = (0, segments.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if try isRetired(segment: segments[middle], volume) { low = middle + 1 } else { high = middle }
+            let count = try segments.indices.prefixEnd { place throws(CambiumError) in
+                try isRetired(segment: segments[place], volume)
             }
-            guard low > 0, low < segments.count else { return .none }
-            return TransactionNumber(rawValue: segments[low].rawValue - 1)
+            guard count > 0, count < segments.count else { return .none }
+            return TransactionNumber(rawValue: segments[count].rawValue - 1)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import CambiumBytes
+
 /// An index of the possible parents of each entity, for the check of the clone rule `followParent`. If an attribute has this rule, each
 /// copy takes the value of the attribute from an attribute of its parent's copy. A possible parent of an entity is an entity with a
 /// relationship to that entity, to one of its ancestors, or to one of its descendants.
@@ -69,11 +71,7 @@ struct CloneParents {
 
     /// Whether a range contains at least one of the positions, which are in ascending order. Complexity: O(log n) for n positions.
     private static func has(_ positions: [Int], in range: Range<Int>) -> Bool {
-        var (low, high) = (0, positions.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if positions[middle] < range.lowerBound { low = middle + 1 } else { high = middle }
-        }
-        return low < positions.count && positions[low] < range.upperBound
+        let place = positions.indices.prefixEnd { positions[$0] < range.lowerBound }
+        return place < positions.count && positions[place] < range.upperBound
     }
 }

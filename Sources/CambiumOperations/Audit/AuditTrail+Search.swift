@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 internal import CambiumLog
 public import CambiumModel
@@ -192,12 +193,10 @@ private struct ConditionSearch {
 
     func bisect(_ trail: AuditTrail, after first: TransactionNumber, through last: TransactionNumber) throws -> FirstMatch? {
         if try objects(in: trail.graph(after: last)).isEmpty { return nil }
-        var (before, after) = (first.rawValue, last.rawValue)
-        while before + 1 < after {
-            let middle = before + (after - before) / 2
-            if try objects(in: trail.graph(after: TransactionNumber(rawValue: middle))).isEmpty { before = middle } else { after = middle }
+        let number = try (min(first.next.rawValue, last.rawValue)..<last.rawValue).prefixEnd { number in
+            try objects(in: trail.graph(after: TransactionNumber(rawValue: number))).isEmpty
         }
-        let step = try trail.step(TransactionNumber(rawValue: after))
+        let step = try trail.step(TransactionNumber(rawValue: number))
         return try match(step, objects(in: step.after), .bisection)
     }
 

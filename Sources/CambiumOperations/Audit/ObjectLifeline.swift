@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 internal import CambiumLog
 import CambiumModel
@@ -261,12 +262,10 @@ struct ObjectLifeline {
     /// Returns the transaction that deleted an object. The object exists after `alive`, does not exist after `dead`, and is not created in
     /// between. Complexity: O(log transactions) graphs.
     private func death(after alive: TransactionNumber, upTo dead: TransactionNumber) throws -> TransactionNumber {
-        var (alive, dead) = (alive.rawValue, dead.rawValue)
-        while alive + 1 < dead {
-            let middle = alive + (dead - alive) / 2
-            if try trail.graph(after: TransactionNumber(rawValue: middle)).contains(id) { alive = middle } else { dead = middle }
+        let number = try (min(alive.next.rawValue, dead.rawValue)..<dead.rawValue).prefixEnd { number in
+            try trail.graph(after: TransactionNumber(rawValue: number)).contains(id)
         }
-        return TransactionNumber(rawValue: dead)
+        return TransactionNumber(rawValue: number)
     }
 
     /// Returns the transactions with an op that creates the object, newest first.

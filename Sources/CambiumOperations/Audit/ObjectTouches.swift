@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 internal import CambiumLog
 import CambiumModel
@@ -60,12 +61,7 @@ struct ObjectTouches {
 
     /// Returns the number of transactions up to `last`.
     private static func count(_ all: [TransactionNumber], upTo last: TransactionNumber) -> Int {
-        var (low, high) = (0, all.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if all[middle] <= last { low = middle + 1 } else { high = middle }
-        }
-        return low
+        all.indices.prefixEnd { all[$0] <= last }
     }
 
     /// Returns the transactions that changed an object or the schema, in ascending order.

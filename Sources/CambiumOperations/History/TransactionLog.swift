@@ -158,26 +158,8 @@ extension Op {
 extension Value {
     /// The reason why no attribute can have the value; `nil` if an attribute can have it.
     fileprivate var flaw: String? {
-        guard let type = widestType, let form = StoredForm(self, type: type) else { return nil }
+        guard let type = attributeType, let form = StoredForm(self, type: type) else { return nil }
         var check = StoredValueCheck(type)
         return check.flaw(form)
-    }
-
-    /// The attribute type that allows all values of this kind; `nil` for null.
-    private var widestType: AttributeType? {
-        switch self {
-        case .null: nil
-        case .bool: .bool
-        case .int: .int64
-        case .float: .float
-        case .double: .double
-        case .decimal: .decimal
-        case .string: .string
-        case .data: .data
-        case .date: .date
-        case .uuid: .uuid
-        case .uri: .uri
-        case .json: .json
-        }
     }
 }

@@ -62,11 +62,7 @@ final class TileFiles {
         func isWritten(_ index: UInt64) throws(CambiumError) -> Bool { try volume.exists(path(Tile(.hashes(level: 0), index: index))) }
         var (low, high) = (UInt64(0), UInt64(1))
         while try isWritten(high - 1) { (low, high) = (high, high * 2) }
-        while low < high {
-            let middle = (low + high) / 2
-            if try isWritten(middle) { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return try (low..<high).prefixEnd(while: isWritten)
     }
 
     /// Writes a file. A file of this name that exists has the same content, unless it is of another log.
