@@ -79,10 +79,10 @@ import Testing
         let note = try schema.required("Note")
         for text in ["{}", #"{"attributes":{"title":"title"}}"#, #"{"entityFrom":{"key":"t"}}"#, #"{"identity":["id"]}"#] {
             let resolver = try MappingResolver(try mapping(text), importing: note, schema)
-            #expect(try resolver.resolve(note).mapping == nil)
+            #expect(try resolver.resolve(note).plan == nil)
         }
         let resolver = try MappingResolver(try mapping(#"{"attributes":{"title":"t"}}"#), importing: note, schema)
-        #expect(try resolver.resolve(note).mapping?.readings.isEmpty == true)
+        #expect(try resolver.resolve(note).plan?.readings.isEmpty == true)
     }
 
     @Test func `paths are split at unescaped delimiters`() {

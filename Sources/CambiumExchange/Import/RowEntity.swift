@@ -30,8 +30,9 @@ final class RowEntity {
     let keyAttribute: UInt16
     /// Whether the identity has one attribute, and the schema has an index over this attribute.
     let isHashed: Bool
-    /// The mapping by which objects are read; `nil` if keys are the names of properties.
-    let mapping: ResolvedMapping?
+    /// The keys from which the properties of an object are read.
+    let plan: ReadingPlan
+    /// Whether a mapping states other keys than the names of the properties, or other values.
     let isMapped: Bool
     /// The key that names the entity of an object. It is used only for objects whose declared entity is this entity. The declared entity of
     /// an object is the imported entity, or the destination of the relationship that contains the object.
@@ -39,14 +40,12 @@ final class RowEntity {
     let discriminatorPath: PropertyPath?
     /// The whole path to the discriminator as one key. The reader looks up this key first. Empty if there is no discriminator.
     private let discriminatorKey: [UInt8]
-    // Only one reader at a time uses an entity, so accesses to this property never overlap.
-    @exclusivity(unchecked) var keys: KeyTable
 
     init(_ entity: Entity, _ resolver: MappingResolver) throws(CambiumError) {
         self.entity = entity
         let outcome = try resolver.resolve(entity)
-        mapping = outcome.mapping
-        isMapped = outcome.mapping != nil
+        plan = outcome.plan ?? ReadingPlan(namesOf: entity)
+        isMapped = outcome.plan != nil
         discriminator = outcome.discriminator
         discriminatorPath = outcome.discriminatorPath
         discriminatorKey = Array((outcome.discriminatorPath?.literal ?? "").utf8)
@@ -63,9 +62,6 @@ final class RowEntity {
         isOwned = identity.count < parts.count
         keyAttribute = parts.count == 1 ? parts[0].attribute.map { UInt16($0) } ?? .max : .max
         isHashed = keyAttribute != .max && outcome.index != nil
-        keys = KeyTable(
-            entity.attributes.enumerated().filter { !$0.element.isDerived }.map { ($0.element.name, .attribute($0.offset)) }
-                + entity.relationships.enumerated().map { ($0.element.name, .relationship($0.offset)) })
     }
 }
 

@@ -99,7 +99,7 @@ extension RowReader {
             default: break
             }
             guard try hasSingleIdentity(destination, tokens, for: Excerpt.described(value)) else { return }
-            let conversion = destination.mapping?.conversions[destination.identity[0]]
+            let conversion = destination.plan.conversions[destination.identity[0]]
             guard let place = try reference(destination, .value(value), conversion, tokens) else { return }
             pending.append(.init(kind: .named, place: Int32(place), element: Int32(position)))
         } catch {
@@ -110,7 +110,7 @@ extension RowReader {
     /// Reads a value that refers to an object, converted by the mapping, and returns the index of the value in the batch. Returns `nil` if
     /// the value is null, or if the value is unusable and the options skip unusable values.
     mutating func reference(
-        _ entity: RowEntity, _ item: Item, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
+        _ entity: RowEntity, _ item: Item, _ conversion: ReadingPlan.Conversion?, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {
         var token = 0
         if case .token(let own) = item { token = own }

@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads objects according to a mapping.
+/// Reads objects according to a plan.
 extension RowReader {
     /// The result of following a path of a mapping in a row.
     enum Finding {
@@ -36,54 +36,53 @@ extension RowReader {
     }
 
     /// Reads the attributes of an object. Keeps the relationships of the object in `given`, because relationships are read after all
-    /// attributes.
-    mutating func values(
-        of token: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
-    ) throws(RowFailure) {
+    /// attributes. Without a mapping, the plan has one node, which leads from each name to its property.
+    mutating func values(of token: Int, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
+        let plan = entity.plan
+        if !entity.isMapped { return try walk(token, node: 0, entity, plan, tokens) }
         found.removeAll(keepingCapacity: true)
-        for _ in mapping.slots.indices { found.append(.absent) }
-        try walk(token, node: 0, entity, mapping, tokens)
-        for reading in mapping.readings { try read(reading, entity, mapping, tokens) }
+        for _ in plan.slots.indices { found.append(.absent) }
+        try walk(token, node: 0, entity, plan, tokens)
+        for reading in plan.readings { try read(reading, entity, plan, tokens) }
     }
 
     // MARK: Finding
 
     private mutating func walk(
-        _ object: Int, node: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+        _ object: Int, node number: Int, _ entity: RowEntity, _ plan: ReadingPlan, _ tokens: JSONTokens
     ) throws(RowFailure) {
+        let node = plan.nodes[number]
         var key = object + 1
         let end = tokens.next(object)
         var forms = OtherForms()
         while key < end {
             let value = key + 1
-            var target = mapping.nodes[node].table.target(of: tokens.bytes(key))
-            if target == nil, mapping.nodes[node].table.mayBeOtherForm(tokens.bytes(key)) {
-                target = try otherForm(key, mapping.nodes[node].table, &forms, tokens)
-            }
+            var target = node.table.target(of: tokens.bytes(key))
+            if target == nil, node.table.mayBeOtherForm(tokens.bytes(key)) { target = try otherForm(key, node.table, &forms, tokens) }
             switch target {
             case .attribute(let index):
                 try attribute(entity, index, key, value, tokens)
             case .relationship(let index):
                 given.append(Given(index: index, key: key, value: value))
             case .mapped(let index):
-                try take(mapping.keys[index], value, entity, mapping, tokens)
+                try take(plan.keys[index], value, entity, plan, tokens)
             case nil:
-                try unknown(key, entity, tokens, at: mapping.nodes[node])
+                if key != discriminatorKey { try unknown(key, entity, tokens, at: node) }
             }
             key = tokens.next(value)
         }
-        if !forms.keys.isEmpty { try check(forms, in: object, &mapping.nodes[node].table, tokens) }
+        if !forms.keys.isEmpty { try check(forms, in: object, &node.table, tokens) }
     }
 
     private mutating func take(
-        _ key: ResolvedMapping.Key, _ value: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+        _ key: ReadingPlan.Key, _ value: Int, _ entity: RowEntity, _ plan: ReadingPlan, _ tokens: JSONTokens
     ) throws(RowFailure) {
         for (slot, isLiteral) in key.slots where isLiteral || !found[slot].isLiteral {
             found[slot] = .token(value, isLiteral: isLiteral)
         }
         guard let node = key.node else { return }
-        if tokens.kind(value) == .object { return try walk(value, node: node, entity, mapping, tokens) }
-        for slot in mapping.nodes[node].slots where !found[slot].isLiteral {
+        if tokens.kind(value) == .object { return try walk(value, node: node, entity, plan, tokens) }
+        for slot in plan.nodes[node].slots where !found[slot].isLiteral {
             found[slot] = tokens.kind(value) == .null ? .null(node: node) : .blocked(value, node: node)
         }
     }
@@ -91,12 +90,12 @@ extension RowReader {
     // MARK: Reading
 
     private mutating func read(
-        _ reading: ResolvedMapping.Reading, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+        _ reading: ReadingPlan.Reading, _ entity: RowEntity, _ plan: ReadingPlan, _ tokens: JSONTokens
     ) throws(RowFailure) {
-        guard let (item, pointer) = item(of: reading.source, mapping, tokens) else { return }
+        guard let (item, pointer) = item(of: reading.source, plan, tokens) else { return }
         switch reading.property {
         case .attribute(let index):
-            let converted = item.flatMap { convert($0, entity.conversions[index].type, mapping.conversions[index], tokens) }
+            let converted = item.flatMap { convert($0, entity.conversions[index].type, plan.conversions[index], tokens) }
             var token = 0
             if case .success(.token(let own)) = item { token = own }
             path.push(pointer: pointer)
@@ -114,20 +113,20 @@ extension RowReader {
     /// Returns the value that the rule for a property finds in the row, and the JSON pointer to that value. If values cannot be joined,
     /// returns the pointer to the first value that no text can contain. Returns `nil` if the row has no value at the paths of the rule.
     private func item(
-        of source: ResolvedMapping.Source, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+        of source: ReadingPlan.Source, _ plan: ReadingPlan, _ tokens: JSONTokens
     ) -> (item: Result<Item, ConversionError>, pointer: String)? {
         switch source {
         case .constant(let value): return (.success(.value(value)), "")
         case .first(let slots):
             var null: (item: Result<Item, ConversionError>, pointer: String)?
             for slot in slots {
-                guard let next = item(in: slot, mapping, tokens) else { continue }
+                guard let next = item(in: slot, plan, tokens) else { continue }
                 if !isNull(next.item, tokens) { return next }
                 null = null ?? next
             }
             return null
         case .join(let slots, let separator):
-            let present = slots.compactMap { item(in: $0, mapping, tokens) }
+            let present = slots.compactMap { item(in: $0, plan, tokens) }
             guard let first = present.first else { return nil }
             let values = present.map { $0.item.map { value($0, tokens) } }
             let text = joined(values, separator)
@@ -141,17 +140,17 @@ extension RowReader {
     }
 
     private func item(
-        in slot: Int, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+        in slot: Int, _ plan: ReadingPlan, _ tokens: JSONTokens
     ) -> (item: Result<Item, ConversionError>, pointer: String)? {
-        let place = mapping.slots[slot]
+        let place = plan.slots[slot]
         switch found[slot] {
         case .absent: return nil
         case .token(let token, let isLiteral): return (.success(.token(token)), isLiteral ? place.literalPointer : place.pointer)
-        case .null(let node): return (.success(.value(.null)), mapping.nodes[node].pointer)
+        case .null(let node): return (.success(.value(.null)), plan.nodes[node].pointer)
         case .blocked(let token, let node):
             let what = Excerpt.described(JSONValue(tokens, token))
             let failure = ConversionError.unfit("expected an object on the path to '\(place.path)', but found \(what)")
-            return (.failure(failure), mapping.nodes[node].pointer)
+            return (.failure(failure), plan.nodes[node].pointer)
         }
     }
 
@@ -191,7 +190,7 @@ extension RowReader {
 
     /// Returns the stored form of the value that a mapping assigns to an attribute.
     mutating func convert(
-        _ item: Item, _ type: AttributeType, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
+        _ item: Item, _ type: AttributeType, _ conversion: ReadingPlan.Conversion?, _ tokens: JSONTokens
     ) -> Result<ScalarForm, ConversionError> {
         do throws(ConversionError) {
             switch try apply(conversion?.functions ?? [], item, tokens).get() {

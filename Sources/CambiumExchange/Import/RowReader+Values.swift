@@ -2,53 +2,25 @@ internal import CambiumJSON
 import CambiumModel
 
 extension RowReader {
-    /// Reads the attributes of an object. Keeps the relationships of the object in `given`, because relationships are read after all
-    /// attributes.
-    mutating func values(of token: Int, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
-        if entity.isMapped, let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
-        var key = token + 1
-        let end = tokens.next(token)
-        var forms = OtherForms()
-        while key < end {
-            let value = key + 1
-            var target = entity.keys.target(of: tokens.bytes(key))
-            if target == nil, entity.keys.mayBeOtherForm(tokens.bytes(key)) { target = try otherForm(key, entity.keys, &forms, tokens) }
-            switch target {
-            case .attribute(let index):
-                try attribute(entity, index, key, value, tokens)
-            case .relationship(let index):
-                given.append(Given(index: index, key: key, value: value))
-            case .mapped: break
-            case nil:
-                if key != discriminatorKey { try unknown(key, entity, tokens) }
-            }
-            key = tokens.next(value)
-        }
-        if !forms.keys.isEmpty { try check(forms, in: token, &entity.keys, tokens) }
-    }
-
     /// Ignores, reports or refuses a key that maps to no property, as the options require. Always ignores the name of a derived attribute,
     /// because exports write it. If the entity has sub-entities, only records the refusal and reads on. The object may belong to a
     /// sub-entity that has the key, and the identity of the object may follow in the row.
     ///
-    /// - Parameter node: the node that lacks the key, in the tree of the mapping's paths; `nil` without a mapping.
-    mutating func unknown(
-        _ key: Int, _ entity: RowEntity, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil
-    ) throws(RowFailure) {
-        let prefix = node?.prefix ?? ""
-        if let path = entities[declared].counted.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
-        if node == nil, isEmptyField(key, tokens) { return }
-        var name = prefix + tokens.string(key)
-        if prefix.isEmpty, entity.isDerived(name) { return }
+    /// - Parameter node: the node that lacks the key, in the tree of the paths.
+    mutating func unknown(_ key: Int, _ entity: RowEntity, _ tokens: JSONTokens, at node: ReadingPlan.Node) throws(RowFailure) {
+        if let path = entities[declared].counted.discriminatorPath, path.begins(with: node.prefix, tokens.bytes(key)) { return }
+        if !entity.isMapped, isEmptyField(key, tokens) { return }
+        var name = node.prefix + tokens.string(key)
+        if node.prefix.isEmpty, entity.isDerived(name) { return }
         switch options.unknown {
         case .ignore: break
         case .report:
             batch.unknownKeys.append(CanonicalText.ordered(ImportReport.cut(name, ImportReport.unknownKeyLengthMax)))
         case .error:
             name = CanonicalText.ordered(name)
-            let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + JSONPointer.escaped(tokens.string(key))
+            let pointer = path.pointer(tokens) + node.pointer + "/" + JSONPointer.escaped(tokens.string(key))
             // With a mapping, a key need not be the name of a property.
-            let newName = node == nil ? entity.entity.newName(ofAttribute: name) ?? entity.entity.newName(ofRelationship: name) : nil
+            let newName = entity.isMapped ? nil : entity.entity.newName(ofAttribute: name) ?? entity.entity.newName(ofRelationship: name)
             let remedy = newName.map { ". \($0.dropLast())" } ?? ""
             let message = "the key '\(Excerpt.plain(name))' maps to no attribute or relationship\(remedy)"
             let failure = RowFailure(code: .unknownKey, pointer: pointer, message: message)
@@ -61,10 +33,10 @@ extension RowReader {
     /// of the records, each record has the columns of all entities, and such a key is not a mistake.
     private func isEmptyField(_ key: Int, _ tokens: JSONTokens) -> Bool {
         guard isRecord, tokens.kind(key + 1) == .null else { return false }
+        let name = tokens.string(key)
         return entities[declared].counted.entity.family.contains { number in
-            let entity = entities[number].counted
-            let target = entity.keys.target(of: tokens.bytes(key)) ?? entity.keys.target(ofOtherForm: tokens.bytes(key))
-            return target != nil || entity.isDerived(tokens.string(key))
+            let entity = entities[number].counted.entity
+            return entity.attribute(name) != nil || entity.relationship(name) != nil
         }
     }
 
@@ -165,7 +137,7 @@ extension RowReader {
         _ entity: RowEntity, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {
         let index = Int(entity.keyAttribute)
-        if entity.isMapped, let conversion = entity.mapping?.conversions[index] {
+        if entity.isMapped, let conversion = entity.plan.conversions[index] {
             return try reference(entity, .token(token), conversion, tokens)
         }
         return try reference(entity, convert(entity.conversions[index].type, token, tokens), token, tokens)

@@ -5,8 +5,8 @@ import CambiumModel
 struct MappingResolver {
     /// The rules for the objects of one entity.
     struct Outcome {
-        /// The tables of the mapping; `nil` if each property is read from the key with its name.
-        var mapping: ResolvedMapping?
+        /// The plan of the mapping; `nil` if each property is read from the key with its name.
+        var plan: ReadingPlan?
         /// The key that names the entity of an object; `nil` if no key names it.
         var discriminator: Discriminator?
         /// The path to the key of `discriminator`.
@@ -156,7 +156,7 @@ struct MappingResolver {
 
     /// Returns the rule for each property of an entity, and the way in which each attribute's values are converted.
     func properties(_ entity: Entity) throws(CambiumError) -> (
-        properties: [MappingTree.Property], conversions: [ResolvedMapping.Conversion?]
+        properties: [MappingTree.Property], conversions: [ReadingPlan.Conversion?]
     ) {
         let (objects, pointer) = rules(entity) ?? (ObjectMapping(), "")
         var tree = MappingTree(entity, objects)
@@ -195,7 +195,7 @@ struct MappingResolver {
         var tree = MappingTree(entity, objects)
         try tree.read { (place: String, message: String) in mapping.mistake(pointer + place, message) }
         if let path = outcome.discriminatorPath, path.keys.count > 1 { tree.pass(path) }
-        outcome.mapping = tree.mapping
+        outcome.plan = tree.plan
         outcome.unread = tree.unread
         return outcome
     }

@@ -1,11 +1,11 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Builds the tables of a `ResolvedMapping` from the rules for the properties of one entity.
+/// Builds a `ReadingPlan` from the rules for the properties of one entity.
 struct MappingTree {
     private struct Node {
         var names: [String] = []
-        var keys: [KeyBytes: ResolvedMapping.Key] = [:]
+        var keys: [KeyBytes: ReadingPlan.Key] = [:]
         let path: [String]
     }
 
@@ -15,11 +15,11 @@ struct MappingTree {
     private let entity: Entity
     private let objects: ObjectMapping
     private var nodes = [Node(path: [])]
-    private var slots: [ResolvedMapping.Slot] = []
+    private var slots: [ReadingPlan.Slot] = []
     private var slotOfPath: [PropertyPath: Int] = [:]
-    private var readings: [ResolvedMapping.Reading] = []
+    private var readings: [ReadingPlan.Reading] = []
     /// The conversion of each attribute; `nil` if the mapping has no rule for the attribute's values.
-    private(set) var conversions: [ResolvedMapping.Conversion?] = []
+    private(set) var conversions: [ReadingPlan.Conversion?] = []
     /// The properties that a row can set: the attributes, then the relationships, each in the order of the entity. A property without a
     /// rule is read from the key with its name. Such a property is omitted if a rule reads another property from that key.
     private(set) var properties: [Property] = []
@@ -97,7 +97,7 @@ struct MappingTree {
 
     private func conversion(
         _ rule: PropertyMapping?, _ attribute: Attribute, _ mistake: Mistake
-    ) throws(CambiumError) -> ResolvedMapping.Conversion? {
+    ) throws(CambiumError) -> ReadingPlan.Conversion? {
         guard let rule else { return nil }
         try Self.checkDates(rule, mistake)
         guard !rule.functions.isEmpty || !rule.dates.isEmpty || rule.numbers != nil else { return nil }
@@ -154,7 +154,7 @@ struct MappingTree {
     }
 
     private mutating func add(_ property: Property, _ uses: [KeyBytes: Int]) {
-        let source: ResolvedMapping.Source
+        let source: ReadingPlan.Source
         switch property.rule.source {
         case .nothing:
             isPlain = false
@@ -205,17 +205,17 @@ struct MappingTree {
         return child
     }
 
-    private mutating func change(_ node: Int, _ key: String, _ body: (inout ResolvedMapping.Key) -> Void) {
+    private mutating func change(_ node: Int, _ key: String, _ body: (inout ReadingPlan.Key) -> Void) {
         let bytes = Array(key.utf8)
         if nodes[node].keys[bytes] == nil { nodes[node].names.append(key) }
         body(&nodes[node].keys[bytes, default: .init()])
     }
 
-    /// The tables of the mapping; `nil` if they would only state that each property is read from the key with its name.
-    var mapping: ResolvedMapping? {
+    /// The plan of the mapping; `nil` if it would only state that each property is read from the key with its name.
+    var plan: ReadingPlan? {
         if isPlain { return nil }
-        var keys: [ResolvedMapping.Key] = []
-        var resolved: [ResolvedMapping.Node] = []
+        var keys: [ReadingPlan.Key] = []
+        var resolved: [ReadingPlan.Node] = []
         for (index, node) in nodes.enumerated() {
             var targets = index == 0 ? direct : []
             // The path to the name of the entity may begin with a key from which the mapping reads a property. Such a key leads only to the
@@ -230,7 +230,7 @@ struct MappingTree {
                     table: KeyTable(targets), pointer: node.path.map { "/" + JSONPointer.escaped($0) }.joined(),
                     prefix: node.path.map { $0 + objects.delimiter }.joined(), slots: slots(below: index)))
         }
-        return ResolvedMapping(nodes: resolved, keys: keys, slots: slots, readings: readings, conversions: conversions)
+        return ReadingPlan(nodes: resolved, keys: keys, slots: slots, readings: readings, conversions: conversions)
     }
 
     private func slots(below node: Int) -> [Int] {

@@ -6,7 +6,7 @@ import CambiumModel
 /// objects back.
 final class MappedKeys {
     enum Content {
-        case attribute(Attribute, Field, ResolvedMapping.Conversion?)
+        case attribute(Attribute, Field, ReadingPlan.Conversion?)
         case end(Relationship, EndHandle)
     }
 

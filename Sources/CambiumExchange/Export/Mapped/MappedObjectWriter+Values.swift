@@ -8,7 +8,7 @@ extension MappedObjectWriter {
 
     /// Returns the JSON of an attribute's value. Throws if the value is null and part of the identity.
     func written(
-        _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ property: MappedKeys.Property,
+        _ value: Value, _ attribute: Attribute, _ conversion: ReadingPlan.Conversion?, _ property: MappedKeys.Property,
         _ place: ObjectPlace, _ keys: MappedKeys
     ) throws(CambiumError) -> JSONValue {
         if property.isIdentity, value.isNull {
@@ -21,7 +21,7 @@ extension MappedObjectWriter {
     /// mapping reads back as the value. If there is no such spelling, returns the first spelling; the caller then finds the difference and
     /// refuses the value.
     func spelling(
-        _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ reversal: FunctionReversal,
+        _ value: Value, _ attribute: Attribute, _ conversion: ReadingPlan.Conversion?, _ reversal: FunctionReversal,
         fits: (JSONValue) -> Bool = { _ in true }
     ) -> JSONValue {
         if value.isNull { return .null }

@@ -201,7 +201,7 @@ final class MappedObjectWriter {
         let keys = try keys(of: declared)
         let value = graph.value(of: graph.field(attribute), at: place)
         let property = keys.properties.first { if case .attribute(let own, _, _) = $0.content { own === attribute } else { false } }
-        var conversion: ResolvedMapping.Conversion?
+        var conversion: ReadingPlan.Conversion?
         if case .attribute(_, _, let own)? = property?.content { conversion = own }
         let json = spelling(value, attribute, conversion, property?.reversal ?? FunctionReversal([]), fits: \.isScalar)
         // If the mapping does not read the JSON back as the value, the reference is refused.

@@ -1,11 +1,12 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// The mapping for the objects of one entity, resolved against the schema into tables that every row uses.
+/// The keys of a row from which an import reads the properties of an entity: the names of the properties, or a mapping that was resolved
+/// against the schema. Every row uses these tables.
 ///
 /// The paths form a tree of keys. While a row is read, the value at the end of each path goes to a numbered slot. After that, a `Reading`
 /// computes the value of each property from the slots.
-final class ResolvedMapping {
+final class ReadingPlan {
     /// A key in the tree of the mapping's paths. If paths end at the key, it leads to their slots. If longer paths continue after the key,
     /// it leads to a node.
     struct Key {
@@ -13,10 +14,10 @@ final class ResolvedMapping {
         var node: Int?
     }
 
-    /// The keys at one node in the tree of the mapping's paths.
-    struct Node {
-        // Only one import at a time uses a mapping, on one thread, so the table needs no lock.
-        var table: KeyTable
+    /// The keys at one node in the tree of the mapping's paths. Without a mapping, the tree has only its root.
+    final class Node {
+        // Only one import at a time uses a plan, on one thread, so accesses to the table never overlap.
+        @exclusivity(unchecked) var table: KeyTable
         /// The JSON pointer from the mapped object to the node.
         let pointer: String
         /// The keys on the path to the node, each with the delimiter after it. The report of an unknown key at the node begins with this
@@ -25,6 +26,10 @@ final class ResolvedMapping {
         /// The numbers of the slots whose paths go through this node. If an object has no JSON object at this node, no value can be found
         /// for these slots.
         let slots: [Int]
+
+        init(table: KeyTable, pointer: String = "", prefix: String = "", slots: [Int] = []) {
+            (self.table, self.pointer, self.prefix, self.slots) = (table, pointer, prefix, slots)
+        }
     }
 
     struct Slot {
@@ -53,7 +58,7 @@ final class ResolvedMapping {
         let numbers: NumberFormat?
     }
 
-    @exclusivity(unchecked) var nodes: [Node]
+    let nodes: [Node]
     let keys: [Key]
     let slots: [Slot]
     /// The readings of attributes, then the readings of relationships, each in the order of the entity.
@@ -67,5 +72,15 @@ final class ResolvedMapping {
         self.slots = slots
         self.readings = readings
         self.conversions = conversions
+    }
+
+    /// Creates the plan that reads each property from the key with its name.
+    convenience init(namesOf entity: Entity) {
+        let attributes = entity.attributes.enumerated().filter { !$0.element.isDerived }
+        let keys: [(String, KeyTable.Target)] =
+            attributes.map { ($0.element.name, .attribute($0.offset)) }
+            + entity.relationships.enumerated().map { ($0.element.name, .relationship($0.offset)) }
+        let conversions = [Conversion?](repeating: nil, count: entity.attributes.count)
+        self.init(nodes: [Node(table: KeyTable(keys))], keys: [], slots: [], readings: [], conversions: conversions)
     }
 }

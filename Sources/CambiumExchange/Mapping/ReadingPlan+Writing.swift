@@ -1,9 +1,9 @@
 internal import CambiumJSON
 import CambiumModel
 
-extension ResolvedMapping.Conversion {
+extension ReadingPlan.Conversion {
     /// The conversion of attributes for which a mapping has no rule.
-    static let plain = ResolvedMapping.Conversion(functions: [], dates: nil, numbers: nil)
+    static let plain = ReadingPlan.Conversion(functions: [], dates: nil, numbers: nil)
 
     /// Applies the functions of the mapping to a JSON value, reads the result in the mapping's date or number format, and returns the
     /// attribute's value.

@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-extension ResolvedMapping.Conversion {
+extension ReadingPlan.Conversion {
     /// Whether the conversion has a format for dates or for numbers.
     var hasFormat: Bool { dates != nil || numbers != nil }
 
@@ -32,7 +32,7 @@ extension AttributeType {
     /// Reads a JSON value in the date formats or the number format of a mapping, and returns the stored form of the result. The caller has
     /// already applied the functions of the mapping to the value.
     func scalarForm(
-        _ value: JSONValue, _ conversion: ResolvedMapping.Conversion?, scratch: inout [UInt8]
+        _ value: JSONValue, _ conversion: ReadingPlan.Conversion?, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {
         guard let conversion else { return try scalarForm(value, scratch: &scratch) }
         let (text, isText): (String, Bool)
