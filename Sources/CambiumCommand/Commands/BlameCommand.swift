@@ -23,7 +23,7 @@ struct BlameCommand: ParsableCommand {
     func run() throws {
         let trail = AuditTrail(of: store)
         let graph = try trail.graph(at: point.at?.point() ?? .latest)
-        let object = graph.id(of: try graph.schema.object(id, in: graph).place)
+        let object = try graph.object(id)
         let ignored = try ignoredNumbers(trail)
         let actors = Set(ignore.compactMap(\.actor))
         let rows = try trail.blame(of: object, at: .transaction(graph.transaction)) { entry in
@@ -103,14 +103,8 @@ struct IgnoredTransactions: ExpressibleByArgument {
     let label: String?
 
     init?(argument: String) {
-        func name(after prefix: String) -> String? {
-            // Compares code points, because a combining mark after the colon forms one `Character` with it.
-            let (scalars, prefix) = (argument.unicodeScalars, prefix.unicodeScalars)
-            guard scalars.starts(with: prefix), scalars.count > prefix.count else { return nil }
-            return String(scalars.dropFirst(prefix.count))
-        }
         number = argument.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(argument).map(TransactionNumber.init) : nil
-        (actor, label) = (name(after: "actor:"), name(after: "label:"))
+        (actor, label) = (argument.suffix(after: "actor:"), argument.suffix(after: "label:"))
         if number == nil, actor == nil, label == nil { return nil }
     }
 }

@@ -41,7 +41,7 @@ struct CloneCommand: ParsableCommand {
         do {
             try (plan ? preview() : clone(map)).print(json: output.json)
         } catch {
-            guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
+            guard let repeated = error.repeatedRequest else { throw error }
             let repetition = try Repetition(store, repeated)
             if let path = self.map { try repetition.writeMap(to: path) }
             repetition.print(json: output.json)
@@ -95,7 +95,7 @@ struct CloneCommand: ParsableCommand {
     }
 
     private func objects(_ graph: Graph) throws -> [ObjectID] {
-        try ids.map { graph.id(of: try graph.schema.object($0, in: graph).place) }
+        try ids.map { try graph.object($0) }
     }
 
     private func request(_ graph: Graph) throws -> CloneRequest {

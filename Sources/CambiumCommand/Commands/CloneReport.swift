@@ -39,7 +39,7 @@ struct CloneReport {
             let names = roots.prefix(5).joined(separator: ", ") + (roots.count > 5 ? ", ..." : "")
             let effect =
                 isRepeated
-                ? "in transaction \(transaction): the request was applied then, and is not repeated"
+                ? Repetition.text(transaction)
                 : "in transaction \(transaction), \(Readable.of(logByteCount, "byte")) of log"
             Terminal.print("\(names): \(objects) \(effect)")
         } else {

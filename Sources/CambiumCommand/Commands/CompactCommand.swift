@@ -68,11 +68,11 @@ struct CompactCommand: ParsableCommand {
     private func bytes(_ count: Int) -> String { (dryRun && count > 0 ? "about " : "") + Readable.bytes(count) }
 
     private func compact() throws -> Compaction {
-        let opened = try writer.open(store)
-        let compaction = try opened.compact(retain.retention(), archive: archive)
-        Terminal.report("The log was compacted; its first moment is transaction \(compaction.firstMoment).")
-        try opened.close()
-        return compaction
+        try writer.open(store).use { opened in
+            let compaction = try opened.compact(retain.retention(), archive: archive)
+            Terminal.report("The log was compacted; its first moment is transaction \(compaction.firstMoment).")
+            return compaction
+        }
     }
 
     private func printArchived(_ compaction: Compaction, in archive: String) {
@@ -97,17 +97,13 @@ struct CompactCommand: ParsableCommand {
             if !compaction.dailyMoments.isEmpty {
                 writer.array("dailyMoments", compaction.dailyMoments) { writer, number in writer.number(number.rawValue) }
             }
-            if archive != nil { writeArchive(compaction, to: &writer) }
+            if archive != nil {
+                writer.member("segmentsArchived", compaction.archivedSegmentCount)
+                writer.member("bytesArchived", compaction.archivedByteCount)
+                writer.member("missing", compaction.missingFromArchive)
+            }
             writer.member("dryRun", dryRun)
         }
-    }
-}
-
-extension CompactCommand {
-    private func writeArchive(_ compaction: Compaction, to writer: inout JSONWriter) {
-        writer.member("segmentsArchived", compaction.archivedSegmentCount)
-        writer.member("bytesArchived", compaction.archivedByteCount)
-        writer.member("missing", compaction.missingFromArchive)
     }
 }
 

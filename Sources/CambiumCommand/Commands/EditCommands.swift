@@ -23,19 +23,26 @@ struct Edit {
 
     /// Runs a transaction and prints its receipt. `body` returns the objects that the transaction changes.
     func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> [ObjectID]) throws {
-        let store = try writer.open(store)
-        let before = store.graph
         do {
-            let (ids, receipt) = try store.write(author) { transaction in
-                try body(&transaction, transaction.schema, before)
+            let (ids, receipt, before) = try writer.open(store).use { store in
+                let before = store.graph
+                let (ids, receipt) = try store.write(author) { try body(&$0, $0.schema, before) }
+                Terminal.report(committed: receipt.transaction)
+                return (ids, receipt, before)
             }
-            Terminal.report(committed: receipt.transaction)
-            try store.close()
             print(receipt, ids, before: before)
-        } catch let error as CambiumError {
-            let error = store.close(after: error)
-            guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
-            try Repetition(self.store, repeated, subjects: subjects).print(json: json)
+        } catch {
+            guard let repeated = error.repeatedRequest else { throw error }
+            try Repetition(store, repeated, subjects: subjects).print(json: json)
+        }
+    }
+
+    /// Runs a transaction that changes one object, and prints its receipt.
+    func run(on subject: String, _ body: (inout WriteTransaction, ObjectID, Entity, Graph) throws -> Void) throws {
+        try run { transaction, schema, graph in
+            let (place, entity) = try schema.object(subject, in: graph)
+            try body(&transaction, graph.id(of: place), entity, graph)
+            return [graph.id(of: place)]
         }
     }
 
@@ -110,12 +117,9 @@ struct SetCommand: ParsableCommand {
     func validate() throws { try assignments.checkNames() }
 
     func run() throws {
-        try Edit("set", store: store, author, writer, output, [id] + assignments.map(\.argument), subjects: [id]).run {
-            transaction, schema, graph in
-            let (place, entity) = try schema.object(id, in: graph)
-            let id = graph.id(of: place)
+        try Edit("set", store: store, author, writer, output, [id] + assignments.map(\.argument), subjects: [id]).run(on: id) {
+            transaction, id, entity, _ in
             try transaction.set(id, try assignments.map { try $0.resolved(entity) })
-            return [id]
         }
     }
 }
@@ -134,18 +138,14 @@ struct LinkCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("link", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run {
-            transaction, schema, graph in
-            let (place, entity) = try schema.object(id, in: graph)
+        try Edit("link", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run(on: id) {
+            transaction, id, entity, graph in
             let relationship = try entity.linkedRelationship(self.relationship)
             if !relationship.isToMany, targets.count > 1 {
                 let message = "'\(relationship.name)' leads to one object, but \(targets.count) are given. Name one object."
                 throw CambiumError(.unknownName, message)
             }
-            for target in targets {
-                try transaction.link(graph.id(of: place), relationship, graph.id(of: try schema.object(target, in: graph).place))
-            }
-            return [graph.id(of: place)]
+            for target in targets { try transaction.link(id, relationship, graph.object(target)) }
         }
     }
 }
@@ -164,14 +164,10 @@ struct UnlinkCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("unlink", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run {
-            transaction, schema, graph in
-            let (place, entity) = try schema.object(id, in: graph)
+        try Edit("unlink", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run(on: id) {
+            transaction, id, entity, graph in
             let relationship = try entity.linkedRelationship(self.relationship)
-            for target in targets {
-                try transaction.unlink(graph.id(of: place), relationship, graph.id(of: try schema.object(target, in: graph).place))
-            }
-            return [graph.id(of: place)]
+            for target in targets { try transaction.unlink(id, relationship, graph.object(target)) }
         }
     }
 }
@@ -194,13 +190,10 @@ struct MoveCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("move", store: store, author, writer, output, [id, relationship, target, String(to)], subjects: [id]).run {
-            transaction, schema, graph in
-            let (place, entity) = try schema.object(id, in: graph)
+        try Edit("move", store: store, author, writer, output, [id, relationship, target, String(to)], subjects: [id]).run(on: id) {
+            transaction, id, entity, graph in
             let relationship = try entity.linkedRelationship(self.relationship)
-            let target = graph.id(of: try schema.object(self.target, in: graph).place)
-            try transaction.move(graph.id(of: place), relationship, target, to: to)
-            return [graph.id(of: place)]
+            try transaction.move(id, relationship, graph.object(target), to: to)
         }
     }
 }
@@ -219,9 +212,9 @@ struct DeleteCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Edit("delete", store: store, author, writer, output, ids, subjects: ids).run { transaction, schema, graph in
+        try Edit("delete", store: store, author, writer, output, ids, subjects: ids).run { transaction, _, graph in
             var seen: Set<ObjectID> = []
-            let objects = try ids.map { graph.id(of: try schema.object($0, in: graph).place) }.filter { seen.insert($0).inserted }
+            let objects = try ids.map { try graph.object($0) }.filter { seen.insert($0).inserted }
             try transaction.delete(objects)
             return objects
         }

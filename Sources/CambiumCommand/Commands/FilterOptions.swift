@@ -25,8 +25,6 @@ struct FilterOptions: ParsableArguments {
     /// Returns the filter; `nil` without a condition. Throws if the condition does not fit any of the entities.
     func filter(_ graph: Graph, among entities: [Entity]) throws -> ObjectFilter? {
         guard let text = `where` else { return nil }
-        var arguments: [String: Operand] = [:]
-        for argument in set { arguments[argument.name] = try argument.operand() }
-        return try QueryRequest.named("--where") { try graph.filter(text, arguments, among: entities) }
+        return try QueryRequest.named("--where") { try graph.filter(text, set.operands(), among: entities) }
     }
 }

@@ -35,7 +35,7 @@ struct HistoryCommand: ParsableCommand {
         var selected = try selection.selection(trail)
         (selected.first, selected.last) = (bounds.first, bounds.last)
         selected.condition = filter.where
-        for argument in filter.set { selected.arguments[argument.name] = try argument.operand() }
+        selected.arguments = try filter.set.operands()
         if let id { selected.object = try trail.object(named: id, through: bounds.last) }
         let kinds = Set(selection.change)
         let rows = HistoryText(isJSON: output.json)

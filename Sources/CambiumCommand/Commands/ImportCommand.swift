@@ -82,7 +82,7 @@ struct ImportCommand: ParsableCommand {
         } catch {
             progress.end()
             let error = store.close(after: error)
-            if let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest {
+            if let repeated = error.repeatedRequest {
                 return try Repetition(self.store, repeated).printWithoutReport(json: output.json)
             }
             if let reached { print(failed: reached, after: error) }

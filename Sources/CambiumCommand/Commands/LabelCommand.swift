@@ -33,8 +33,8 @@ struct LabelCommand: ParsableCommand {
         let author = author.author(of: ["label", name] + (point.map { [$0.text] } ?? []) + (move ? ["--move"] : []))
         do {
             try label(name, author)
-        } catch let error as CambiumError where error.code == .repeated {
-            guard let repeated = error.underlying as? RepeatedRequest else { throw error }
+        } catch {
+            guard let repeated = error.repeatedRequest else { throw error }
             try print(name, repeated)
         }
     }
@@ -43,16 +43,12 @@ struct LabelCommand: ParsableCommand {
         // The request is checked first, because a compaction may have retired the labeled moment since the request was applied.
         if author.requestID != nil { try ReadOnlyStore(at: store).graph.check(author) }
         let number = try point.map { try ReadOnlyStore(at: store, point: $0.point()).graph.transaction }
-        let opened = try writer.open(store)
-        let before = opened.graph.transaction
-        let labeled: TransactionNumber
-        do {
-            labeled = try opened.label(name, number, existing: move ? .move : .refuse, author: author)
+        let labeled = try writer.open(store).use { opened in
+            let before = opened.graph.transaction
+            let labeled = try opened.label(name, number, existing: move ? .move : .refuse, author: author)
             if opened.graph.transaction > before { Terminal.report(committed: opened.graph.transaction) }
-        } catch {
-            throw opened.close(after: error)
+            return labeled
         }
-        try opened.close()
         print(name, labeled, verb: "names")
     }
 

@@ -35,7 +35,7 @@ struct LogSelection: ParsableArguments {
         guard let object, object.contains(":"), !object.prefix(while: { $0 != ":" }).contains("/") else { return object }
         let graph = try ReadOnlyStore(at: store, point: at?.point(.end) ?? .latest).graph
         do throws(CambiumError) {
-            return graph.text(of: graph.id(of: try graph.schema.object(object, in: graph).place))
+            return graph.text(of: try graph.object(object))
         } catch {
             var error = error
             if error.code == .notFound { error.message += " If the object was deleted, pass its id, or an earlier moment with --at." }

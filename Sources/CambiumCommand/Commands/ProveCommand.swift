@@ -58,7 +58,7 @@ struct ProveCommand: ParsableCommand {
     private func prove(_ attribute: String, of subject: String, _ signed: SignedNote?) throws {
         let moment = point.at?.point() ?? .latest
         let graph = try ReadOnlyStore(at: store, point: moment).graph
-        let object = graph.id(of: try graph.schema.object(subject, in: graph).place)
+        let object = try graph.object(subject)
         let proof = try Store.prove(attribute, of: object, at: store, point: moment, in: signed)
         try write(proof.description, "set", proof.checkpoint) {
             $0.member("transaction", proof.index + 1)
@@ -68,7 +68,7 @@ struct ProveCommand: ParsableCommand {
     }
 
     private func write(_ proof: String, _ claim: String, _ checkpoint: String, _ subject: (inout JSONWriter) -> Void) throws {
-        if !output.json || to != nil { try ResultFile.write(proof, to: to) }
+        if !output.json || to != nil { try OutputFile.write(proof, to: to) }
         let head = try TreeHead(checkpoint: checkpoint)
         if output.json {
             Terminal.printObject { writer in

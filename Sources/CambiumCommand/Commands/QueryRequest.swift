@@ -116,8 +116,7 @@ struct QueryRequest {
     /// Returns the query with the condition and the parameters in the options. The caller then applies `--sort`, `--limit`, `--offset` and
     /// the cursor.
     private func unordered(_ entity: Entity, _ graph: Graph) throws -> Query {
-        var arguments: [String: Operand] = [:]
-        for argument in condition.set { arguments[argument.name] = try argument.operand() }
+        let arguments = try condition.set.operands()
         guard let name = condition.query else {
             var query = try Self.named("--where") { try Query(entity.name, where: condition.where) }
             query.arguments = arguments

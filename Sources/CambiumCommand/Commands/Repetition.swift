@@ -80,7 +80,7 @@ struct Repetition {
         }
         guard json else {
             let named = objects.isEmpty ? "" : objects.joined(separator: ", ") + Deletion.text(reachedCount) + " "
-            return Terminal.print("\(named)in transaction \(request.transaction)\(Self.reason(isRetired))")
+            return Terminal.print(named + Self.text(request.transaction, isRetired: isRetired))
         }
         Terminal.printObject { writer in
             writer.member("transaction", request.transaction)
@@ -95,7 +95,7 @@ struct Repetition {
     /// key, too, with a count. So the answer has the key `request`, which no report has.
     func printWithoutReport(json: Bool) {
         let number = request.transaction
-        guard json else { return Terminal.print("in transaction \(number)\(Self.reason(isRetired))") }
+        guard json else { return Terminal.print(Self.text(number, isRetired: isRetired)) }
         Terminal.printObject { writer in
             writer.member("transaction", number)
             writer.member("request", request.request)
@@ -104,8 +104,9 @@ struct Repetition {
         }
     }
 
-    private static func reason(_ isRetired: Bool) -> String {
-        ": the request was applied then, and is not repeated"
+    /// Returns the answer to a repeated request, for people.
+    static func text(_ number: TransactionNumber, isRetired: Bool = false) -> String {
+        "in transaction \(number): the request was applied then, and is not repeated"
             + (isRetired ? ". Its changes were retired, so this answer has only what the store still knows" : "")
     }
 
@@ -113,6 +114,11 @@ struct Repetition {
         writer.member("repeated", true)
         if isRetired { writer.member("retired", true) }
     }
+}
+
+extension Error {
+    /// The earlier application of the request, if the error states that the request was applied already.
+    var repeatedRequest: RepeatedRequest? { (self as? CambiumError)?.underlying as? RepeatedRequest }
 }
 
 extension ReadOnlyStore {

@@ -102,11 +102,9 @@ struct ReplaySearchOptions: ParsableArguments {
     func find(
         _ trail: AuditTrail, _ entity: String?, from first: TransactionNumber, through last: TransactionNumber?
     ) throws -> FirstMatch? {
-        var arguments: [String: Operand] = [:]
-        for argument in set { arguments[argument.name] = try argument.operand() }
         return try QueryRequest.named("--until") {
             try trail.firstTransaction(
-                where: until ?? "", arguments, entity: entity, from: first, through: last, by: bisect ? .bisection : .scan)
+                where: until ?? "", set.operands(), entity: entity, from: first, through: last, by: bisect ? .bisection : .scan)
         }
     }
 }

@@ -52,7 +52,8 @@ struct ReportCommand: ParsableCommand {
         let page = ReportPage(
             store: store, data: data, subject: subject?.name, range: (begin, newest.transaction), retired: begin > first ? begin : .none,
             verification: verification, signed: signed, made: StoreEnvironment.system.now())
-        try write(page.html)
+        try OutputFile.write(page.html, to: to)
+        Terminal.report("The report '\(to)' was written.")
         for note in page.omissions { Terminal.error("cambium: \(note)") }
         print(data)
         if !page.verification.isSound { throw ExitCode(Failure.badNews) }
@@ -83,20 +84,6 @@ struct ReportCommand: ParsableCommand {
         let size = Readable.of(Int(clamping: head.size), "transaction")
         let end = verification.isSound ? ". The log continues it." : "."
         return (verification, "\(size), signed by \(head.origin)\(end)")
-    }
-
-    /// Writes the page to a temporary file, and renames that file, so that no reader finds half a page.
-    private func write(_ html: String) throws {
-        let file = try OutputFile(to, option: "--to")
-        do {
-            try file.write(Array(html.utf8))
-            try file.end()
-        } catch {
-            file.discard()
-            throw error
-        }
-        try file.keep()
-        Terminal.report("The report '\(to)' was written.")
     }
 
     private func print(_ data: ReportData) {

@@ -20,20 +20,20 @@ struct RevertCommand: ParsableCommand {
 
     func run() throws {
         let own = author.author(of: ["revert", id, point.text])
-        let opened = try writer.open(store)
         do {
-            if own.requestID != nil { try opened.graph.check(own) }
-            let object = try object(in: opened.graph) { try opened.graph(at: point.point()) }
-            let (receipt, missing) = try opened.revert(object, to: point.point(), author: own)
-            Terminal.report(committed: receipt.transaction)
-            try opened.close()
+            let (reverted, receipt, missing) = try writer.open(store).use { opened in
+                if own.requestID != nil { try opened.graph.check(own) }
+                let object = try self.object(in: opened.graph) { try opened.graph(at: point.point()) }
+                let (receipt, missing) = try opened.revert(object, to: point.point(), author: own)
+                Terminal.report(committed: receipt.transaction)
+                return (object, receipt, missing)
+            }
             for id in missing {
                 Terminal.error("cambium: \(receipt.graph.text(of: id)) no longer exists, so the link to it was not restored.")
             }
-            print(receipt, object)
-        } catch let error as CambiumError {
-            let error = opened.close(after: error)
-            guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
+            print(receipt, reverted)
+        } catch {
+            guard let repeated = error.repeatedRequest else { throw error }
             print(repeated.transaction, isRepeated: true)
         }
     }
@@ -60,7 +60,7 @@ struct RevertCommand: ParsableCommand {
     }
 
     private func print(_ number: TransactionNumber, isRepeated: Bool) {
-        guard output.json else { return Terminal.print("in transaction \(number): the request was applied then, and is not repeated") }
+        guard output.json else { return Terminal.print(Repetition.text(number)) }
         Terminal.printObject { writer in
             writer.member("transaction", number)
             if isRepeated { writer.member("repeated", true) }

@@ -38,9 +38,8 @@ struct SchemaCommand: ParsableCommand {
         let author = author.author(of: ["schema", definition.json.text] + migration.options)
         do {
             try migration.dryRun ? preview(definition, author) : migrate(definition, author)
-        } catch let error as CambiumError where error.code == .repeated {
-            guard let request = error.underlying as? RepeatedRequest else { throw error }
-            try Repetition(store, request).printWithoutReport(json: output.json)
+        } catch let error as CambiumError where error.repeatedRequest != nil {
+            try error.repeatedRequest.map { try Repetition(store, $0).printWithoutReport(json: output.json) }
         } catch let error as CambiumError where error.place?.pointer != nil && error.place?.file == nil {
             // The comparison with the schema of the store has found this mistake, and the comparison does not know the name of the file.
             var error = error
@@ -57,15 +56,11 @@ struct SchemaCommand: ParsableCommand {
     }
 
     private func migrate(_ definition: SchemaDefinition, _ author: Author) throws {
-        let opened = try writer.open(store)
-        let report: MigrationReport
-        do {
-            report = try opened.migrate(to: definition, author, conversion: migration.conversion, movedIDs: migration.movedIDs)
+        let report = try writer.open(store).use { opened in
+            let report = try opened.migrate(to: definition, author, conversion: migration.conversion, movedIDs: migration.movedIDs)
             Terminal.report(committed: report.transaction)
-        } catch {
-            throw opened.close(after: error)
+            return report
         }
-        try opened.close()
         MigrationText(report, isDone: true).print(json: output.json)
     }
 

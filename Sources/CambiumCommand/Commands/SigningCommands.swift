@@ -29,7 +29,7 @@ struct SignCommand: ParsableCommand {
         if let key = try KeyFile.made(key, generate, rotates: rotate, .log) { return key.print(output) }
         guard let store else { return }
         let note = try Store.sign(at: store, with: KeyFile.read(key))
-        if to != nil || !output.json { try ResultFile.write(note.description, to: to) }
+        if to != nil || !output.json { try OutputFile.write(note.description, to: to) }
         let head = try TreeHead(note)
         if output.json {
             Terminal.printObject { writer in
@@ -89,15 +89,11 @@ struct WitnessCommand: ParsableCommand {
         let request = try ConsistencyFile(parsing: Terminal.contents(of: note, byteCountMax: SignedNote.byteCountMax))
         let keys = try KeyFile.read(key)
         let opened = log == nil ? try Store.open(at: store) : try Store.open(at: store, creating: Witness.schema)
-        let cosigned: SignedNote
-        do {
+        let cosigned = try opened.use { opened in
             let witness = Witness(opened)
             if let log { try witness.add(NoteKey(parsing: log)) }
-            cosigned = try witness.cosign(request, with: keys)
-        } catch {
-            throw opened.close(after: error)
+            return try witness.cosign(request, with: keys)
         }
-        try opened.close()
         let head = try TreeHead(cosigned)
         guard output.json else { return Terminal.write(Array(cosigned.signatureText.utf8)) }
         Terminal.printObject { writer in

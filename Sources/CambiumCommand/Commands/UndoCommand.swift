@@ -66,18 +66,17 @@ struct UndoCommand: ParsableCommand {
 
     func run() throws {
         if plan { return try showPlan() }
-        let opened = try writer.open(store)
         do {
-            let undo = try opened.undo(selection, policy: policy, author: ownAuthor)
-            Terminal.report(committed: undo.receipt.transaction)
-            try opened.close()
-            print(undo)
+            print(
+                try writer.open(store).use { opened in
+                    let undo = try opened.undo(selection, policy: policy, author: ownAuthor)
+                    Terminal.report(committed: undo.receipt.transaction)
+                    return undo
+                })
         } catch let error as CambiumError {
-            let error = opened.close(after: error)
-            guard let failure = error as? CambiumError else { throw error }
-            if let repeated = failure.underlying as? RepeatedRequest { return try print(repeated) }
-            if output.json, let conflicts = failure.underlying as? UndoConflicts { print(nil, [], conflicts.conflicts) }
-            throw failure
+            if let repeated = error.repeatedRequest { return try print(repeated) }
+            if output.json, let conflicts = error.underlying as? UndoConflicts { print(nil, [], conflicts.conflicts) }
+            throw error
         }
     }
 
@@ -147,9 +146,7 @@ struct UndoCommand: ParsableCommand {
         if let entry = try TransactionLog(of: store).entry(request.transaction), !entry.isRetired {
             for case .undo(let ranges) in try entry.ops() { undone = ranges }
         }
-        guard output.json else {
-            return Terminal.print("in transaction \(request.transaction): the request was applied then, and is not repeated")
-        }
+        guard output.json else { return Terminal.print(Repetition.text(request.transaction)) }
         Terminal.printObject { writer in
             writer.member("transaction", request.transaction)
             writer.undone(undone)

@@ -26,12 +26,12 @@ struct WalkCommand: ParsableCommand {
 
     func run() throws {
         let graph = try point.open(store).graph
-        let start = graph.id(of: try graph.schema.object(id, in: graph).place)
+        let start = try graph.object(id)
         let walk = try graph.walk(along: relationships)
         let filter = try filter.filter(graph, among: walk.reachedEntities)?.holds
         let rows = WalkRows(graph, output)
         if let to = rules.to {
-            let end = graph.id(of: try graph.schema.object(to, in: graph).place)
+            let end = try graph.object(to)
             guard let path = try walk.path(from: start, to: end, within: rules.depth, where: filter) else {
                 return try reportNoPath(to: to)
             }

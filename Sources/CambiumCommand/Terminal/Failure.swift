@@ -57,6 +57,18 @@ enum Failure {
 }
 
 extension Store {
+    /// Calls `body`, and closes the store. Closes it after an error of `body`, too, as `close(after:)` does.
+    func use<Result>(_ body: (Store) throws -> Result) throws -> Result {
+        let result: Result
+        do {
+            result = try body(self)
+        } catch {
+            throw close(after: error)
+        }
+        try close()
+        return result
+    }
+
     /// Closes the store after an error, and returns the error to throw: the first error, because it states why the command failed. If
     /// closing fails, too, the error of closing becomes a detail of the first error.
     ///

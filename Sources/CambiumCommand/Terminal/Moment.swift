@@ -45,7 +45,7 @@ struct Moment: ExpressibleByArgument {
         default:
             if let number = Self.number(argument) {
                 form = .transaction(number)
-            } else if let name = Self.label(argument) {
+            } else if let name = argument.suffix(after: "label:") {
                 form = .label(name)
             } else if let time = Self.time(argument) {
                 form = time
@@ -61,14 +61,6 @@ struct Moment: ExpressibleByArgument {
     private static func number(_ text: String) -> TransactionNumber? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return TransactionNumber(rawValue: UInt64(text) ?? .max)
-    }
-
-    /// Returns the name after `label:`. Compares code points, because a combining mark after the colon forms one `Character` with it.
-    private static func label(_ text: String) -> String? {
-        let prefix = "label:".unicodeScalars
-        let scalars = text.unicodeScalars
-        guard scalars.starts(with: prefix), scalars.count > prefix.count else { return nil }
-        return String(scalars.dropFirst(prefix.count))
     }
 
     /// Returns the time of an RFC 3339 text. The seconds are 0 if the text has none, and the time is in UTC if the text has no offset.
@@ -114,5 +106,14 @@ struct Moment: ExpressibleByArgument {
         let length = Int64(dayLength / .microseconds(1))
         let rest = time.microsecondsSince1970 % length
         return time - .microseconds(rest < 0 ? rest + length : rest)
+    }
+}
+
+extension String {
+    /// Returns the text after a prefix; `nil` if the text has another beginning, or ends with the prefix. Compares code points, because a
+    /// combining mark after the prefix forms one `Character` with its last code point.
+    func suffix(after prefix: String) -> String? {
+        let (scalars, prefix) = (unicodeScalars, prefix.unicodeScalars)
+        return scalars.starts(with: prefix) && scalars.count > prefix.count ? String(scalars.dropFirst(prefix.count)) : nil
     }
 }

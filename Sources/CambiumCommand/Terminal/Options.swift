@@ -149,7 +149,7 @@ struct AssignmentArgument: ExpressibleByArgument {
         }
         if ids.count > 1, !relationship.isToMany { throw oneID }
         var targets: [ObjectID] = []
-        for id in ids { targets.append(graph.id(of: try graph.schema.object(id, in: graph).place)) }
+        for id in ids { targets.append(try graph.object(id)) }
         return targets
     }
 
@@ -208,6 +208,13 @@ extension Entity {
 }
 
 extension [AssignmentArgument] {
+    /// Returns the values that the assignments give to the parameters of a condition.
+    func operands() throws(CambiumError) -> [String: Operand] {
+        var operands: [String: Operand] = [:]
+        for assignment in self { operands[assignment.name] = try assignment.operand() }
+        return operands
+    }
+
     /// Checks that no two assignments have the same name, because only one of them could take effect.
     func checkNames() throws(ValidationError) {
         var names: Set<String> = []
@@ -215,6 +222,11 @@ extension [AssignmentArgument] {
             throw ValidationError("'\(Excerpt.plain(assignment.name))' is given twice. Give it once.")
         }
     }
+}
+
+extension Graph {
+    /// Returns the id of the object that a text names, as `Schema.object(_:in:)` does.
+    func object(_ text: String) throws(CambiumError) -> ObjectID { id(of: try schema.object(text, in: self).place) }
 }
 
 extension Schema {

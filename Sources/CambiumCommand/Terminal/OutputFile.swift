@@ -37,10 +37,25 @@ struct OutputFile {
         return place
     }
 
+    /// Writes a text to the file of `--to`, or to standard output if there is no path.
+    static func write(_ text: String, to path: String?) throws(CambiumError) {
+        guard let path else { return Terminal.write(Array(text.utf8)) }
+        let file = try OutputFile(path, option: "--to")
+        do throws(CambiumError) {
+            try file.write(Array(text.utf8))
+            try file.end()
+        } catch {
+            file.discard()
+            throw error
+        }
+        try file.keep()
+    }
+
     private func error(_ code: CambiumError.Code, _ what: String) -> CambiumError { Self.error(code, what, path, option) }
 
     private static func error(_ code: CambiumError.Code, _ what: String, _ path: String, _ option: String) -> CambiumError {
-        CambiumError(code, "The file of \(option) \(what): \(String(cString: strerror(errno))).", place: .init(file: path))
+        let remedy = code == .cannotCreate ? " Name another file." : ""
+        return CambiumError(code, "The file of \(option) \(what): \(String(cString: strerror(errno))).\(remedy)", place: .init(file: path))
     }
 
     /// Appends bytes.
