@@ -161,6 +161,19 @@ import Testing
         #expect(try place.tree(".")["map"] == Data("victim".utf8) && place.bytes(of: "victim").contains("old".utf8))
     }
 
+    @Test func `a proof replaces only regular files`() throws {
+        let place = try workplace()
+        #expect(mkfifo(place.path("pipe"), 0o644) == 0)
+        for target in ["pipe", "notes"] {
+            let outcome = try place.runWithoutWaiting(["prove", "notes", "1", "--to", target])
+            #expect(outcome.code == 73 && outcome.errors.contains("--to"), "\(target): \(outcome.code) \(outcome.errors)")
+        }
+        try place.link("proof", to: "victim")
+        #expect(try place.run("prove", "notes", "1", "--to", "proof").code == 0)
+        #expect(try place.tree(".")["proof"] == Data("victim".utf8))
+        #expect(try place.bytes(of: "victim") == Data(place.run("prove", "notes", "1").output.utf8))
+    }
+
     @Test(arguments: [0, 50]) func `every command names a segment that lost its header`(byteCount: Int) throws {
         let place = try workplace()
         let name = "00000000000000000001.log"
