@@ -177,3 +177,137 @@ struct ModelReader {
         CambiumError(.invalidInput, message, place: .init(file: file, line: element.line, column: element.column))
     }
 }
+
+/// A fetch request of a model. After all entities have been read, `ModelQueries` converts the request to a stored query.
+struct ModelFetch {
+    /// The entity that declares the query: the owner of a fetched property, or the entity of a fetch request template.
+    let owner: String
+    let name: String
+    /// The place in the model, for warnings.
+    let place: String
+    /// The entity whose objects are fetched.
+    let target: String
+    let predicate: String?
+    let limit: Int?
+    let includesSubentities: Bool
+    /// Whether this is the request of a fetched property, and not a template.
+    var isProperty = false
+    /// The user info of a fetched property. The predicate of the property may refer to this user info.
+    var userInfo: [String: String] = [:]
+}
+
+extension ModelReader {
+    /// Reads a fetch request template. A template belongs to the whole model, so the entity that it fetches declares the query.
+    mutating func fetchRequest(_ element: ModelElement) throws(CambiumError) {
+        let name = try name(of: element)
+        let place = "The fetch request '\(name)'"
+        guard let target = text(element["entity"]) else { return warnings.add(place, ModelQueries.warning("it has no entity")) }
+        fetches.append(fetch(element, of: target, name: name, target, place))
+    }
+
+    mutating func fetchedProperty(_ element: ModelElement, of entity: String) throws(CambiumError) {
+        let name = try name(of: element)
+        let place = "\(entity).\(name)"
+        warnings.addUnsupported(element, .fetchedProperty, place)
+        var userInfo: [String: String] = [:]
+        for child in element.children where child.name != "fetchRequest" {
+            if child.name == "userInfo" { readUserInfo(child, &userInfo, place) } else { warnings.addUnsupported(child: child, place) }
+        }
+        let request = element.children("fetchRequest").first
+        guard let request, let target = text(request["entity"]) else {
+            return warnings.add(place, ModelQueries.warning("it has no fetch request with an entity"))
+        }
+        var fetch = fetch(request, of: entity, name: name, target, place)
+        (fetch.isProperty, fetch.userInfo) = (true, userInfo)
+        fetches.append(fetch)
+    }
+
+    private mutating func fetch(
+        _ element: ModelElement, of owner: String, name: String, _ target: String, _ place: String
+    ) -> ModelFetch {
+        warnings.addUnsupported(element, .fetchRequest, place)
+        for child in element.children { warnings.addUnsupported(child: child, place) }
+        let limit = count(element, "fetchLimit", place)
+        // Without the attribute `includeSubentities`, Core Data fetches objects of sub-entities, too.
+        let includesSubentities = element["includeSubentities"] == nil || flag(element, "includeSubentities", place)
+        return ModelFetch(
+            owner: owner, name: name, place: place, target: target, predicate: text(element["predicateString"]),
+            limit: limit == 0 ? nil : limit, includesSubentities: includesSubentities)
+    }
+
+    mutating func relationship(_ element: ModelElement, of entity: String) throws(CambiumError) -> RelationshipDefinition {
+        let name = try name(of: element)
+        let place = "\(entity).\(name)"
+        guard let destination = text(element["destinationEntity"]) else {
+            throw mistake(element, "The relationship '\(place)' has no destination. Set its destination in Xcode.")
+        }
+        var relationship = RelationshipDefinition(
+            name, to: destination, cardinality(element, place), inverse: text(element["inverseName"]),
+            onDelete: deleteRule(element, place))
+        if relationship.inverse != nil, let inverseEntity = text(element["inverseEntity"]), inverseEntity != destination {
+            warnings.add(place, "'inverseEntity' is ignored; the inverse is looked up in the destination, '\(destination)'")
+        }
+        if flag(element, "transient", place) {
+            warnings.add(place, "the relationship is transient in Core Data; it is stored like any other relationship")
+        }
+        relationship.formerName = formerName(element, name)
+        readCounts(element, &relationship, place)
+        warnings.addUnsupported(element, .relationship, place)
+        for child in element.children {
+            if child.name == "userInfo" {
+                readUserInfo(child, &relationship.userInfo, place)
+            } else {
+                warnings.addUnsupported(child: child, place)
+            }
+        }
+        if let text = relationship.userInfo[Self.orphansKey] {
+            if let rule = OrphanRule(rawValue: text) {
+                relationship.orphanRule = rule
+            } else {
+                warnings.add(place, "the user info '\(Self.orphansKey)' is '\(text)' and is ignored; write 'delete' or 'keep'")
+            }
+        }
+        return relationship
+    }
+
+    /// The key of the user info that states the rule for members that lose their last owner.
+    private static let orphansKey = "orphans"
+
+    private mutating func cardinality(_ element: ModelElement, _ place: String) -> RelationshipDefinition.Cardinality {
+        let isOrdered = flag(element, "ordered", place)
+        if flag(element, "toMany", place) { return isOrdered ? .orderedToMany : .toMany }
+        if isOrdered { warnings.add(place, "'ordered' is ignored; the relationship is to-one") }
+        return .toOne
+    }
+
+    /// Returns the delete rule of a relationship. If the model states no rule, the rule is Nullify, as in Core Data.
+    private mutating func deleteRule(_ element: ModelElement, _ place: String) -> DeleteRule {
+        switch text(element["deletionRule"]) {
+        case "Nullify", nil: return .nullify
+        case "Cascade": return .cascade
+        case "Deny": return .deny
+        case "No Action": return .noAction
+        case let rule?:
+            warnings.add(place, "the deletion rule '\(rule)' is unknown and is read as Nullify")
+            return .nullify
+        }
+    }
+
+    private mutating func readCounts(_ element: ModelElement, _ relationship: inout RelationshipDefinition, _ place: String) {
+        let isOptional = flag(element, "optional", place)
+        let least = count(element, "minCount", place) ?? 0
+        if !isOptional {
+            // In Core Data, the empty set is a value. So a mandatory to-many relationship without a minimum count can be empty.
+            relationship.minCount = relationship.cardinality == .toOne ? 1 : least == 0 ? nil : least
+        } else if least > 1 {
+            // A minimum count of 1 needs no warning. In Core Data, an optional relationship with this minimum count can be empty, too.
+            warnings.add(place, "'minCount' is ignored; the relationship is optional, so it may have any number of members")
+        }
+        let most = count(element, "maxCount", place) ?? 0
+        if relationship.cardinality != .toOne {
+            relationship.maxCount = most == 0 ? nil : most
+        } else if most > 1 {
+            warnings.add(place, "'maxCount' is ignored; the relationship is to-one")
+        }
+    }
+}

@@ -81,9 +81,7 @@ extension RowEntity {
         guard let path = discriminatorPath, path.keys.count > 1 else { return nil }
         return path.value(in: object, tokens)
     }
-}
 
-extension RowEntity {
     /// Whether a key is the name of a derived attribute. An export writes the value, and only the store computes it.
     func isDerived(_ key: String) -> Bool { entity.attribute(key)?.isDerived ?? false }
 }

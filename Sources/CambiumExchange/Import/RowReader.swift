@@ -256,3 +256,68 @@ struct RowReader {
         batch.keys.append(RowBatch.Key(entity: entity.number, hash: hash))
     }
 }
+
+/// Finds the properties whose names are keys of a row in another Unicode form, such as `é` as one character or as two. Names are equal if
+/// their canonical forms are equal.
+extension RowReader {
+    /// The keys of one object that are names in another form.
+    struct OtherForms {
+        var keys: [KeyTable.Target: Int] = [:]
+    }
+
+    /// Returns the target of a key that the table does not contain in the same form. Throws a failure if an earlier key of the object in
+    /// another form has the same target.
+    @inline(never)
+    func otherForm(
+        _ key: Int, _ table: KeyTable, _ forms: inout OtherForms, _ tokens: JSONTokens
+    ) throws(RowFailure) -> KeyTable.Target? {
+        guard let target = table.target(ofOtherForm: tokens.bytes(key)) else { return nil }
+        guard forms.keys.updateValue(key, forKey: target) == nil else { throw repeated(key, tokens) }
+        return target
+    }
+
+    /// Throws a failure if the object has a name in two forms.
+    func check(_ forms: OtherForms, in object: Int, _ table: inout KeyTable, _ tokens: JSONTokens) throws(RowFailure) {
+        var key = object + 1
+        while key < tokens.next(object) {
+            if let target = table.target(of: tokens.bytes(key)), let other = forms.keys[target] { throw repeated(other, tokens) }
+            key = tokens.next(key + 1)
+        }
+    }
+
+    private func repeated(_ key: Int, _ tokens: JSONTokens) -> RowFailure {
+        let name = Excerpt.plain(tokens.string(key))
+        return failure(.malformed, tokens, key: key, "the object has the key '\(name)' twice, in two forms of Unicode; omit one of them")
+    }
+}
+
+/// Recognizes rows that are envelopes: objects that contain the rows, such as the pages of a web service.
+extension RowReader {
+    /// The maximum number of keys on the path from an envelope to the rows.
+    private static let envelopeDepthMax = 3
+
+    /// Returns the failure of a row without any property of the entity, if the row contains an array of objects. Complexity: O(1) for a
+    /// row with a property, otherwise O(values of the row).
+    func envelope(_ place: Int, _ tokens: JSONTokens) -> RowFailure? {
+        let object = batch.objects[place]
+        guard object.values.isEmpty, object.links.isEmpty, !isRecord else { return nil }
+        guard let pointer = Self.rows(in: 0, tokens, depth: 1) else { return nil }
+        let name = entities[object.entity].counted.entity.name
+        let message = "the row has no property of '\(name)', but contains an array of objects. If these are the rows, name their place: "
+        let remedy = "--rows \(Excerpt.plain(pointer)), or options.rows in Swift"
+        return RowFailure(code: .unknownKey, pointer: pointer, message: message + remedy)
+    }
+
+    /// Returns the JSON pointer to the first array in an object that begins with an object.
+    private static func rows(in object: Int, _ tokens: JSONTokens, depth: Int) -> String? {
+        var found: String?
+        tokens.forEachMember(object) { key, value in
+            guard found == nil else { return }
+            var rest: String?
+            if tokens.kind(value) == .array, tokens.memberCount(value) > 0, tokens.kind(value + 1) == .object { rest = "" }
+            if tokens.kind(value) == .object, depth < envelopeDepthMax { rest = rows(in: value, tokens, depth: depth + 1) }
+            found = rest.map { "/" + JSONPointer.escaped(tokens.string(key)) + $0 }
+        }
+        return found
+    }
+}

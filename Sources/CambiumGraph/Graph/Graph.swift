@@ -221,3 +221,39 @@ public struct PlaceSequence: Sequence, Sendable {
     /// Returns an iterator that begins with the place of the least id. Complexity: O(1).
     public func makeIterator() -> Iterator { Iterator(objects: objects.makeIterator()) }
 }
+
+extension Graph {
+    /// Returns the ids of the objects from which a relationship without an inverse in the schema leads to an object. The ids are in no
+    /// particular order. Returns no ids if the object is not in this graph. Complexity: O(links of the object).
+    package func ownersWithoutInverse(of id: ObjectID) -> [ObjectID] {
+        guard let place = place(of: id) else { return [] }
+        let reader = reader
+        var owners: [ObjectID] = []
+        for end in layout.endsByTable[Int(place.table)] {
+            let link = schema.links[end.link]
+            if (end.end == 0 ? link.first : link.second).property != nil { continue }
+            let table = layout.startTable(layout.end(end.link, 1 - end.end))
+            reader.forEachMember(end, owner: place.row) { owners.append(reader.id(ObjectPlace(table: table, row: $0), layout)) }
+        }
+        return owners
+    }
+
+    /// Checks a place that a caller passed, and returns the place. Ends the process if this graph has no object at the place. Complexity:
+    /// O(1). The check loads only pages that a read at the place loads, too.
+    @inline(__always) func checked(_ place: ObjectPlace) -> ObjectPlace {
+        let table = Int(place.table)
+        if !layout.hasObjects(inTable: table) || !reader.rows(table).isLive(place.row) { refuse(place) }
+        return place
+    }
+
+    @inline(never) private func refuse(_ place: ObjectPlace) -> Never {
+        refuse("table \(place.table) has no object in row \(place.row)")
+    }
+
+    /// Returns whether the store had assigned an id when this graph was made. An assigned id may belong to a deleted object, which the
+    /// graph does not have.
+    package func hasAssigned(_ id: ObjectID) -> Bool {
+        guard id.serial > 0, let table = layout.table(of: id.root) else { return false }
+        return id.serial < reader.nextSerial(table.index)
+    }
+}

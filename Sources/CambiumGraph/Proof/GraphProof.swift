@@ -246,3 +246,140 @@ extension GraphProof {
         return tableFlaws(of: timeline.head.version)
     }
 }
+
+/// Proves that each hash index has exactly one entry for each object with a key, and no other entry. Each entry must be in the bucket that
+/// the hash of the key determines. Also proves that no two edges link the same objects.
+extension GraphProof {
+    mutating func proveIndexes() {
+        for table in tables {
+            for index in table.layout.indexes where isSound { prove(index, table) }
+        }
+    }
+
+    private mutating func prove(_ index: IndexLayout, _ table: ProvenTable) {
+        let rows = reader.rows(table.layout.index)
+        let record = table.page.index(index.number)
+        let (bits, vector) = (record.bits, record.directory)
+        var seen = RowSet()
+        var count = 0
+        var place = 0
+        // The ends of the edges in one bucket. Edges with the same ends have the same hash, so they are in the same bucket.
+        var pairs = Set<UInt64>()
+        while place < 1 << bits, isSound {
+            pairs.removeAll(keepingCapacity: true)
+            var page = vector.get(place, chunks)
+            if page == 0 { break }
+            let depth = Bucket(chunks[page]).depth
+            while page != 0 {
+                // The rows of a bucket are scattered in memory, so they are prefetched together.
+                if let slot = index.slots.first, let kind = index.kinds.first {
+                    Bucket(chunks[page]).forEach { _, row in if table.isLive(row) { rows.prefetch(row, slot, kind) } }
+                }
+                Bucket(chunks[page]).forEach { fragment, row in
+                    count += 1
+                    guard table.isLive(row), seen.insert(row), index.coversTable || index.family.contains(rows.entity(row, table.layout)),
+                        let hash = reader.keyHash(index, rows, row), Bucket.fragment(hash) == fragment,
+                        depth == 0 || Int(hash >> UInt64(64 - depth)) == place >> (bits - depth)
+                    else { return report("An index of '\(table.name)' has an entry that leads to no object with its key.") }
+                    guard table.isEdges else { return }
+                    if !pairs.insert(UInt64(rows.link(row, 0)) << 32 | UInt64(rows.link(row, 1))).inserted {
+                        report("Two links of a relationship have the same ends.")
+                    }
+                }
+                page = Bucket(chunks[page]).overflow
+            }
+            place += 1 << (bits - depth)
+        }
+        var expected = 0
+        table.forEachRow { row in
+            guard index.coversTable || index.family.contains(rows.entity(row, table.layout)) else { return }
+            let hasKey = zip(index.slots, index.kinds).allSatisfy { slot, kind in
+                kind == .rows ? rows.link(row, slot) != noRow : !rows.isNull(row, slot, kind)
+            }
+            if hasKey { expected += 1 }
+        }
+        if count != expected || count != record.entryCount {
+            report("An index of '\(table.name)' has \(count) entries for \(expected) objects with a key, or states a wrong number.")
+        }
+    }
+}
+
+/// Proves columns of texts and bytes, which contain values of different lengths.
+extension GraphProof {
+    /// Proves that all cells of a leaf refer to bytes within its heap, and that the heap is large enough for all values together. Also
+    /// proves that the values have the attribute's type.
+    mutating func proveStrings(
+        _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: GroupPage
+    ) {
+        guard StringLeaf(leaf).isConsistent else { return report("A page with values of '\(table.name)' has values outside its heap.") }
+        var check = StoredValueCheck(table.types[slot] ?? .data)
+        for place in 0..<PageLayout.fanOut {
+            let cell = StringLeaf(leaf).cell(UInt32(place))
+            if cell == 0 { continue }
+            guard live >> UInt128(place) & 1 != 0 else { return report("'\(table.name)' has a value of an object that does not exist.") }
+            let flaw =
+                !StringLeaf.isBlob(cell)
+                ? check.flaw(bytes: StringLeaf(leaf).inlineBytes(cell)) : blobFlaw(leaf, cell, table.types[slot] ?? .data, &check)
+            if let flaw { return report("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).") }
+        }
+    }
+
+    /// Returns the flaw of a value of more than 255 bytes, or `nil` if the value is valid. Several cells may refer to the value, but its
+    /// pages are proven only once.
+    private mutating func blobFlaw(
+        _ leaf: UnsafeMutableRawPointer, _ cell: UInt32, _ type: AttributeType, _ check: inout StoredValueCheck
+    ) -> String? {
+        let (reference, byteCount) = StringLeaf(leaf).blob(cell)
+        let birth = PageHeader(leaf).birth
+        if let known = blobs[reference] {
+            blobs[reference]?.sharerCount += 1
+            guard chunks.birth(reference) <= birth else { return "is in a page that is younger than the page that refers to it" }
+            guard Int(truncatingIfNeeded: BlobHead(chunks[reference]).byteCount) == byteCount else {
+                return "does not have the length that its leaf states"
+            }
+            if known.types.contains(type) { return nil }
+        } else {
+            guard proveBlob(reference, birth) else { return "does not consist of valid pages" }
+            guard Int(truncatingIfNeeded: BlobHead(chunks[reference]).byteCount) == byteCount else {
+                return "does not have the length that its leaf states"
+            }
+            blobs[reference] = (0, [])
+        }
+        blobs[reference]?.types.insert(type)
+        return type == .data ? nil : Blob.bytes(reference, chunks).withUnsafeBytes { check.flaw(bytes: $0) }
+    }
+
+    private mutating func proveBlob(_ reference: PageRef, _ birth: UInt64) -> Bool {
+        guard let page = claim(reference, .blobHead, notAfter: birth) else { return false }
+        let (header, head) = (PageHeader(page), BlobHead(page))
+        let stated = head.byteCount
+        guard stated > UInt64(StringLeaf.inlineMax), stated <= UInt64(Blob.byteCountMax) else { return false }
+        let byteCount = Int(stated)
+        let extentCount = (byteCount + Blob.extentByteCountMax - 1) / Blob.extentByteCountMax
+        guard head.extentCount == extentCount, BlobHead.pageByteCount(extentCount: extentCount) <= header.byteCount else { return false }
+        for index in 0..<extentCount {
+            let count = min(Blob.extentByteCountMax, byteCount - index * Blob.extentByteCountMax)
+            let granules = PageLayout.granules(PageLayout.header + count)
+            guard claim(head[index], .blobExtent, granules: granules, notAfter: header.birth) != nil else { return false }
+        }
+        return true
+    }
+
+    /// Proves that as many cells refer to each blob (a value of more than 255 bytes) as the vector of shared blobs states.
+    mutating func proveBlobs() {
+        let birth = chunks.birth(reader.directory)
+        var noted: UInt64 = 0
+        walk(reader.sharedBlobs, notAfter: birth) { _, _, count, _ in noted += UInt64(count) }
+        guard isSound else { return }
+        var counted: UInt64 = 0
+        for (head, blob) in blobs {
+            counted += UInt64(blob.sharerCount)
+            guard reader.sharedBlobs.get(Blob.place(head), chunks) == blob.sharerCount else {
+                return report("\(blob.sharerCount + 1) cells refer to a long value, but its stored count differs.")
+            }
+        }
+        if counted != noted {
+            report("In addition to the first cells, \(counted) cells refer to long values. The stored counts say \(noted).")
+        }
+    }
+}

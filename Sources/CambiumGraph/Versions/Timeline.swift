@@ -220,9 +220,7 @@ extension Timeline {
     /// Whether so few pages are left that only deletions may use them. The caller must not read this property while a draft is being
     /// written.
     package var isInReserve: Bool { space.isInReserve }
-}
 
-extension Timeline {
     /// Returns a draft with the transaction number of the newest version, because packing and building indexes are not transactions.
     func packingDraft() -> Draft {
         var draft = draft()

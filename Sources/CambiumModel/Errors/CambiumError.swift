@@ -1,3 +1,5 @@
+internal import CambiumBytes
+
 /// The error of every public call. Its message states what failed and how to continue.
 ///
 /// ```swift
@@ -113,5 +115,49 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         let pointer = place.pointer.map { $0.isEmpty ? "" : "at \($0)" } ?? ""
         let whole = [position, pointer].filter { !$0.isEmpty }.joined(separator: " ")
         return (whole.isEmpty ? "" : whole + ": ") + message
+    }
+}
+
+extension CambiumError {
+    /// The remedy in each error about a corrupt checkpoint. It does not help if the log was retired and there is no older checkpoint.
+    package static let checkpointRemedy = "Open the store again to use an older checkpoint or the log."
+
+    /// Returns the error for a checkpoint that cannot be used.
+    ///
+    /// - Parameters:
+    ///   - problem: The problem as a sentence, with its period.
+    ///   - file: The file of the checkpoint, and the position in it; `nil` if the caller does not know the file.
+    package static func corruptCheckpoint(_ problem: String, file: String? = nil) -> CambiumError {
+        CambiumError(.corrupted, "\(problem) \(checkpointRemedy)", place: file.map { Place(file: $0) })
+    }
+
+    /// The error for a step that needs more memory than the limits of the process leave.
+    ///
+    /// - Parameter need: The use of the memory, such as "the pages of a graph".
+    package static func outOfMemory(_ need: String) -> CambiumError {
+        let left = ProcessMemory.leftByteCount.map { "leave \($0 >> 20) MiB, which is" } ?? "leave"
+        return CambiumError(
+            .ioFailure,
+            "The limits of the process \(left) too little memory for \(need). Raise the limit ('ulimit -v' or 'ulimit -d'). "
+                + "If only data is limited, a smaller memory budget helps, too (for the command line, a lower CAMBIUM_MEMORY).")
+    }
+
+    /// Throws `.ioFailure` if the limits of the process leave less than this many bytes of memory.
+    package static func checkMemory(_ byteCount: Int, for need: @autoclosure () -> String) throws(CambiumError) {
+        if !ProcessMemory.has(byteCount) { throw outOfMemory(need()) }
+    }
+
+    /// Returns the error for a disk failure that leaves the result of a write unknown. When the store is opened again, it may or may not
+    /// contain the written bytes.
+    ///
+    /// - Parameter transaction: The transaction that was written; `nil` if the caller does not know which transaction it was.
+    package static func outcomeUnknown(_ transaction: TransactionNumber?, _ cause: CambiumError) -> CambiumError {
+        let subject = transaction.map { "transaction \($0)" } ?? "the last write"
+        return CambiumError(
+            .outcomeUnknown,
+            "The disk failed while \(subject) was being made durable, so the store may or may not contain it. "
+                + "Open the store again and look for the change, or repeat the command with the same request id. "
+                + "The cause: \(cause.message)",
+            underlying: cause)
     }
 }

@@ -208,3 +208,61 @@ final class CommitPipeline: Sendable {
         return asked
     }
 }
+
+extension CommitPipeline {
+    /// Commits the digest of the newest graph. The digest is computed while other threads write. While the writer's lock is held, the
+    /// digest is only updated for the transactions that were committed in the meantime.
+    ///
+    /// - Parameter newest: returns the graph that readers see.
+    func recordDigest(_ author: Author, following newest: () -> Graph) throws -> Receipt {
+        try writer.checkOutsideOfWrites("recordDigest")
+        // Without this check, a store that accepts no more writes would compute the digest before it refuses the digest.
+        try writer.lock.hold(as: .digest) {
+            try writer.checkOpen()
+            try writer.log?.checkPoison()
+        }
+        return try record(KnownDigest(following: newest), author)
+    }
+
+    /// Commits the digest of the newest graph. The digest is computed from `known`, the digest of an earlier graph. The digest op names the
+    /// transaction before its own. When a replay reaches the op, the graph is as it was after that transaction, so the replay can compare
+    /// the digests.
+    func record(_ known: KnownDigest, _ author: Author) throws -> Receipt {
+        defer { withExtendedLifetime(known) {} }
+        let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in
+            var known = known
+            known.advance(to: transaction.draft.original)
+            transaction.draft.countDigest()
+            transaction.ops.append(.digest(of: known.graph.transaction, known.digest))
+        }
+        return try queue.settle(pending)
+    }
+}
+
+/// A transaction whose version is kept, because an observer wants each transaction separately.
+struct ObservedCommit {
+    /// The version on which the transaction builds.
+    let before: Graph
+    let metadata: TransactionMetadata
+
+    init(before: Graph, _ metadata: TransactionMetadata) { (self.before, self.metadata) = (before, metadata) }
+}
+
+extension CommitPipeline {
+    /// Keeps the version of a transaction for observers. Call this method only while the writer's lock is held, before readers see the
+    /// version.
+    ///
+    /// - Parameter isConfirmed: whether the version before the transaction can no longer be rolled back.
+    func keep(_ graph: Graph, _ observed: ObservedCommit, isConfirmed: Bool) {
+        writer.recent.add(graph, after: observed.before, isConfirmed: isConfirmed, observed.metadata) {
+            writer.timeline.supersededByteCount(of: $0)
+        }
+    }
+
+    /// Records the total size of the pages that a transaction replaced, in bytes. Call this method only while the writer's lock is held,
+    /// after the version of the transaction was published.
+    func trackSupersededBytes(_ observed: ObservedCommit) {
+        let byteCount = writer.timeline.supersededByteCount(of: observed.before)
+        writer.recent.track(byteCount: byteCount, supersededFrom: observed.before.transaction)
+    }
+}
