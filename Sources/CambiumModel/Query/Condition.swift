@@ -57,57 +57,33 @@ extension Condition: CustomStringConvertible {
     /// The text of the condition. If the condition was parsed, its text parses to an equal condition.
     ///
     /// A condition that was built in code may have more than 200 levels. Deeper levels are written as `...`.
-    public var description: String {
-        var writer = QueryWriter()
-        writer.write(self)
-        return writer.text
-    }
+    public var description: String { QueryWriter.text { $0.write(self) } }
 }
 
 extension Comparison: CustomStringConvertible {
     /// The text of the comparison, such as `any tags.name ==[c] "red"`.
-    package var description: String {
-        var writer = QueryWriter()
-        writer.write(self)
-        return writer.text
-    }
+    package var description: String { QueryWriter.text { $0.write(self) } }
 }
 
 extension Operand: CustomStringConvertible {
     /// The text of the operand, such as `owner.name`, `items.@count`, `$limit` or `{1, 2}`.
-    public var description: String {
-        var writer = QueryWriter()
-        writer.write(self)
-        return writer.text
-    }
+    public var description: String { QueryWriter.text { $0.write(self) } }
 }
 
 extension QueryPath: CustomStringConvertible {
     /// The names, separated by dots. If the first of them is also a keyword of conditions, a `#` precedes it. The text of the empty path
     /// is the word `self`.
-    package var description: String {
-        var writer = QueryWriter()
-        writer.write(self)
-        return writer.text
-    }
+    package var description: String { QueryWriter.text { $0.write(self) } }
 }
 
 extension QueryLiteral: CustomStringConvertible {
     /// The text of the literal. Text, dates, UUIDs, URIs, data and JSON are in quotation marks.
-    package var description: String {
-        var writer = QueryWriter()
-        writer.write(self)
-        return writer.text
-    }
+    package var description: String { QueryWriter.text { $0.write(self) } }
 }
 
 extension SortKey: CustomStringConvertible {
     /// The text of the key, such as `-name[c] nulls first`.
-    public var description: String {
-        var writer = QueryWriter()
-        writer.write(self)
-        return writer.text
-    }
+    public var description: String { QueryWriter.text { $0.write(self) } }
 }
 
 extension Condition {

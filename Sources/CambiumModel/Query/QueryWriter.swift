@@ -9,6 +9,13 @@ struct QueryWriter: Sendable {
     /// The number of levels above the current part.
     private var level = 0
 
+    /// Returns the text that `write` writes.
+    static func text(_ write: (inout QueryWriter) -> Void) -> String {
+        var writer = QueryWriter()
+        write(&writer)
+        return writer.text
+    }
+
     // MARK: Conditions
 
     mutating func write(_ condition: Condition) {

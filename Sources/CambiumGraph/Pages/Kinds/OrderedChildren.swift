@@ -98,14 +98,7 @@ struct OrderedChildren {
             parts.append(start..<end)
             start = end
         }
-        guard parts.count > 1, !isAppended else { return parts }
-        let last = parts[parts.count - 2].lowerBound..<count
-        let middle = (last.lowerBound + last.upperBound) / 2
-        if fits(last.lowerBound..<middle), fits(middle..<count) {
-            parts.removeLast(2)
-            parts += [last.lowerBound..<middle, middle..<count]
-        }
-        return parts
+        return isAppended ? parts : OrderedNode.balanced(parts, fits)
     }
 
     private func fits(_ range: Range<Int>) -> Bool {

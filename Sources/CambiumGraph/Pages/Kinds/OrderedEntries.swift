@@ -43,14 +43,7 @@ extension OrderedEntries {
     func parts(limit: Int, isAppended: Bool) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         while (parts.last?.upperBound ?? 0) < count { parts.append(part(from: parts.last?.upperBound ?? 0, limit: limit)) }
-        guard parts.count > 1, !isAppended else { return parts }
-        let last = parts[parts.count - 2].lowerBound..<count
-        let middle = (last.lowerBound + last.upperBound) / 2
-        if fits(last.lowerBound..<middle), fits(middle..<count) {
-            parts.removeLast(2)
-            parts += [last.lowerBound..<middle, middle..<count]
-        }
-        return parts
+        return isAppended ? parts : OrderedNode.balanced(parts, fits)
     }
 
     private func fits(_ range: Range<Int>) -> Bool { OrderedLeafSize(self, range).total <= OrderedNode.byteCount }

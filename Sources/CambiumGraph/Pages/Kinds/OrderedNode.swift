@@ -27,6 +27,14 @@ package enum OrderedNode {
     static let countOffset = 16
     static let prefixOffset = 18
 
+    /// Returns parts of a list whose last two parts have about the same size, if both halves fit into a node.
+    static func balanced(_ parts: [Range<Int>], _ fits: (Range<Int>) -> Bool) -> [Range<Int>] {
+        guard parts.count > 1, let end = parts.last?.upperBound else { return parts }
+        let start = parts[parts.count - 2].lowerBound
+        let middle = (start + end) / 2
+        return fits(start..<middle) && fits(middle..<end) ? parts.dropLast(2) + [start..<middle, middle..<end] : parts
+    }
+
     /// Returns the first eight bytes as a number in big-endian order. Missing bytes count as zeros.
     ///
     /// SAFETY: eight bytes can be read from `bytes`, even if `byteCount` is less.
