@@ -2,29 +2,29 @@ import ArgumentParser
 import Cambium
 import CambiumJSON
 
+struct EditOptions: ParsableArguments {
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Lock") var writer: WriterOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+}
+
 /// Runs the transaction of a command that changes single objects, such as `insert` or `set`.
 struct Edit {
-    let store: String
-    let author: Author
-    let json: Bool
+    private let store: String
+    private let options: EditOptions
+    private let author: Author
     /// The ids of the objects that the command changes, as written in its arguments. Empty if the command inserts an object.
     private let subjects: [String]
-    private let writer: WriterOptions
 
-    init(
-        _ command: String, store: String, _ author: AuthorOptions, _ writer: WriterOptions, _ output: OutputOptions, _ arguments: [String],
-        subjects: [String] = []
-    ) {
-        (self.store, self.writer) = (store, writer)
-        self.author = author.author(of: [command] + arguments)
-        json = output.json
-        self.subjects = subjects
+    init(_ command: String, _ store: String, _ options: EditOptions, _ arguments: [String], subjects: [String] = []) {
+        (self.store, self.options, self.subjects) = (store, options, subjects)
+        author = options.author.author(of: [command] + arguments)
     }
 
     /// Runs a transaction and prints its receipt. `body` returns the objects that the transaction changes.
     func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> [ObjectID]) throws {
         do {
-            let (ids, receipt, before) = try writer.open(store).use { store in
+            let (ids, receipt, before) = try options.writer.open(store).use { store in
                 let before = store.graph
                 let (ids, receipt) = try store.write(author) { try body(&$0, $0.schema, before) }
                 Terminal.report(committed: receipt.transaction)
@@ -33,7 +33,7 @@ struct Edit {
             print(receipt, ids, before: before)
         } catch {
             guard let repeated = error.repeatedRequest else { throw error }
-            try Repetition(store, repeated, subjects: subjects).print(json: json)
+            try Repetition(store, repeated, subjects: subjects).print(json: options.output.json)
         }
     }
 
@@ -52,7 +52,7 @@ struct Edit {
         let texts = ids.map { (receipt.graph.contains($0) ? receipt.graph : before).text(of: $0) }
         let reached = Deletion.reachedCount(from: before, to: receipt.graph, ids.count)
         let text = texts.joined(separator: ", ") + Deletion.text(reached)
-        if json {
+        if options.output.json {
             Terminal.printObject { writer in
                 writer.member("transaction", number)
                 writer.ids(texts)
@@ -80,14 +80,12 @@ struct InsertCommand: ParsableCommand {
     @Argument(help: "The entity of the new object.", completion: .custom(NameCompletion.entities)) var entity: String
     @Argument(help: "The attributes and links to set: key=text, key:=JSON, or relationship=id,id.")
     var assignments: [AssignmentArgument] = []
-    @OptionGroup(title: "Author and request") var author: AuthorOptions
-    @OptionGroup(title: "Lock") var writer: WriterOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: EditOptions
 
     func validate() throws { try assignments.checkNames() }
 
     func run() throws {
-        try Edit("insert", store: store, author, writer, output, [entity] + assignments.map(\.argument)).run { transaction, schema, graph in
+        try Edit("insert", store, options, [entity] + assignments.map(\.argument)).run { transaction, schema, graph in
             let entity = try schema.required(self.entity)
             let attributes = assignments.filter { entity.relationship($0.name) == nil }
             let id = try transaction.insert(entity, try attributes.map { try $0.resolved(entity) })
@@ -110,14 +108,12 @@ struct SetCommand: ParsableCommand {
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
     @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument]
-    @OptionGroup(title: "Author and request") var author: AuthorOptions
-    @OptionGroup(title: "Lock") var writer: WriterOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: EditOptions
 
     func validate() throws { try assignments.checkNames() }
 
     func run() throws {
-        try Edit("set", store: store, author, writer, output, [id] + assignments.map(\.argument), subjects: [id]).run(on: id) {
+        try Edit("set", store, options, [id] + assignments.map(\.argument), subjects: [id]).run(on: id) {
             transaction, id, entity, _ in
             try transaction.set(id, try assignments.map { try $0.resolved(entity) })
         }
@@ -133,12 +129,10 @@ struct LinkCommand: ParsableCommand {
     @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
     @Argument(help: "The relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The objects to link it to.") var targets: [String]
-    @OptionGroup(title: "Author and request") var author: AuthorOptions
-    @OptionGroup(title: "Lock") var writer: WriterOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: EditOptions
 
     func run() throws {
-        try Edit("link", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run(on: id) {
+        try Edit("link", store, options, [id, relationship] + targets, subjects: [id]).run(on: id) {
             transaction, id, entity, graph in
             let relationship = try entity.linkedRelationship(self.relationship)
             if !relationship.isToMany, targets.count > 1 {
@@ -159,12 +153,10 @@ struct UnlinkCommand: ParsableCommand {
     @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
     @Argument(help: "The relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The objects to unlink it from.") var targets: [String]
-    @OptionGroup(title: "Author and request") var author: AuthorOptions
-    @OptionGroup(title: "Lock") var writer: WriterOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: EditOptions
 
     func run() throws {
-        try Edit("unlink", store: store, author, writer, output, [id, relationship] + targets, subjects: [id]).run(on: id) {
+        try Edit("unlink", store, options, [id, relationship] + targets, subjects: [id]).run(on: id) {
             transaction, id, entity, graph in
             let relationship = try entity.linkedRelationship(self.relationship)
             for target in targets { try transaction.unlink(id, relationship, graph.object(target)) }
@@ -185,12 +177,10 @@ struct MoveCommand: ParsableCommand {
         parsing: .unconditional,  // Accepts a minus sign, so that an error can state the negative index.
         help: .init("Move the member to this index, counted from 0.", valueName: "index"))
     var to: Int
-    @OptionGroup(title: "Author and request") var author: AuthorOptions
-    @OptionGroup(title: "Lock") var writer: WriterOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: EditOptions
 
     func run() throws {
-        try Edit("move", store: store, author, writer, output, [id, relationship, target, String(to)], subjects: [id]).run(on: id) {
+        try Edit("move", store, options, [id, relationship, target, String(to)], subjects: [id]).run(on: id) {
             transaction, id, entity, graph in
             let relationship = try entity.linkedRelationship(self.relationship)
             try transaction.move(id, relationship, graph.object(target), to: to)
@@ -207,12 +197,10 @@ struct DeleteCommand: ParsableCommand {
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The objects to delete. Each is \(ObjectIdentity.forms).") var ids: [String]
-    @OptionGroup(title: "Author and request") var author: AuthorOptions
-    @OptionGroup(title: "Lock") var writer: WriterOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: EditOptions
 
     func run() throws {
-        try Edit("delete", store: store, author, writer, output, ids, subjects: ids).run { transaction, _, graph in
+        try Edit("delete", store, options, ids, subjects: ids).run { transaction, _, graph in
             var seen: Set<ObjectID> = []
             let objects = try ids.map { try graph.object($0) }.filter { seen.insert($0).inserted }
             try transaction.delete(objects)
