@@ -76,7 +76,7 @@ class Prompt:
 
     def begin(self):
         self.wait_for_text(b"cambium> ")
-        assert self.is_raw(), "the prompt has not changed the terminal"
+        self.wait(self.is_raw, "the settings of the prompt")
 
     def type(self, keys):
         os.write(self.master, keys)
