@@ -109,10 +109,22 @@ import Testing
         #expect(try found("note == null", "--entity", "Memo") == 6)
         #expect(try found("id == 1", "--from", "4") == 4)
         #expect(try found("memos.@count == 2 and id == $i", "--set", "i=3") == 4)
-        #expect(try place.run("replay", "notes", "--until", "id == 77").code == 1)
+        let missed = try place.run("replay", "notes", "--until", "id == 77")
+        #expect(missed.code == 1 && missed.errors.contains("No object satisfies the condition of --until after any of the transactions"))
         #expect(try place.run("replay", "notes", "--until", "price > 1").code == 65)
         #expect(try place.run("replay", "notes", "--bisect").code == 64)
         #expect(try place.run("replay", "notes", "--step", "--from", "6").output.hasPrefix("6  "))
+    }
+
+    @Test func `a condition that held before the range, or ceased to hold before its end, is reported as such`() throws {
+        let place = try HistoryCommandTests.workplace()
+        let held = try place.run("replay", "notes", "--until", "id == 1", "--from", "4")
+        #expect(held.output.hasPrefix("4  ") && held.output.contains("\nIt already held before this transaction, with which the range"))
+        #expect(try place.run("replay", "notes", "--until", "id == 1", "--from", "4", "--json").json[0]["heldBefore"] as? Bool == true)
+        #expect(try place.run("replay", "notes", "--until", "id == 1", "--json").json[0]["heldBefore"] == nil)
+        let ceased = try place.run("replay", "notes", "--until", "id == 1", "--bisect")
+        #expect(ceased.code == 1 && ceased.errors.contains("After transaction 6, no object satisfies the condition"))
+        #expect(ceased.errors.contains("--bisect examined only this moment."))
     }
 
     // MARK: Moments
@@ -123,8 +135,8 @@ import Testing
         #expect(names.count == 14)
         let place = try Workplace()
         for name in names {
-            // Both arguments of diff are moments, and a report is about the time up to the newest one.
-            if ["diff", "report"].contains(name) { continue }
+            // Both arguments of diff are moments.
+            if name == "diff" { continue }
             #expect(try place.run(name, "--help").output.contains("--at"), "\(name)")
         }
     }

@@ -117,6 +117,65 @@ import Testing
         #expect(try heads(rows(place, "Note/2", "--attribute", "title", "--limit", "1")) == heads([found[0]]))
     }
 
+    @Test func `the history of a property omits objects without it`() throws {
+        let place = try Self.workplace()
+        let all = ["6 Note/1 deleted", "5 Note/2 changed", "4 Note/2 cloned", "3 Note/1 changed", "2 Note/1 inserted"]
+        #expect(try heads(rows(place, "--attribute", "title")) == all)
+        #expect(try heads(rows(place, "--relationship", "note", "--change", "inserted")).allSatisfy { !$0.contains("Note/") })
+    }
+
+    /// Returns a store in which transaction 7 renamed the entity to Sheet, its title to heading, and its items to parts.
+    private func renamed() throws -> Workplace {
+        let place = try Self.workplace()
+        let next = Workplace.notes.replacing(#""title": {"#, with: #""heading": {"renamedFrom": "title", "#)
+            .replacing(#""Note": {"#, with: #""Sheet": {"renamedFrom": "Note", "#).replacing(#""to": "Note""#, with: #""to": "Sheet""#)
+            .replacing(#""items": {"#, with: #""parts": {"renamedFrom": "items", "#)
+            .replacing(#""inverse": "items""#, with: #""inverse": "parts""#)
+        try place.write(next, to: "next.json")
+        let outcome = try place.run("schema", "notes", "--set", "next.json")
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        return place
+    }
+
+    @Test func `the present names of an entity and of properties also select what happened before the renaming`() throws {
+        let place = try renamed()
+        let titles = ["6 Note/1 deleted", "5 Note/2 changed", "4 Note/2 cloned", "3 Note/1 changed"]
+        #expect(try heads(rows(place, "--entity", "Sheet", "--where", #"heading == "b""#)) == titles)
+        let nested = #"any parts where (name == "x") and parts.@count == 1"#
+        #expect(try heads(rows(place, "--entity", "Sheet", "--where", nested)) == titles + ["2 Note/1 inserted"])
+        let parts = try heads(rows(place, "--entity", "Item", "--where", "note == Sheet/1"))
+        #expect(parts == ["6 Item/1 deleted", "2 Item/1 inserted"])
+        let linked = try rows(place, "--entity", "Sheet", "--where", #"any parts.name == "x""#, "--change", "inserted")
+        #expect(heads(linked) == ["4 Note/2 cloned", "2 Note/1 inserted"])
+        #expect(try heads(rows(place, "--entity", "Sheet")) == titles + ["2 Note/1 inserted"])
+        let numbers = try place.run("changes", "notes", "--from", "1", "--entity", "Sheet").json.compactMap { $0["transaction"] as? Int }
+        #expect(numbers.starts(with: [2, 3, 4, 5, 6]))
+        for arguments in [[], ["--bisect"], ["--entity", "Sheet"]] {
+            let words = ["replay", "notes", "--until", #"heading == "b" or heading == "c""#, "--json"] + arguments
+            let found = try place.run(executable: Workplace.binary, words).json
+            #expect(found.first?["transaction"] as? Int == 3, "\(arguments)")
+        }
+    }
+
+    @Test func `a history that cannot be complete does not say that it is`() throws {
+        let place = try Self.workplace()
+        #expect(try place.run("history", "notes", "--complete", "--limit", "1").code == 64)
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        #expect(try place.run("compact", "notes", "--retain", "snapshots:1").code == 0)
+        let output = try place.run("history", "notes", "Note/2", "--complete").output
+        #expect(output.hasSuffix("There is no transaction to compare: the changes of all transactions up to 6 were retired.\n"))
+        let replayed = try place.run("replay", "notes")
+        #expect(replayed.code == 0 && replayed.errors.contains("The changes of transactions 1 to 6 were retired by a compaction"))
+        let searched = try place.run("replay", "notes", "--until", "id == 3")
+        #expect(searched.code == 1 && searched.errors.contains("There is no transaction after 6"))
+        #expect(try place.run("history", "notes", "Note:9").errors.contains("The changes before transaction 7 were retired"))
+    }
+
+    @Test func `an unknown identity is reported without the advice to run the same command`() throws {
+        let errors = try Self.workplace().run("history", "notes", "Note:9").errors
+        #expect(errors.contains("Up to transaction 6, no 'Note' has had the identity 9.") && !errors.contains("cambium history"))
+    }
+
     @Test func `the last row says which transactions a compaction retired`() throws {
         let place = try Self.workplace()
         #expect(try place.run("checkpoint", "notes").code == 0)
@@ -176,5 +235,6 @@ import Testing
         #expect(try place.run("blame", "notes", "Note/1").code == 66)
         #expect(try place.run("blame", "notes", "Note/2", "--ignore", "label:none").code == 66)
         #expect(try place.run("blame", "notes", "Note/2", "--ignore", "jane").code == 64)
+        #expect(try place.run("blame", "notes", "Note/2", "--ignore", "8").code == 66)
     }
 }

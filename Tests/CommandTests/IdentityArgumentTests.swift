@@ -57,6 +57,11 @@ import Testing
         #expect(wrong.code == 65 && wrong.errors.contains("issue.project.key,issue.number,n"), "\(wrong.errors)")
         #expect(try place.run("delete", "s", "Comment:CORE,17,3").code == 0)
         #expect(try place.run("history", "s", "Comment:CORE,17,3").output.contains("Comment/1"))
+        // The identity of the issue ends with a change of its project.
+        #expect(try place.run("set", "s", "Project:CORE", "key=HEART").code == 0)
+        #expect(try place.run("history", "s", "Issue:CORE,17").output == place.run("history", "s", "Issue/1").output)
+        #expect(try place.run("history", "s", "Issue:HEART,17").output == place.run("history", "s", "Issue/1").output)
+        #expect(try place.run("history", "s", "Issue:CORE,18").code == 66)
     }
 
     private func run(_ place: Workplace, _ arguments: [String]) throws -> Workplace.Outcome {

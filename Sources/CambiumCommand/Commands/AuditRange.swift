@@ -5,7 +5,10 @@ import Cambium
 struct AuditRange: ParsableArguments {
     // `unconditional` accepts a minus sign, so that an error can state the wrong moment.
     @Option(
-        parsing: .unconditional, help: .init("Begin at this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment"))
+        parsing: .unconditional,
+        help: .init(
+            "Begin at this moment: \(Moment.forms).", discussion: "\(Moment.rules) As the moment of --from, a day means its beginning.",
+            valueName: "moment"))
     var from: Moment?
     @Option(name: [.long, .customLong("at")], parsing: .unconditional, help: .init("End at this moment.", valueName: "moment"))
     var to: Moment?
@@ -38,16 +41,18 @@ struct AuditEntityOptions: ParsableArguments {
     var entity: String?
 
     /// Throws `.unknownName` if the newest schema does not have the entity.
-    func check(_ trail: AuditTrail) throws {
-        if let entity { _ = try trail.graph(at: .latest).schema.required(entity) }
+    func selection(_ trail: AuditTrail) throws -> AuditEntity {
+        AuditEntity(name: entity, number: try entity.map { try trail.graph(at: .latest).schema.required($0).number })
     }
+}
+
+/// The entity whose objects an audit shows; all entities if it has no name.
+struct AuditEntity {
+    let name: String?
+    let number: EntityNumber?
 
     /// Returns whether the entity contains an object before or after a transaction.
     func contains(_ change: ObjectChange, _ step: TransactionStep) -> Bool {
-        guard let entity else { return true }
-        return [step.after, step.before].contains { graph in
-            guard let family = graph.schema.entity(entity)?.family, let own = graph.entity(of: change.id) else { return false }
-            return family.contains(own.number)
-        }
+        name.map { step.isObject(change.id, of: $0, number) } ?? true
     }
 }

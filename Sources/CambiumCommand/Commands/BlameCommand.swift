@@ -15,7 +15,8 @@ struct BlameCommand: ParsableCommand {
     @Argument(help: "The object: \(ObjectIdentity.forms).") var id: String
     @Option(
         help: .init(
-            "Pass over these transactions: a number, actor:NAME, or label:NAME. Repeat the option for each.", valueName: "transactions"))
+            "Pass over these transactions: a number, actor:NAME, or the one that label:NAME names. Repeat the option for each.",
+            valueName: "transactions"))
     var ignore: [IgnoredTransactions] = []
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -35,6 +36,10 @@ struct BlameCommand: ParsableCommand {
 
     private func ignoredNumbers(_ trail: AuditTrail) throws -> Set<TransactionNumber> {
         var numbers = Set(ignore.compactMap(\.number))
+        if !numbers.isEmpty {
+            let newest = try trail.newest()
+            for number in numbers where number > newest || number < AuditRange.first { throw AuditTrail.missing(number, newest) }
+        }
         let names = ignore.compactMap(\.label)
         if names.isEmpty { return numbers }
         let labels = try trail.graph(at: .latest).labels

@@ -9,14 +9,14 @@ struct ChangedTransaction {
     /// The change to the schema; `nil` if the transaction did not change it.
     let migration: SchemaMigration?
 
-    init(_ step: TransactionStep, of entity: AuditEntityOptions) {
+    init(_ step: TransactionStep, of entity: AuditEntity) {
         self.step = step
         let changes = step.changes
         objects = changes.filter { entity.contains($0, step) }.map { ChangedObject($0, from: step.before, to: step.after) }
             .filter { !$0.isUnchanged }
-        labels = entity.entity == nil ? changes.labels : []
+        labels = entity.name == nil ? changes.labels : []
         migration =
-            step.changesSchema && entity.entity == nil ? SchemaMigration(logged: step.before.schema, step.after.schema) : nil
+            step.changesSchema && entity.name == nil ? SchemaMigration(logged: step.before.schema, step.after.schema) : nil
     }
 
     /// Whether the transaction has nothing to show.

@@ -34,7 +34,7 @@ struct ChangesCommand: ParsableCommand {
 
     func run() throws {
         let trail = AuditTrail(of: store)
-        try entity.check(trail)
+        let entity = try entity.selection(trail)
         let bounds = try range.bounds(in: trail)
         let first = bounds.first ?? AuditRange.first
         let stream = ChangeStream(format: format, store: store)

@@ -27,6 +27,9 @@ struct HistoryCommand: ParsableCommand {
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is \(limit), but must be at least 0.") }
+        if complete, limit != nil {
+            throw ValidationError("--complete states whether the whole history has a gap, and --limit cuts the history. Omit one.")
+        }
     }
 
     func run() throws {
@@ -71,8 +74,10 @@ struct HistoryCommand: ParsableCommand {
                 writer.member("method", "scan")
                 writer.array("gaps", check.gaps) { writer, gap in writer.number(gap.rawValue) }
             }
+        } else if check.first > check.last {
+            Terminal.print("There is no transaction to compare: the changes of all transactions up to \(check.last) were retired.")
         } else if check.isComplete {
-            Terminal.print("Complete: these are all changes from transaction \(check.first) to \(check.last).")
+            Terminal.print("Complete: these are all changes that the options select, from transaction \(check.first) to \(check.last).")
         } else {
             let list = check.gaps.map(\.description).joined(separator: ", ")
             Terminal.print("INCOMPLETE: the history differs from the store in the transactions \(list). Run 'cambium verify'.")
@@ -151,8 +156,10 @@ extension AuditTrail {
                 return graph.id(of: try identity.place(in: graph))
             } catch {
                 guard error.code == .notFound else { throw error }
-                if let former = try formerObject(identity.entity, identity: try identity.values(), through: last) { return former }
-                throw error
+                let values = try identity.values()
+                if let former = try formerObject(identity.entity, identity: values, through: last) { return former }
+                if values.isEmpty { throw error }
+                throw try missing(identity, through: graph.transaction)
             }
         }
         if let (id, _) = schema.id(text) {
@@ -162,5 +169,16 @@ extension AuditTrail {
         // A migration may have renamed or dropped the entity.
         for former in try formerSchemas() { if let (id, _) = former.id(text) { return id } }
         return try schema.parsedID(text).0
+    }
+
+    /// Returns the error for an identity that no object has or had.
+    private func missing(_ identity: ObjectIdentity, through last: TransactionNumber) throws -> CambiumError {
+        let oldest = try oldest()
+        let retired = oldest > AuditRange.first ? " The changes before transaction \(oldest) were retired, so they cannot show one." : ""
+        let (name, values) = (identity.entity.name, Excerpt.plain(identity.texts.joined(separator: ",")))
+        return CambiumError(
+            .notFound,
+            "Up to transaction \(last), no '\(name)' has had the identity \(values). 'cambium find STORE \(name)' lists the objects that "
+                + "exist.\(retired)")
     }
 }

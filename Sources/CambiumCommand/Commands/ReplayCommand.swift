@@ -25,13 +25,16 @@ struct ReplayCommand: ParsableCommand {
 
     func run() throws {
         let trail = AuditTrail(of: store)
-        try entity.check(trail)
+        let entity = try entity.selection(trail)
         let bounds = try range.bounds(in: trail)
         var first = try bounds.first ?? trail.oldest()
+        if bounds.first == nil, first > AuditRange.first {
+            let end = TransactionNumber(rawValue: first.rawValue - 1)
+            Terminal.error("cambium: The changes of transactions 1 to \(end) were retired by a compaction, so they are not shown.")
+        }
         if search.until != nil {
-            guard let found = try search.find(trail, entity.entity, from: first, through: bounds.last) else {
-                let end = try bounds.last ?? trail.newest()
-                Terminal.error("cambium: After none of the transactions \(first) to \(end), an object satisfies the condition of --until.")
+            guard let found = try search.find(trail, entity.name, from: first, through: bounds.last) else {
+                Terminal.error("cambium: \(search.absence(from: first, through: try bounds.last ?? trail.newest()))")
                 throw ExitCode(Failure.badNews)
             }
             print(ChangedTransaction(found.step, of: entity), found)
@@ -42,7 +45,7 @@ struct ReplayCommand: ParsableCommand {
         var cursor = try trail.transactions(from: first, through: bounds.last)
         while let step = try cursor.next() {
             let transaction = ChangedTransaction(step, of: entity)
-            if entity.entity != nil, transaction.isEmpty { continue }
+            if entity.name != nil, transaction.isEmpty { continue }
             // The command waits only if another transaction follows.
             if self.step, !isFirst, !waits(for: step.entry.number) { return }
             print(transaction)
@@ -68,6 +71,7 @@ struct ReplayCommand: ParsableCommand {
             if let match {
                 let method = match.method == .scan ? "a scan of each transaction" : "a bisection of the moments"
                 Terminal.print("The condition holds for \(match.objects.map(\.title).joined(separator: ", ")); found by \(method).")
+                if match.isHeldBefore { Terminal.print("It already held before this transaction, with which the range begins.") }
             }
             return
         }
@@ -76,6 +80,7 @@ struct ReplayCommand: ParsableCommand {
             guard let match else { return }
             writer.member("method", match.method.rawValue)
             writer.member("objects", match.objects)
+            if match.isHeldBefore { writer.member("heldBefore", true) }
         }
     }
 }
@@ -96,6 +101,16 @@ struct ReplaySearchOptions: ParsableArguments {
         if until == nil, let first = set.first {
             throw ValidationError("--set gives a value to $\(first.name), but there is no condition. Add --until, or omit --set.")
         }
+    }
+
+    /// Returns the sentence which states that the search has found no transaction.
+    func absence(from first: TransactionNumber, through last: TransactionNumber) -> String {
+        if first > last { return "There is no transaction after \(last), so the condition of --until was not examined." }
+        if bisect {
+            return "After transaction \(last), no object satisfies the condition of --until. --bisect examined only this moment. Omit it "
+                + "to examine each transaction from \(first) on."
+        }
+        return "No object satisfies the condition of --until after any of the transactions \(first) to \(last)."
     }
 
     /// Returns the first transaction after which the condition of `--until` holds.

@@ -17,13 +17,15 @@ public struct HistorySelection: Sendable {
     public var object: ObjectID?
     /// Only changes of objects of this entity and of its sub-entities.
     public var entity: String?
-    /// Only changes of the attributes and relationships with these names; empty for all. Insertions and deletions are always included.
+    /// Only changes of the attributes and relationships with these names; empty for all. Insertions and deletions of objects that have one
+    /// of them are included.
     public var properties: [String] = []
     /// Only transactions of this actor.
     public var actor: String?
     /// Only the transaction with this request id.
     public var requestID: String?
-    /// Only changes of objects that satisfy this condition before or after the transaction.
+    /// Only changes of objects that satisfy this condition before or after the transaction. The names are those of the schema at the end of
+    /// the range. Before a migration renamed a property, the condition means the property with its former name.
     public var condition: String?
     /// The values of the parameters of `condition`.
     public var arguments: [String: Operand] = [:]
@@ -177,15 +179,20 @@ struct LineageSegment {
 /// Decides which objects of a transaction belong to a history.
 struct HistoryFilter {
     private let selection: HistorySelection
+    private let condition: Condition?
+    /// The schema whose names the selection has, and the transaction that set it.
+    private let named: (schema: Schema, transaction: TransactionNumber)
     /// The filters of the last two graphs, because the graph after one transaction is the graph before the next.
-    private var filters: [(number: TransactionNumber, filter: ObjectFilter?)] = []
+    private var filters: [(number: TransactionNumber, byEntity: [EntityNumber: ObjectFilter?])] = []
 
     /// Throws `.unknownName` if the schema does not have the entity, and `.invalidInput` if the condition does not fit it.
     ///
     /// - Parameter latest: the graph after the last transaction of the history.
     init(_ selection: HistorySelection, latest: Graph) throws {
         self.selection = selection
+        named = (latest.schema, latest.schemaTransaction)
         if let entity = selection.entity { _ = try latest.schema.required(entity) }
+        condition = try selection.condition.map { try Condition(parsing: $0) }
         if let condition = selection.condition {
             _ = try latest.filter(condition, selection.arguments, among: Self.entities(selection, latest.schema))
         }
@@ -202,28 +209,32 @@ struct HistoryFilter {
         return selection.condition == nil || holds(id, step.after) || holds(id, step.before)
     }
 
-    /// Whether the object is of the entity. The name means the entity that has it after the transaction, or before it.
     private func hasEntity(_ id: ObjectID, _ step: TransactionStep) -> Bool {
         guard let name = selection.entity else { return true }
-        return [step.after, step.before].contains { graph in
-            guard let family = graph.schema.entity(name)?.family, let entity = graph.entity(of: id) else { return false }
-            return family.contains(entity.number)
-        }
+        return step.isObject(id, of: name, named.schema.entity(name)?.number)
     }
 
     private mutating func holds(_ id: ObjectID, _ graph: Graph) -> Bool {
         guard let place = graph.place(of: id) else { return false }
-        return filter(graph)?.holds(place) ?? false
+        return filter(graph, graph.entity(of: place))?.holds(place) ?? false
     }
 
-    /// Returns the filter for a graph; `nil` if the condition does not fit the schema of that moment.
-    private mutating func filter(_ graph: Graph) -> ObjectFilter? {
-        if let known = filters.first(where: { $0.number == graph.transaction }) { return known.filter }
-        let entities = Self.entities(selection, graph.schema)
-        // Before a migration, the schema may lack a name of the condition. Then no object satisfied it.
-        let filter = selection.condition.flatMap { try? graph.filter($0, selection.arguments, among: entities) }
-        if filters.count == 2 { filters.removeFirst() }
-        filters.append((graph.transaction, filter))
+    /// Returns the filter for the objects of an entity in a graph; `nil` if the condition does not fit the schema of that moment.
+    private mutating func filter(_ graph: Graph, _ entity: Entity) -> ObjectFilter? {
+        let known = filters.firstIndex { $0.number == graph.transaction }
+        if let known, let filter = filters[known].byEntity[entity.number] { return filter }
+        // Before a migration, the schema may lack a property of the condition. Then no object satisfied it.
+        let filter = condition.flatMap { condition in
+            let isNamed = graph.schemaTransaction == named.transaction
+            let own = isNamed ? condition : condition.renamed(for: entity, in: graph.schema, from: named.schema)
+            return try? ObjectFilter(graph, own, selection.arguments, among: [entity])
+        }
+        if let known {
+            filters[known].byEntity[entity.number] = .some(filter)
+        } else {
+            if filters.count == 2 { filters.removeFirst() }
+            filters.append((graph.transaction, [entity.number: filter]))
+        }
         return filter
     }
 }
@@ -291,9 +302,11 @@ struct StoreHistory {
             var found: ObjectID?
             var cursor = try trail.transactions(from: part.lowerBound, through: part.upperBound)
             while let step = try cursor.next() {
-                for change in step.changes where change.kind != .inserted && change.id.root == entity.root {
-                    if step.before.identityValues(of: change.id) == values { found = change.id }
-                }
+                // The identity of an object may end with a change of another object, its owner.
+                guard let former = step.before.schema.entity(entity.number),
+                    let id = step.before.find(former, identity: values), step.after.identityValues(of: id) != values
+                else { continue }
+                found = id
             }
             if let found { return found }
         }

@@ -24,6 +24,8 @@ public struct FirstMatch: Sendable {
     /// The first objects that satisfy the condition after the transaction, by entity and then by ascending id. At most 10.
     public let objects: [NamedObject]
     public let method: Method
+    /// Whether an object already satisfied the condition before the transaction, which is then the first one of the range.
+    public let isHeldBefore: Bool
 
     static let objectCountMax = 10
 }
@@ -31,6 +33,9 @@ public struct FirstMatch: Sendable {
 extension AuditTrail {
     /// Returns the first transaction of a range after which an object satisfies a condition; `nil` if there is no such transaction. If an
     /// object already satisfies it before the range, and after the first transaction, the first transaction is returned.
+    ///
+    /// The names in the condition are those of the schema at the end of the range. Before a migration renamed a property, the condition
+    /// means the property with its former name.
     ///
     /// A scan examines only the objects that a transaction may have made satisfy the condition. If the condition depends only on the
     /// attributes of an object, the scan replays many transactions together, as long as no object changes twice. Bisection reads about 20
@@ -53,13 +58,14 @@ extension AuditTrail {
         where condition: String, _ arguments: [String: Operand] = [:], entity: String? = nil, from first: TransactionNumber? = nil,
         through last: TransactionNumber? = nil, by method: FirstMatch.Method = .scan
     ) throws -> FirstMatch? {
-        let search = ConditionSearch(condition: condition, arguments: arguments, entity: entity)
         let start = try first ?? oldest()
         let cursor = try transactions(from: start, through: last)
         let before = try graph(after: cursor.position)
         let end = try last ?? newest()
         if start > end { return nil }
-        try search.check(before, or: graph(after: end))
+        let after = try graph(after: end)
+        let search = ConditionSearch(condition: condition, arguments: arguments, entity: entity, named: after.schema)
+        try search.check(before, or: after)
         return switch method {
         case .scan: try search.scan(self, after: cursor.position, through: end)
         case .bisection: try search.bisect(self, after: cursor.position, through: end)
@@ -72,16 +78,20 @@ private struct ConditionSearch {
     let condition: String
     let arguments: [String: Operand]
     let entity: String?
+    /// The schema whose names the condition and `entity` have.
+    let named: Schema
 
     /// Throws if the condition fits neither of two moments.
     func check(_ start: Graph, or end: Graph) throws {
         if !queries(start).isEmpty || !queries(end).isEmpty { return }
-        if let entity { try end.check(query(end.schema.required(entity))) }
+        if let entity { try end.check(query(end.schema.required(entity), end.schema)) }
         _ = try end.filter(condition, arguments, among: end.schema.entities)
     }
 
-    private func query(_ entity: Entity) throws -> Query {
+    private func query(_ entity: Entity, _ schema: Schema) throws -> Query {
         var query = try Query(entity.name, where: condition, arguments)
+        // A condition with other names has no text, so errors state no position.
+        if let own = query.condition?.renamed(for: entity, in: schema, from: named), own != query.condition { query.condition = own }
         query.limit = FirstMatch.objectCountMax
         return query
     }
@@ -89,12 +99,15 @@ private struct ConditionSearch {
     /// Returns a query for each hierarchy of entities that the condition fits in a graph.
     private func queries(_ graph: Graph) -> [Query] {
         let schema = graph.schema
-        let entities = entity.map { [schema.entity($0)].compactMap(\.self) } ?? schema.entities
+        let entities =
+            entity.map { name in
+                [named.entity(name).flatMap { schema.entity($0.number) } ?? schema.entity(name)].compactMap(\.self)
+            } ?? schema.entities
         var covered: Set<EntityNumber> = []
         var queries: [Query] = []
         for entity in entities where !covered.contains(entity.number) {
             // A condition that does not fit an entity selects none of its objects. `check` reports a condition that fits no entity.
-            guard let query = try? query(entity), (try? graph.check(query)) != nil else { continue }
+            guard let query = try? query(entity, schema), (try? graph.check(query)) != nil else { continue }
             queries.append(query)
             covered.formUnion(entity.family)
         }
@@ -119,7 +132,7 @@ private struct ConditionSearch {
             guard let found else { return nil }
             let step = try trail.step(found)
             let ids = try objects(in: step.after)
-            if !ids.isEmpty { return match(step, ids, .scan) }
+            if !ids.isEmpty { return try match(step, ids, .scan) }
         }
         return nil
     }
@@ -183,9 +196,17 @@ private struct ConditionSearch {
         of candidates: [(id: ObjectID, transaction: TransactionNumber)], in graph: Graph, _ entities: Set<EntityNumber>
     ) throws -> TransactionNumber? {
         if entities.isEmpty { return nil }
-        let filter = try graph.filter(condition, arguments, among: graph.schema.entities.filter { entities.contains($0.number) })
+        let condition = try Condition(parsing: condition)
+        var filters: [EntityNumber: ObjectFilter] = [:]
         for (id, transaction) in candidates {
-            guard let place = graph.place(of: id), entities.contains(graph.entity(of: place).number) else { continue }
+            guard let place = graph.place(of: id) else { continue }
+            let entity = graph.entity(of: place)
+            if !entities.contains(entity.number) { continue }
+            let filter =
+                try filters[entity.number]
+                ?? ObjectFilter(
+                    graph, condition.renamed(for: entity, in: graph.schema, from: named), arguments, among: [entity])
+            filters[entity.number] = filter
             if filter.holds(place) { return transaction }
         }
         return nil
@@ -202,8 +223,8 @@ private struct ConditionSearch {
 
     private func objects(in graph: Graph) throws -> [ObjectID] { try queries(graph).flatMap { try graph.find($0) } }
 
-    private func match(_ step: TransactionStep, _ ids: [ObjectID], _ method: FirstMatch.Method) -> FirstMatch {
+    private func match(_ step: TransactionStep, _ ids: [ObjectID], _ method: FirstMatch.Method) throws -> FirstMatch {
         let names = ids.prefix(FirstMatch.objectCountMax).map { NamedObject($0, in: step.after) }
-        return FirstMatch(step: step, objects: Array(names), method: method)
+        return FirstMatch(step: step, objects: Array(names), method: method, isHeldBefore: try !objects(in: step.before).isEmpty)
     }
 }

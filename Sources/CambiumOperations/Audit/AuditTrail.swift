@@ -160,7 +160,7 @@ public struct AuditTrail: Sendable {
         }
     }
 
-    static func missing(_ number: TransactionNumber, _ newest: TransactionNumber) -> CambiumError {
+    package static func missing(_ number: TransactionNumber, _ newest: TransactionNumber) -> CambiumError {
         let subject = number.rawValue == .max ? "A transaction with this number" : "Transaction \(number)"
         return CambiumError(.notFound, "\(subject) does not exist; the last transaction is \(newest). Name an earlier transaction.")
     }

@@ -119,13 +119,15 @@ struct HistoryRows {
     /// The names of the properties to show; empty for all properties.
     let properties: [String]
 
-    /// Returns the rows for a transaction and an object. Returns no rows if the transaction changed only properties that are not shown.
+    /// Returns the rows for a transaction and an object. Returns no rows if the transaction changed only properties that are not shown, or
+    /// if it inserted or deleted an object that has none of the properties to show.
     ///
     /// - Parameter source: The object from which a clone made the object in this transaction.
     func rows(_ change: ObjectChange?, of id: ObjectID, _ step: TransactionStep, source: ObjectID? = nil) -> [HistoryEntry] {
         let object = NamedObject(id, in: step.after, or: step.before)
         func row(_ change: HistoryEntry.Change) -> HistoryEntry { HistoryEntry(step.entry, object, change) }
         guard let change else { return renamings(of: id, step).map(row) }
+        if change.kind != .changed, !hasShownProperty(change.entity) { return [] }
         let difference = ObjectDifference(change, after: step.after)
         let values = difference.attributes.compactMap { value($0, id.root) }
         let members = difference.relationships.compactMap { self.members($0, id.root, step) }
@@ -169,6 +171,14 @@ struct HistoryRows {
         return properties.contains(formerName) && !hasProperty(formerName, root)
     }
 
+    /// Returns whether one of the properties of an entity is shown. The entity may be that of an earlier moment.
+    private func hasShownProperty(_ entity: Entity) -> Bool {
+        let root = entity.root
+        return properties.isEmpty
+            || entity.attributes.contains { isShown(latest.attribute($0.number, ofRoot: root)?.name ?? $0.name, $0.name, root) }
+            || entity.relationships.contains { isShown(latest.relationship($0.number, ofRoot: root)?.name ?? $0.name, $0.name, root) }
+    }
+
     private func hasProperty(_ name: String, _ root: EntityNumber) -> Bool {
         latest.entities.contains { $0.root == root && ($0.attribute(name) != nil || $0.relationship(name) != nil) }
     }
@@ -194,4 +204,15 @@ struct HistoryRows {
 extension TransactionStep {
     /// Whether the transaction changed the schema. Complexity: O(1).
     package var changesSchema: Bool { after.schemaTransaction == entry.number }
+
+    /// Whether an object is of an entity, or of one of its sub-entities, before or after the transaction. An entity that a migration
+    /// renamed is known by its number, and an entity that a migration replaced by its name.
+    package func isObject(_ id: ObjectID, of name: String, _ number: EntityNumber?) -> Bool {
+        [after, before].contains { graph in
+            guard let own = graph.entity(of: id) else { return false }
+            return [number.flatMap { graph.schema.entity($0) }, graph.schema.entity(name)].contains {
+                $0?.family.contains(own.number) ?? false
+            }
+        }
+    }
 }
