@@ -65,6 +65,19 @@ import Testing
         #expect(try place.run("report", "notes", "--to", "none/r.html").code == 73)
     }
 
+    @Test func `a report of an actor or up to a moment leaves out the others, and says so`() throws {
+        let place = try workplace()
+        let early = try page(place, "--at", "3")
+        #expect(early.contains("id=\"t3\"") && !early.contains("id=\"t4\"") && early.contains("the transactions 1 to 3"))
+        let own = try page(place, "--actor", "jane", "--since", "1")
+        #expect(own.contains("id=\"t5\"") && !own.contains("id=\"t3\"") && own.contains("the transactions of jane after 1, up to 5"))
+        // All transactions are after a day before the store.
+        #expect(try page(place, "--since", "2001-01-01").contains("all transactions, 1 to 5"))
+        #expect(try page(place, "Note:2", "--at", "3").contains("id=\"t3\""))
+        #expect(try place.run("report", "notes", "--since", "4", "--at", "3", "--to", "r.html").code == 66)
+        #expect(try place.run("report", "notes", "--since", "9", "--to", "r.html").code == 66)
+    }
+
     @Test func `a report states the last signed checkpoint, the changes of a schema, and the names of labels`() throws {
         let place = try workplace()
         #expect(try place.run("label", "notes", "end", "--actor", "<x>").code == 0)

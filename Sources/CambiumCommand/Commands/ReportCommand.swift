@@ -9,11 +9,12 @@ struct ReportCommand: ParsableCommand {
             """
             The page has a timeline, the changes with the values before and after them, the work of each actor, the lineage of clones as \
             a picture, and the result of verifying the store. It is one HTML file of at most 4 MB, without scripts. The page and standard \
-            error state everything that was left out. If the store is not sound, the exit code is 1.
+            error state everything that was left out. If the store is not sound, the exit code is 1. The verification always covers the \
+            whole store.
             A moment is \(Moment.forms). \(Moment.rules)
             """,
             examples: "cambium report notes --to report.html", "cambium report notes Note/42 --to note.html",
-            "cambium report notes --since label:monday --to week.html"))
+            "cambium report notes --since label:monday --at label:friday --to week.html"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "Report only this object: \(ObjectIdentity.forms). The object may have been deleted.") var id: String?
@@ -22,6 +23,11 @@ struct ReportCommand: ParsableCommand {
         help: .init("Report only the transactions after this moment.", valueName: "moment"))
     var since: Moment?
     @Option(
+        parsing: .unconditional,
+        help: .init("Report only the transactions up to this moment. The newest one by default.", valueName: "moment"))
+    var at: Moment?
+    @Option(help: .init("Report only the transactions of this actor.", valueName: "name")) var actor: String?
+    @Option(
         help: .init("Write the page to this file. An existing file is replaced.", valueName: "file"),
         completion: .file(extensions: ["html"]))
     var to: String
@@ -29,15 +35,22 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         let past = EarlierGraphs(of: store)
-        let newest = try past.graph(at: Point.latest)
+        let newest = try past.graph(at: at?.point() ?? .latest)
         let trail = AuditTrail(of: store)
         let subject = try id.map { try object($0, newest, trail) }
-        let first = try since.map { try past.graph(at: $0.point()).transaction } ?? .none
+        let first = try since.map { try moment($0, trail) } ?? .none
+        if let since, first > newest.transaction {
+            throw CambiumError(
+                .notFound,
+                "'\(since.text)' is after transaction \(newest.transaction), the last one of the report. Name an earlier moment.")
+        }
         var data = ReportData(subject: subject?.id)
         let progress = Terminal.isInteractive ? Progress("report", byteCount: nil) : nil
-        let begin = max(first, TransactionNumber(rawValue: try trail.oldest().rawValue - 1))
+        let retired = TransactionNumber(rawValue: try trail.oldest().rawValue - 1)
+        let begin = max(first, retired)
         var transactions = try trail.transactions(from: begin.next, through: newest.transaction)
         while let step = try transactions.next() {
+            if let actor, step.entry.author.actor != actor { continue }
             let isMigration = step.changesSchema && !step.before.schema.entities.isEmpty
             let migration = isMigration ? SchemaMigration(logged: step.before.schema, step.after.schema) : nil
             try data.add(step, migration: migration.map { Array(OpText.lines($0).dropFirst()) } ?? [])
@@ -45,18 +58,35 @@ struct ReportCommand: ParsableCommand {
         }
         progress?.end()
         data.finish(newest)
-        if let subject, data.transactionCount == 0, since == nil, !newest.contains(subject.id) {
+        if let subject, data.transactionCount == 0, since == nil, actor == nil, !newest.contains(subject.id) {
             throw CambiumError(.notFound, "The object \(subject.name) never existed, or its changes were retired. Check the id.")
         }
         let (verification, signed) = try verified()
         let page = ReportPage(
-            store: store, data: data, subject: subject?.name, range: (begin, newest.transaction), retired: begin > first ? begin : .none,
-            verification: verification, signed: signed, made: StoreEnvironment.system.now())
+            store: store, data: data, subject: subject?.name, actor: actor, range: (begin, newest.transaction),
+            isNewest: at == nil, retired: retired, verification: verification, signed: signed, made: StoreEnvironment.system.now())
         try OutputFile.write(page.html, to: to)
         Terminal.report("The report '\(to)' was written.")
         for note in page.omissions { Terminal.error("cambium: \(note)") }
         print(data)
         if !page.verification.isSound { throw ExitCode(Failure.badNews) }
+    }
+
+    /// Returns the last transaction of a moment. It is `.none` if the moment precedes the store, and the moment may have been retired.
+    private func moment(_ moment: Moment, _ trail: AuditTrail) throws -> TransactionNumber {
+        switch moment.point() {
+        case .latest: return try trail.newest()
+        case .transaction(let number):
+            let newest = try trail.newest()
+            if number > newest || number < AuditRange.first { throw AuditTrail.missing(number, newest) }
+            return number
+        case .label(let name):
+            let labels = try trail.graph(at: .latest).labels
+            if let number = labels[name] { return number }
+            return try trail.graph(at: .label(name)).transaction
+        case .time(let time):
+            return TransactionNumber(rawValue: try trail.firstTransaction(from: .time(time + .microseconds(1))).rawValue - 1)
+        }
     }
 
     /// Returns the object of the report, which may have been deleted.
@@ -65,7 +95,7 @@ struct ReportCommand: ParsableCommand {
             let (id, entity) = try graph.schema.parsedID(text)
             return (id, graph.contains(id) ? graph.title(of: id) : graph.schema.text(of: id, entity: entity))
         }
-        let id = try trail.object(named: text, through: nil)
+        let id = try trail.object(named: text, through: graph.transaction)
         if graph.contains(id) { return (id, graph.title(of: id)) }
         return (id, "\(graph.schema.text(of: id, entity: identity.entity)) (\(identity.texts.joined(separator: ",")))")
     }

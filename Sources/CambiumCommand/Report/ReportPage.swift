@@ -6,8 +6,12 @@ struct ReportPage {
     let data: ReportData
     /// The name of the object of the report; `nil` for a report about all objects.
     let subject: String?
+    /// The actor whose transactions are reported; `nil` for all.
+    let actor: String?
     /// The transaction after which the report begins, and the last one.
     let range: (after: TransactionNumber, last: TransactionNumber)
+    /// Whether the last transaction was the newest one of the store.
+    let isNewest: Bool
     /// The last retired transaction.
     let retired: TransactionNumber
     let verification: Verification
@@ -37,8 +41,11 @@ struct ReportPage {
     private var title: String { subject.map { "Audit report: \($0)" } ?? "Audit report: \(store)" }
 
     private var period: String {
-        range.after == .none
-            ? "all transactions, 1 to \(range.last)" : "the transactions after \(range.after), up to \(range.last)"
+        let owner = actor.map { " of \($0)" } ?? ""
+        let all = isNewest && actor == nil ? "all transactions" : "the transactions\(owner)"
+        return range.after == .none
+            ? "\(all)\(isNewest && actor == nil ? "," : "") 1 to \(range.last)"
+            : "the transactions\(owner) after \(range.after), up to \(range.last)"
     }
 
     private func writeHead(_ page: inout HTMLWriter) {
@@ -70,7 +77,7 @@ struct ReportPage {
         page.raw("</dl>\n")
         for note in omissions {
             // An option is not broken at its hyphens.
-            page.raw("<p class=\"note\">\(HTMLWriter.escaped(note).replacing("--since", with: "<code>--since</code>"))</p>\n")
+            page.raw("<p class=\"note\">\(HTMLWriter.escaped(note).replacing("--at", with: "<code>--at</code>"))</p>\n")
         }
     }
 
@@ -86,10 +93,11 @@ struct ReportPage {
                     + "has all of its transactions.")
         }
         if data.leftOutChangeCount > 0 {
-            let place = data.leftOutSections.map { " They belong to transactions up to \($0.upperBound)." } ?? ""
-            notes.append(
-                "\(Readable.of(data.leftOutChangeCount, "changed object")) left out, because a page has at most 4 MB.\(place) "
-                    + "Use --since or an object for a smaller report.")
+            let remedy =
+                data.leftOutSections.map {
+                    "They belong to transactions up to \($0.upperBound). A report with --at \($0.upperBound) has the last of them."
+                } ?? "A report of an object has all of its changes."
+            notes.append("\(Readable.of(data.leftOutChangeCount, "changed object")) left out, because a page has at most 4 MB. \(remedy)")
         }
         if data.cutCount > 0 {
             notes.append("\(Readable.of(data.cutCount, "long value or list", plural: "long values and lists")) cut.")

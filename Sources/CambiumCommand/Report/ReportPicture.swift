@@ -4,6 +4,8 @@ import Cambium
 enum ReportPicture {
     /// The maximum number of bars in the picture of activity.
     static let barCountMax = 60
+    /// The width of a bar if there are only a few.
+    private static let barWidthMax = 40.0
     /// The maximum number of objects in the picture of clones.
     static let nodeCountMax = 300
 
@@ -18,7 +20,7 @@ enum ReportPicture {
         page.raw("</desc>")
         for (index, count) in counts.enumerated() where count > 0 {
             let size = max(2, count * height / most)
-            let (x, bar) = (tenths(Double(index) * step), tenths(max(1, step - 2)))
+            let (x, bar) = (tenths(Double(index) * step), tenths(min(barWidthMax, max(1, step - 2))))
             page.raw(#"<rect class="bar" x="\#(x)" y="\#(height + 12 - size)" width="\#(bar)" height="\#(size)"/>"#)
         }
         page.raw(#"<line class="axis" x1="0" y1="\#(height + 12)" x2="\#(width)" y2="\#(height + 12)"/>"#)

@@ -37,6 +37,7 @@ enum ReportStyle {
         .bar{fill:var(--bar)}.box{fill:var(--panel);stroke:var(--soft)}.gone{stroke-dasharray:4 3}
         .edge{fill:none;stroke:var(--soft);stroke-width:1.5}
         .axis{stroke:var(--line)}.chart{width:100%;max-width:52rem;height:auto;min-width:34rem}
+        @media (max-width:64rem){td time{white-space:normal}}td[data-l=Actor]{overflow-wrap:anywhere}
         @media (max-width:40rem){body{font-size:15px}header,main,footer,nav{padding-left:.8rem;padding-right:.8rem}
         dl.proof{display:block}dl.proof dd{margin:0 0 .5rem}
         .stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
