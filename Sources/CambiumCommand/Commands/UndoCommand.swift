@@ -115,9 +115,14 @@ struct UndoCommand: ParsableCommand {
             Terminal.print("label \(LabelCommand.text(of: label.name)): \(label.after.map { "transaction \($0)" } ?? "removed")")
         }
         let parts = [ObjectChange.Kind.inserted, .deleted, .changed].map { "\(Readable.count(counts[$0] ?? 0)) \($0.rawValue)" }
-        Terminal.print("The undo of \(Self.text(preview.transactions)) would make these changes: \(parts.joined(separator: ", ")).")
+        let fails = policy == .error && !preview.conflicts.isEmpty
+        let effect = fails ? "would be refused. Without the conflicts, it would make" : "would make"
+        Terminal.print("The undo of \(Self.text(preview.transactions)) \(effect) these changes: \(parts.joined(separator: ", ")).")
         for conflict in preview.conflicts { Terminal.print("conflict: \(conflict)") }
         for violation in preview.violations { Terminal.print("violation: \(violation)") }
+        if fails {
+            Terminal.print("--policy skip keeps the present state of everything in conflict, and --policy force restores the former one.")
+        }
     }
 
     // MARK: Result

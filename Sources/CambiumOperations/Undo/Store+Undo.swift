@@ -93,7 +93,8 @@ extension Store {
 
     /// Gives an object the values and links that it had at a moment. A deleted object comes back under its own id.
     ///
-    /// Members that no longer exist are omitted. Later changes of the object are lost from the present state, but not from the log.
+    /// Members that no longer exist are omitted. Later changes of the object are lost from the present state, but not from the log. Without
+    /// a message, the author's message names the object and the last transaction of the moment.
     ///
     /// ```swift
     /// try store.revert(note, to: .label("monday"), author: Author(actor: "jane"))
@@ -111,7 +112,9 @@ extension Store {
         if author.requestID != nil { try checkRequest(author) }
         let then = try graph(at: point)
         var missing: [ObjectID] = []
-        let receipt = try transact(author, for: "revert") { transaction in
+        var own = author
+        if own.message == nil { own.message = "revert of \(NamedObject(id, in: then).name) to transaction \(then.transaction)" }
+        let receipt = try transact(own, for: "revert") { transaction in
             let (changes, absent) = try InverseChanges.restoration(of: id, from: then, to: transaction.draft.original)
             missing = absent
             try transaction.apply(changes)

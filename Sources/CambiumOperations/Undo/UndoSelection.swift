@@ -72,7 +72,14 @@ extension UndoSelection {
             try moment.check(graph.transaction, isLogRead: true)
             return number
         }
-        return point == .latest ? graph.transaction : try past.graph(at: moment).transaction
+        if point == .latest { return graph.transaction }
+        do {
+            return try past.graph(at: moment).transaction
+        } catch let error as CambiumError where error.code == .notFound {
+            // All transactions are after a time before the creation of the store.
+            guard case .time = point, try LogReader(past.volume).retiredEnd() == .none else { throw error }
+            return .none
+        }
     }
 
     private static func ranges(
