@@ -18,7 +18,7 @@ import Testing
     private static let noteCount = 12
 
     /// Makes a history with checkpoints after the fourth and the eleventh note, and closes the store.
-    private func made(_ forgery: Forgery? = nil, at place: Int = 0) throws -> MemoryVolume {
+    private func made(_ forgery: Forgery? = nil, at place: Int = 0, compacted: Bool = false) throws -> MemoryVolume {
         var tuning = LogTuning.tiny
         (tuning.segmentByteCount, tuning.largeByteCount, tuning.sealsSegments) = (1 << 20, 500, false)
         let volume = MemoryVolume()
@@ -37,8 +37,28 @@ import Testing
             try store.write(author) { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(title)]) }
             if index == 3 || index == 10 { try store.checkpoint() }
         }
+        if compacted { try store.compact(.since(.transaction(TransactionNumber(rawValue: 5)))) }
         try store.close()
         return volume
+    }
+
+    @Test func `a flipped byte after retired transactions is found, and verify names a transaction of its file`() throws {
+        let volume = try made(compacted: true)
+        #expect(try Verification(volume).isSound)
+        var firsts: [String: TransactionNumber] = [:]
+        _ = try LogReader(volume).scan { firsts[$0.file] = min($0.number, firsts[$0.file] ?? $0.number) }
+        #expect(firsts.count > 1)
+        for (path, first) in firsts {
+            let bytes = try volume.bytes(of: path)
+            for place in stride(from: 0, to: bytes.count, by: 7) {
+                var changed = bytes
+                changed[place] ^= 1 << UInt8(place % 8)
+                try volume.replace(path, changed)
+                let found = try Verification(volume).firstCorrupt
+                #expect(found.map { $0.lowerBound >= first } ?? false, "\(path) byte \(place): \(found?.description ?? "-")")
+            }
+            try volume.replace(path, bytes)
+        }
     }
 
     @Test func `every flipped byte of the log is found, and verify names the first transaction that it affects`() throws {

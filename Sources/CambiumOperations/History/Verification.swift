@@ -94,14 +94,16 @@ public struct Verification: Sendable {
         let stored = replay.origin.transaction
         if stored != .none {
             // The replay begins after the retired transactions, but the tree includes them.
+            var last = TransactionNumber.none
             do {
                 _ = try reader.scan(makesDurable: true) { record in
+                    last = record.number
                     guard record.number <= stored else { return }
                     try tree.append(record)
                     count += 1
                 }
             } catch let error as CambiumError where error.code == .corrupted {
-                if count < stored.rawValue { firstCorrupt = Self.only(UInt64(count) + 1) }
+                if last < max(stored, reader.lastDurableTransaction) { firstCorrupt = Self.only(last.rawValue + 1) }
                 throw error
             }
         }
