@@ -328,12 +328,12 @@ def shown(data, type_name):
     found = struct.unpack(WIDTHS[type_name], data)[0] if data is not None and type_name in WIDTHS else data
     if found is None or type_name in ("bool", "int16", "int32", "int64", "float", "double"):
         return found
-    if type_name == "date":
-        return time_text(2001, seconds=found)
+    if type_name == "date": return time_text(2001, seconds=found)
     if type_name == "decimal":
-        return "0" if data[0] == 0 else "%s%de%d" % ("-" * (data[0] - 1), int.from_bytes(data[2:], "big"), data[1] - (data[1] >> 7 << 8))
-    if type_name == "data":
-        return base64.b64encode(data).decode()
+        sign, digits, power = "-" * (data[0] - 1), str(int.from_bytes(data[2:], "big")), int.from_bytes(data[1:2], "big", signed=True)
+        plain = digits + "0" * power if power >= 0 else "%s.%s" % ((whole := digits.zfill(1 - power))[:power], whole[power:])
+        return (sign + ("%sE%d" % (digits, power) if len(digits) + power > 60 or power < -58 else plain),)  # a number with all its digits
+    if type_name == "data": return base64.b64encode(data).decode()
     return str(uuid.UUID(bytes=data)).upper() if type_name == "uuid" else json.loads(data) if type_name == "json" else utf8(data)
 
 def piece(opening, kinds):
@@ -376,8 +376,8 @@ def value(opening, head, index):
             found += [(row, root, own, number_of, prop, cell) for (prop, _), cell in zip(columns[known:], cells[known:])]
     match = [row[5] for row in found if row[:5] == (opening["operation"], root, entity, int(serial), number_wanted)]
     require(match and str(int(serial)) == serial, "the changes do not set this value", Refused)
-    found = shown(match[-1], type_name)
-    return {"object": opening["object"], "property": opening["property"], "value": found, "schema": schema["index"] + 1}
+    names = {"object": opening["object"], "property": opening["property"]}
+    return {**names, "value": shown(match[-1], type_name), "schema": schema["index"] + 1}
 
 def read(path):
     data = sys.stdin.buffer.read(PROOF_MAX + 1) if path == "-" else open(path, "rb").read(PROOF_MAX + 1)
@@ -426,8 +426,7 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--since")
     source = parser.add_mutually_exclusive_group(required=True)
-    for name in ("--root", "--key", "--policy"):
-        source.add_argument(name)
+    for name in ("--root", "--key", "--policy"): source.add_argument(name)
     try:
         options = parser.parse_args()
         if (options.since is not None) != (options.kind == "consistency"):
@@ -443,7 +442,8 @@ def main():
         print("verify.py: %s" % flaw, file=sys.stderr)
         return 65 if isinstance(flaw, Malformed) else 66
     tree = {"origin": utf8(head.origin), "size": head.size, "root": head.root.hex()}
-    print(json.dumps({"ok": True, **found, **tree}, ensure_ascii=False))
+    texts = [(name, each[0] if type(each) is tuple else json.dumps(each, ensure_ascii=False)) for name, each in {**found, **tree}.items()]
+    print("{%s}" % ", ".join(['"ok": true'] + ['"%s": %s' % text for text in texts]))
     return 0
 
 if __name__ == "__main__":

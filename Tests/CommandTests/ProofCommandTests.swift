@@ -40,6 +40,20 @@ import Testing
         #expect(text.hasPrefix("Included: transaction 7 of ") && text.contains(", jane\n"))
     }
 
+    @Test func `both programs print the same decimal with all its digits`() throws {
+        let place = try Workplace()
+        try place.write(#"{"entities":{"Item":{"attributes":{"price":{"type":"decimal"}}}}}"#, to: "schema.json")
+        #expect(try place.run("init", "s", "--schema", "schema.json").code == 0)
+        for (index, price) in ["12.40", "-0.000001", "1e70", "0", "1200", "3e-100", "12345678901234567890.123456789012"].enumerated() {
+            #expect(try place.run("insert", "s", "Item", "price:=\(price)").code == 0)
+            let made = try #require(try place.run("prove", "s", "Item/\(index + 1)", "price", "--to", "proof", "--json").json.first)
+            let root = try #require(made["root"] as? String)
+            let own = try place.run("check-proof", "proof", "--root", root, "--json").output.firstMatch(of: /"value":([^,]*),/)?.1
+            let other = try python(place, "proof", "proof", "--root", root).output.firstMatch(of: /"value": ([^,]*),/)?.1
+            #expect(own != nil && own == other, "\(price)")
+        }
+    }
+
     @Test func `a proof without a key is checked by its root`() throws {
         let (place, _) = try signed()
         let made = try #require(try place.run("prove", "notes", "3", "--json").json.first)
@@ -126,6 +140,19 @@ import Testing
         #expect(try place.bytes(of: "public/tile/0/000.p/12").count == 12 * 32)
         let second = try #require(try place.run("tiles", "notes", "--to", "public", "--json").json.first)
         #expect(second["files"] as? Int == 0)
+    }
+
+    @Test func `a published log never shrinks`() throws {
+        let (place, _) = try signed()
+        #expect(try place.run("sign", "notes", "--key", "key", "--to", "old").code == 0)
+        #expect(try place.run("insert", "notes", "Note", "id=12").code == 0)
+        #expect(try place.run("tiles", "notes", "--to", "public", "--key", "key").code == 0)
+        let published = try place.bytes(of: "public/checkpoint")
+        let refused = try place.run("tiles", "notes", "--to", "public", "--note", "old")
+        #expect(refused.code == 1 && refused.errors.contains("has the checkpoint of a tree of 13 transactions, and the note is of 12."))
+        #expect(try place.bytes(of: "public/checkpoint") == published)
+        try place.write("no checkpoint", to: "public/checkpoint")
+        #expect(try place.run("tiles", "notes", "--to", "public", "--note", "old").code == 0)
     }
 
     @Test(arguments: [

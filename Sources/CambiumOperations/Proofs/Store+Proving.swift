@@ -30,7 +30,8 @@ extension Store {
         let reader = try LogReader(volume)
         var (log, checkpoint) = try tree(reader, note)
         guard transaction.rawValue >= 1, transaction.rawValue <= log.size else {
-            throw CambiumError(.notFound, "The tree has the transactions 1 to \(log.size), not \(transaction).")
+            let remedy = note == nil ? "Name one of them." : "Name one of them, or sign the newest tree and use its note."
+            throw CambiumError(.notFound, "The tree has the transactions 1 to \(log.size), not \(transaction). \(remedy)")
         }
         let record = try record(transaction, reader)
         let proof = try log.inclusion(of: transaction.rawValue - 1)
@@ -112,8 +113,9 @@ extension Store {
     /// print(try Store.writeTiles(of: "notes", to: "public").fileCount)
     /// ```
     ///
-    /// Throws `.conflict` if the folder has the tiles of another log, and `.notProved` if the note is not of this log. Also throws the
-    /// errors of reading the log and of writing files. Complexity: O(bytes of the log since the last full tile).
+    /// Throws `.conflict` if the folder has the tiles of another log, or the checkpoint of a later tree than the note, because a published
+    /// log must not shrink. Throws `.notProved` if the note is not of this log. Also throws the errors of reading the log and of writing
+    /// files. Complexity: O(bytes of the log since the last full tile).
     ///
     /// - Parameters:
     ///   - path: the directory of the store.
@@ -129,6 +131,12 @@ extension Store {
         let reader = try LogReader(volume)
         let (known, checkpoint) = try tree(reader, note)
         let files = TileFiles(target, .published)
+        if note != nil, let later = try files.checkpointSize(), later > known.size {
+            throw CambiumError(
+                .conflict,
+                "\(files.name) has the checkpoint of a tree of \(later) transactions, and the note is of \(known.size). A published log "
+                    + "must not shrink. Use a newer note.")
+        }
         let published = try TiledLog(reader, files, size: known.size)
         guard published.root == known.root else { throw TiledLog.otherLog(files) }
         let count = files.writtenCount

@@ -49,7 +49,8 @@ extension Store {
             }
             throw CambiumError(
                 .notFound,
-                "No single change states the value of '\(attribute)' of \(text): it is a default, or came with a clone or a migration.")
+                "No single change states the value of '\(attribute)' of \(text): it is a default, or came with a clone or a migration. "
+                    + "'cambium blame' names the source of a clone; prove the value of the source.")
         }
         let (schemaRecord, names, stated) = try schemaRecord(name, reader, upTo: record.number)
         // The commitment to a large import takes long to compute, so it is computed once.

@@ -81,6 +81,19 @@ final class TileFiles {
         }
     }
 
+    /// Returns the number of transactions in the tree of the published checkpoint; `nil` if there is no checkpoint that can be read.
+    func checkpointSize() throws(CambiumError) -> UInt64? {
+        guard try volume.kind(of: "checkpoint") == .regularFile else { return nil }
+        let file = try volume.open("checkpoint", .read)
+        defer { file.close() }
+        let bytes = try file.read(at: 0, count: SignedNote.byteCountMax)
+        do throws(CambiumError) {
+            return try TreeHead(SignedNote(parsing: bytes)).size
+        } catch {
+            return nil  // The caller replaces such a file.
+        }
+    }
+
     /// Writes a file that replaces the one before.
     func put(_ bytes: [UInt8], _ path: String) throws(CambiumError) {
         if let slash = path.lastIndex(of: "/"), directories.insert(String(path[..<slash])).inserted {
