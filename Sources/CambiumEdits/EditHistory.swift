@@ -46,7 +46,7 @@ struct EditHistory: Sendable {
     /// nothing that the edit shows joins the step before it, because undoing it alone would have no visible effect.
     mutating func end() {
         if let ended = groups.popLast(), !groups.isEmpty {
-            let writes = Array(zip(open, changes).dropFirst(ended.mark))
+            let writes = Array(zip(open.dropFirst(ended.mark), changes.dropFirst(ended.mark)))
             open.removeLast(writes.count)
             changes.removeLast(writes.count)
             for (write, isChange) in writes { track(write, isChange: isChange) }
