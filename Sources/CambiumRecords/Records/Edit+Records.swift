@@ -60,16 +60,12 @@ extension Edit {
     /// Throws as `WriteTransaction.save(_:policy:)` does, except for the rules that an edit checks at its commit. After an error, the edit
     /// and the record are unchanged.
     public mutating func save<Record: EntityRecord>(_ record: inout Record, policy: EditPolicy = .error) throws {
-        var saved = record
-        try withWriter(Record.self, policy) { writer in _ = try writer.save(&saved) }
-        record = saved
+        try withWriter(Record.self, policy, &record) { writer, record in _ = try writer.save(&record) }
     }
 
     /// Saves several records in one step of undo. Throws the same errors as `save(_:policy:)` with one record.
     public mutating func save<Record: EntityRecord>(_ records: inout [Record], policy: EditPolicy = .error) throws {
-        var saved = records
-        try withWriter(Record.self, policy) { writer in try writer.save(&saved) }
-        records = saved
+        try withWriter(Record.self, policy, &records) { writer, records in try writer.save(&records) }
     }
 
     /// Inserts an object for a record, and refuses a record whose object exists in the edit. Otherwise does the same as
@@ -79,9 +75,7 @@ extension Edit {
     /// inserts such an object, the commit throws `.ruleViolated`. Also throws as `save(_:policy:)` does. After an error, the edit and the
     /// record are unchanged.
     public mutating func insert<Record: EntityRecord>(_ record: inout Record) throws {
-        var inserted = record
-        try withWriter(Record.self) { writer in try writer.insert(&inserted) }
-        record = inserted
+        try withWriter(Record.self, .error, &record) { writer, record in try writer.insert(&record) }
     }
 
     /// Deletes the object of a record, and the objects that its cascade rules reach in this edit. Afterwards, `ref` is `nil`. In the
@@ -90,25 +84,27 @@ extension Edit {
     /// Throws `.objectDeleted` if the record was never saved or the edit does not have the object, and `.misuse` if the record belongs to
     /// another store. After an error, the edit and the record are unchanged.
     public mutating func delete<Record: EntityRecord>(_ record: inout Record) throws {
-        var deleted = record
-        try withWriter(Record.self) { writer in try writer.delete(&deleted) }
-        record = deleted
+        try withWriter(Record.self, .error, &record) { writer, record in try writer.delete(&record) }
     }
 
-    private mutating func withWriter<Record: EntityRecord>(
-        _ type: Record.Type, _ policy: EditPolicy = .error, _ body: (inout RecordWriter) throws -> Void
+    /// Calls `body` with a `RecordWriter` for this edit, and a copy of the records. If `body` throws, the edit and the records are
+    /// unchanged.
+    private mutating func withWriter<Record: EntityRecord, Records>(
+        _ type: Record.Type, _ policy: EditPolicy, _ records: inout Records, _ body: (inout RecordWriter, inout Records) throws -> Void
     ) throws {
         let binding = try binding(type)
+        var changed = records
         var (moment, formerValues, formerMembers): (EditMoment?, [EditPlace: Value], [EditPlace: [ObjectID]]) = (nil, [:], [:])
         try batch { edit in
             // Moves the edit into the writer. If the writer got a copy of the edit, its first write would copy all changes of the edit.
             var writer = RecordWriter(ChangeTarget(consume edit), binding, policy)
-            let outcome = Swift.Result { try body(&writer) }
+            let outcome = Swift.Result { try body(&writer, &changed) }
             (moment, formerValues, formerMembers) = (writer.moment, writer.formerValues, writer.formerMembers)
             edit = writer.takeTarget().takeEdit()
             try outcome.get()
         }
         moment?.end(EditMoment.State(edit: snapshot, formerValues: formerValues, formerMembers: formerMembers))
+        records = changed
     }
 }
 

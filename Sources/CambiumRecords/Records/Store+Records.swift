@@ -9,10 +9,7 @@ extension Store {
     public func save<Record: EntityRecord>(
         _ record: inout Record, _ author: Author = Author(), policy: EditPolicy = .error
     ) throws -> Receipt {
-        var saved = record
-        let receipt = try write(author) { try $0.save(&saved, policy: policy) }.receipt
-        record = saved
-        return receipt
+        try change(&record, author) { try $0.save(&$1, policy: policy) }
     }
 
     /// Saves several records in one transaction. Throws the same errors as `save(_:_:policy:)` with one record.
@@ -20,10 +17,7 @@ extension Store {
     public func save<Record: EntityRecord>(
         _ records: inout [Record], _ author: Author = Author(), policy: EditPolicy = .error
     ) throws -> Receipt {
-        var saved = records
-        let receipt = try write(author) { try $0.save(&saved, policy: policy) }.receipt
-        records = saved
-        return receipt
+        try change(&records, author) { try $0.save(&$1, policy: policy) }
     }
 
     /// Does the same as the blocking `save`, for tasks: returns the record with its ref. Throws as the asynchronous `write` and as
@@ -31,11 +25,7 @@ extension Store {
     public func save<Record: EntityRecord>(
         _ record: Record, _ author: Author = Author(), policy: EditPolicy = .error
     ) async throws -> Record {
-        try await write(author) { transaction in
-            var saved = record
-            try transaction.save(&saved, policy: policy)
-            return saved
-        }.result
+        try await changed(record, author) { try $0.save(&$1, policy: policy) }
     }
 
     /// Does the same as the blocking `save`, for tasks: returns the records with their refs. Throws as the asynchronous `write` and as
@@ -43,11 +33,7 @@ extension Store {
     public func save<Record: EntityRecord>(
         _ records: [Record], _ author: Author = Author(), policy: EditPolicy = .error
     ) async throws -> [Record] {
-        try await write(author) { transaction in
-            var saved = records
-            try transaction.save(&saved, policy: policy)
-            return saved
-        }.result
+        try await changed(records, author) { try $0.save(&$1, policy: policy) }
     }
 
     /// Inserts an object for a record in a separate transaction, and refuses a record whose object exists already. The ref of `record` is
@@ -57,29 +43,39 @@ extension Store {
     /// `WriteTransaction.insert(_:)` do.
     @discardableResult
     public func insert<Record: EntityRecord>(_ record: inout Record, _ author: Author = Author()) throws -> Receipt {
-        var inserted = record
-        let receipt = try write(author) { try $0.insert(&inserted) }.receipt
-        record = inserted
-        return receipt
+        try change(&record, author) { try $0.insert(&$1) }
     }
 
     /// Does the same as the blocking `insert`, for tasks: returns the record with its ref. Throws as the asynchronous `write` and as
     /// `WriteTransaction.insert(_:)` do.
     public func insert<Record: EntityRecord>(_ record: Record, _ author: Author = Author()) async throws -> Record {
-        try await write(author) { transaction in
-            var inserted = record
-            try transaction.insert(&inserted)
-            return inserted
-        }.result
+        try await changed(record, author) { try $0.insert(&$1) }
     }
 
     /// Deletes the object of a record in a separate transaction. The ref of `record` is `nil` afterwards. Throws as `write` and as
     /// `WriteTransaction.delete(_:)` do.
     @discardableResult
     public func delete<Record: EntityRecord>(_ record: inout Record, _ author: Author = Author()) throws -> Receipt {
-        var deleted = record
-        let receipt = try write(author) { try $0.delete(&deleted) }.receipt
-        record = deleted
+        try change(&record, author) { try $0.delete(&$1) }
+    }
+
+    /// Passes a copy of records to a transaction. The records become the copy if the commit succeeds.
+    private func change<Records>(
+        _ records: inout Records, _ author: Author, _ body: (inout WriteTransaction, inout Records) throws -> Void
+    ) throws -> Receipt {
+        var changed = records
+        let receipt = try write(author) { try body(&$0, &changed) }.receipt
+        records = changed
         return receipt
+    }
+
+    private func changed<Records: Sendable>(
+        _ records: Records, _ author: Author, _ body: @escaping @Sendable (inout WriteTransaction, inout Records) throws -> Void
+    ) async throws -> Records {
+        try await write(author) { transaction in
+            var changed = records
+            try body(&transaction, &changed)
+            return changed
+        }.result
     }
 }
